@@ -1,0 +1,177 @@
+/**
+ * The one webpack configuration of the shell and of every slice.
+ *
+ * What is shared follows from mfe-kit's own package.json and stands nowhere else: its
+ * `peerDependencies`, and every entry of its `exports` that runs in the portal. The shell carries
+ * them; a slice only asks for them (`import: false`), so no slice ships a second copy and antd's
+ * contexts come from one place.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
+import MiniCssExtractPlugin from 'mini-css-extract-plugin';
+import TerserPlugin from 'terser-webpack-plugin';
+import { CompressAhead } from './compress.mjs';
+import { PortalPage } from './page.mjs';
+
+const kit = readPackage(join(import.meta.dirname, '..'));
+
+/** Entries that pages can wait for; the shell's first bundle carries the others. */
+const LOADED_WHEN_NEEDED = new Set(['mfe-kit/ui-layout', 'mfe-kit/ui-data']);
+
+/** Kit entries that are no part of a running portal. */
+const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
+
+/** The port each package's dev server listens on; the provider answers on 8080. */
+const DEV_PORTS = { 'mfe-shell': 3000, 'mfe-auth': 3001, 'mfe-loans': 3002, 'mfe-transactions': 3003 };
+
+/** The configuration of a slice, which exposes `./slice` from `src/slice.tsx`. */
+export function sliceBuild(folder) {
+  return (_env, { mode }) => {
+    const slice = readPackage(folder);
+    return {
+      ...base(folder, slice, mode),
+      entry: {},
+      plugins: [
+        ...basePlugins(mode),
+        new ModuleFederationPlugin({
+          ...federation(slice),
+          exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
+          shared: shared(() => ({ import: false })),
+        }),
+      ],
+    };
+  };
+}
+
+/** The configuration of the shell: the page, and the copies of everything that is shared. */
+export function shellBuild(folder) {
+  return (_env, { mode }) => {
+    const shell = readPackage(folder);
+    const config = base(folder, shell, mode);
+    return {
+      ...config,
+      entry: { shell: './src/main.tsx' },
+      output: { ...config.output, publicPath: '/' },
+      plugins: [
+        ...basePlugins(mode),
+        new ModuleFederationPlugin({
+          ...federation(shell),
+          shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
+        }),
+        new PortalPage({ template: join(folder, 'src/index.html') }),
+      ],
+    };
+  };
+}
+
+function base(folder, { name }, mode) {
+  const production = mode === 'production';
+  return {
+    mode,
+    context: folder,
+    target: ['web', 'es2022'],
+    devtool: production ? 'source-map' : 'cheap-module-source-map',
+    output: {
+      path: join(folder, 'dist'),
+      clean: true,
+      uniqueName: name,
+      publicPath: 'auto',
+      filename: production ? '[name].[contenthash:10].js' : '[name].js',
+      chunkFilename: production ? '[name].[contenthash:10].js' : '[name].js',
+    },
+    resolve: { extensions: ['.tsx', '.ts', '.mjs', '.js'] },
+    module: {
+      rules: [
+        {
+          test: /\.tsx?$/,
+          loader: 'swc-loader',
+          options: {
+            jsc: {
+              target: 'es2022',
+              parser: { syntax: 'typescript', tsx: true },
+              transform: { react: { runtime: 'automatic', development: !production } },
+            },
+          },
+        },
+        {
+          test: /\.css$/,
+          use: [
+            MiniCssExtractPlugin.loader,
+            {
+              loader: 'css-loader',
+              options: {
+                modules: {
+                  auto: /\.module\.css$/,
+                  namedExport: false,
+                  exportLocalsConvention: 'as-is',
+                  localIdentName: `${name}_[name]_[local]`,
+                },
+              },
+            },
+          ],
+          sideEffects: true,
+        },
+      ],
+    },
+    optimization: {
+      minimizer: [new TerserPlugin({ minify: TerserPlugin.swcMinify, terserOptions: { format: { comments: false } }, extractComments: false })],
+    },
+    performance: false, // `npm run size` holds the budget, over the wire and per page.
+    cache: { type: 'filesystem', buildDependencies: { config: [import.meta.filename] } },
+    infrastructureLogging: { level: 'warn' },
+    stats: 'errors-warnings',
+    devServer: {
+      port: DEV_PORTS[name],
+      hot: false,
+      historyApiFallback: true,
+      headers: { 'Access-Control-Allow-Origin': '*' },
+      client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
+      proxy: [{ context: ['/api', '/slices.json', '/slices/', '/console'], target: process.env.MKOPO_URL ?? 'http://127.0.0.1:8080' }],
+    },
+  };
+}
+
+function basePlugins(mode) {
+  const production = mode === 'production';
+  const css = production ? '[name].[contenthash:10].css' : '[name].css';
+  return [
+    new MiniCssExtractPlugin({ filename: css, chunkFilename: css }),
+    ...(production ? [new CompressAhead()] : []),
+  ];
+}
+
+function federation({ name }) {
+  return {
+    name: containerName(name),
+    filename: 'remoteEntry.js',
+    manifest: true,
+    dts: false,
+    dev: false,
+    shareStrategy: 'loaded-first',
+    experiments: { optimization: { target: 'web' } },
+  };
+}
+
+function shared(extra) {
+  const libraries = Object.entries(kit.peerDependencies).map(([name, range]) => [
+    name,
+    { singleton: true, strictVersion: true, requiredVersion: range, ...extra(name) },
+  ]);
+  const entries = Object.keys(kit.exports)
+    .filter((entry) => !NOT_SHARED.test(entry))
+    .map((entry) => {
+      const name = entry.replace(/^\./, kit.name);
+      return [name, { singleton: true, strictVersion: true, version: kit.version, requiredVersion: `^${kit.version}`, ...extra(name) }];
+    });
+  return Object.fromEntries([...libraries, ...entries]);
+}
+
+/** The name of a slice's container on the page; it has to be a JavaScript identifier. */
+function containerName(packageName) {
+  return packageName.replaceAll('-', '_');
+}
+
+function readPackage(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}

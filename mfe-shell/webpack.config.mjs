@@ -1,0 +1,3 @@
+import { shellBuild } from 'mfe-kit/build/webpack';
+
+export default shellBuild(import.meta.dirname);
