@@ -1,0 +1,90 @@
+import createClient from 'openapi-fetch';
+import type { components, paths } from '../contract';
+import { session } from '../session/session';
+import { ApiError } from './api-error';
+
+/** A body of the contract by its name, such as `Schema<'PendingLoan'>`. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+/** Milliseconds until a call is given up, its body included. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only when the server
+ * answered it well, and rejects with `ApiError` alone. It carries the stored token; a 401 to a call
+ * that carried one ends the session, here and nowhere else.
+ */
+export const api = createClient<paths>({
+  // jsdom and Node have no page address to resolve a path against, browsers do not mind being told.
+  baseUrl: globalThis.location?.origin ?? '',
+  fetch: send,
+});
+
+api.use({
+  onRequest({ request }) {
+    const { token } = session;
+    if (token && !request.headers.has('Authorization')) request.headers.set('Authorization', `Bearer ${token}`);
+    request.headers.set('Content-Type', 'application/json');
+    return request;
+  },
+});
+
+/**
+ * The body of an answered call. `failure` becomes the error's message where the server gave no
+ * text of its own.
+ */
+export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): Promise<T> {
+  try {
+    const { data } = await call;
+    return data as T;
+  } catch (error) {
+    if (failure && error instanceof ApiError && error.message === '') error.message = failure;
+    throw error;
+  }
+}
+
+async function send(request: Request): Promise<Response> {
+  const { status, headers, text } = await answerTo(request);
+  const body = parse(text);
+  if (status >= 200 && status < 300) {
+    if (text !== '' && body === undefined) throw new ApiError({ kind: 'malformed', status });
+    return new Response(text === '' ? null : text, { status: text === '' ? 204 : status, headers });
+  }
+  if (status === 401) endSessionOf(request);
+  throw new ApiError({ kind: 'server', status, body, ...failureIn(body) });
+}
+
+async function answerTo(request: Request) {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const response = await fetch(request, { signal: AbortSignal.any([timeout, request.signal]) });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (cause) {
+    if (request.signal.aborted) throw cause;
+    throw new ApiError({ kind: timeout.aborted ? 'timeout' : 'network', cause });
+  }
+}
+
+/** An answer to an older token says nothing about the session there is now. */
+function endSessionOf(request: Request) {
+  const { token } = session;
+  if (token && request.headers.get('Authorization') === `Bearer ${token}`) session.expire();
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failureIn(body: unknown) {
+  if (typeof body !== 'object' || body === null) return {};
+  const { error, message, code } = body as Record<string, unknown>;
+  return { error: textOrNone(error), message: textOrNone(message), code: textOrNone(code) };
+}
+
+function textOrNone(value: unknown) {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

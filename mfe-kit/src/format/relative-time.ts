@@ -1,0 +1,24 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago a moment was: 'Just now', '12 minutes ago', 'Yesterday', … (REQ-007 to REQ-010). */
+export function relativeTime(moment: string | Date, now: Date = new Date()): string {
+  const age = now.getTime() - new Date(moment).getTime();
+  const days = Math.floor(age / DAY);
+  if (age < 5 * SECOND) return 'Just now';
+  if (age < MINUTE) return ago(age / SECOND, 'second');
+  if (age < HOUR) return ago(age / MINUTE, 'minute');
+  if (age < DAY) return ago(age / HOUR, 'hour');
+  if (days === 1) return 'Yesterday';
+  if (days < 7) return ago(days, 'day');
+  if (days < 30) return ago(days / 7, 'week');
+  if (days < 365) return ago(days / 30, 'month');
+  return ago(days / 365, 'year');
+}
+
+function ago(count: number, unit: string): string {
+  const whole = Math.floor(count);
+  return `${whole} ${unit}${whole === 1 ? '' : 's'} ago`;
+}

@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query';
+import { ApiError } from '../api/api-error';
+import { api, dataOf } from '../api/client';
+import { session } from './session';
+
+/**
+ * The user as the provider knows it; read only with a token. It proves that the session is alive
+ * and changes nothing in the stored user. Answers `null` when the session is not (REQ-069).
+ */
+export function currentUserQuery() {
+  return queryOptions({
+    queryKey: ['current-user'],
+    queryFn: async ({ signal }) => {
+      try {
+        return await dataOf(api.GET('/api/v1/auth/me', { signal }));
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) return null;
+        throw error;
+      }
+    },
+    enabled: () => session.token !== null,
+    staleTime: Infinity,
+  });
+}

@@ -1,0 +1,64 @@
+/** The roles known across the product. */
+export const ROLES = ['admin', 'agent', 'supervisor'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The signed-in user as the browser keeps it under `user`. */
+export interface SessionUser {
+  /** Always 1 after sign-in (REQ-071). */
+  id: number;
+  username?: string | undefined;
+  name?: string | undefined;
+  email?: string | undefined;
+  /** `admin` after sign-in (REQ-072); a stored user may hold another, or none. */
+  role?: Role | undefined;
+  /** An image address derived from the username. */
+  avatar?: string | undefined;
+}
+
+/** What to call the user on screen (REQ-011, REQ-047). */
+export function displayName(user: Pick<SessionUser, 'name' | 'username'> | null | undefined): string {
+  return user?.name || user?.username || 'User';
+}
+
+/** The user to keep after a sign-in that answered this username and e-mail address. */
+export function signedInUser(username: string, email: string): SessionUser {
+  return { id: 1, username, email, role: 'admin', avatar: avatarOf(username) };
+}
+
+/** A stored user, or `null` when there is none that can be read. */
+export function parseUser(stored: string | null): SessionUser | null {
+  if (!stored) return null;
+  try {
+    const value: unknown = JSON.parse(stored);
+    return typeof value === 'object' && value !== null ? readUser(value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function readUser({ id, username, name, email, role, avatar }: Record<string, unknown>): SessionUser {
+  return {
+    id: typeof id === 'number' ? id : 1,
+    username: textOrNone(username),
+    name: textOrNone(name),
+    email: textOrNone(email),
+    role: ROLES.find((known) => known === role),
+    avatar: textOrNone(avatar),
+  };
+}
+
+function textOrNone(value: unknown) {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Drawn in the page itself: the policy lets no image in from elsewhere, and the portal works offline. */
+function avatarOf(username: string): string {
+  const initial = [...username.trim().toUpperCase()][0] ?? '?';
+  const hue = [...username].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360, 0);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="hsl(${hue} 45% 32%)"/><text x="32" y="33" fill="#fff" font-family="sans-serif" font-size="30" text-anchor="middle" dominant-baseline="central">${escapeXml(initial)}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+function escapeXml(text: string) {
+  return text.replace(/[<>&'"]/g, (letter) => `&#${letter.codePointAt(0)};`);
+}

@@ -1,0 +1,117 @@
+import { notify } from '../notify/notify';
+import { queryClient } from '../query/query-client';
+import { parseUser, signedInUser, type SessionUser } from './session-user';
+
+/** Who is asking. `isExpiring` lasts from the session's end until the browser is sent to sign in. */
+export type SessionState =
+  | { status: 'loading'; user: null }
+  | { status: 'signed-in'; user: SessionUser }
+  | { status: 'signed-out'; user: null; isExpiring?: boolean };
+
+const TOKEN_KEY = 'auth_token';
+const USER_KEY = 'user';
+
+/** Milliseconds between a session's end and the way to sign-in. */
+const REDIRECT_DELAY_MS = 1000;
+const EXPIRED_TOAST_MS = 2000;
+
+/** The toast of a session's end; the sign-in screen replaces it under the same key. */
+const EXPIRED_TOAST_KEY = 'session-expired';
+
+let state: SessionState = { status: 'loading', user: null };
+let expiry: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+const expiryListeners = new Set<() => void>();
+
+/** The browser's session: stored under `auth_token` and `user`, the same in every tab. */
+export const session = {
+  /** The stored token; `null` without one. */
+  get token(): string | null {
+    return localStorage.getItem(TOKEN_KEY);
+  },
+
+  /** The state as it is now; a new object whenever it changes. */
+  get state(): SessionState {
+    return state;
+  },
+
+  /** Reads what is stored, and follows the other tabs from then on. Called once by the shell. */
+  start(): void {
+    read();
+    window.addEventListener('storage', ({ key }) => {
+      if (key === null || key === TOKEN_KEY || key === USER_KEY) read();
+    });
+  },
+
+  /** Keeps a sign-in answer. */
+  signIn({ token, username, email }: { token: string; username: string; email: string }): void {
+    clearTimeout(expiry);
+    expiry = undefined;
+    const user = signedInUser(username, email);
+    localStorage.setItem(TOKEN_KEY, token);
+    localStorage.setItem(USER_KEY, JSON.stringify(user));
+    change({ status: 'signed-in', user });
+  },
+
+  /** Forgets token, user and everything that was read for them. */
+  clear(): void {
+    forget();
+    change({ status: 'signed-out', user: null });
+  },
+
+  /**
+   * Ends the session because the provider no longer knows it: says so, and a second later lets the
+   * shell send the browser to sign in. However many calls fail at once, it happens once (REQ-068).
+   */
+  expire(): void {
+    if (expiry !== undefined) return;
+    expiry = setTimeout(() => {
+      expiry = undefined;
+      change({ status: 'signed-out', user: null });
+      for (const listener of expiryListeners) listener();
+    }, REDIRECT_DELAY_MS);
+    forget();
+    change({ status: 'signed-out', user: null, isExpiring: true });
+    notify({
+      type: 'error',
+      message: 'Your session has expired. Please log in again.',
+      duration: EXPIRED_TOAST_MS,
+      key: EXPIRED_TOAST_KEY,
+    });
+  },
+
+  /** Calls back on every change of `state`; returns how to stop. */
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+
+  /** Calls back when an expired session has to sign in again; returns how to stop. */
+  onExpired(listener: () => void): () => void {
+    expiryListeners.add(listener);
+    return () => void expiryListeners.delete(listener);
+  },
+
+  expiredToastKey: EXPIRED_TOAST_KEY,
+};
+
+function read() {
+  const user = parseUser(localStorage.getItem(USER_KEY));
+  if (user) {
+    change({ status: 'signed-in', user });
+  } else if (expiry === undefined) {
+    if (state.status === 'signed-in') queryClient.clear();
+    change({ status: 'signed-out', user: null });
+  }
+}
+
+function forget() {
+  localStorage.removeItem(TOKEN_KEY);
+  localStorage.removeItem(USER_KEY);
+  queryClient.clear();
+}
+
+function change(next: SessionState) {
+  state = next;
+  for (const listener of listeners) listener();
+}

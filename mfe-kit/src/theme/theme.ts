@@ -1,0 +1,43 @@
+export type Theme = 'light' | 'dark';
+
+const KEY = 'theme';
+const listeners = new Set<() => void>();
+const systemDark = () => window.matchMedia('(prefers-color-scheme: dark)');
+
+/** Light or dark: the stored choice, else what the system prefers (REQ-165, REQ-166). */
+export const theme = {
+  get current(): Theme {
+    return stored() ?? (systemDark().matches ? 'dark' : 'light');
+  },
+
+  /** Marks the page, and follows the system and the other tabs from then on. Called once by the shell. */
+  start(): void {
+    systemDark().addEventListener('change', changed);
+    window.addEventListener('storage', ({ key }) => {
+      if (key === null || key === KEY) changed();
+    });
+    changed();
+  },
+
+  /** Flips and stores the choice. */
+  toggle(): void {
+    localStorage.setItem(KEY, theme.current === 'dark' ? 'light' : 'dark');
+    changed();
+  },
+
+  /** Calls back on every change; returns how to stop. */
+  subscribe(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+};
+
+function stored(): Theme | null {
+  const value = localStorage.getItem(KEY);
+  return value === 'light' || value === 'dark' ? value : null;
+}
+
+function changed() {
+  document.documentElement.classList.toggle('dark', theme.current === 'dark');
+  for (const listener of listeners) listener();
+}
