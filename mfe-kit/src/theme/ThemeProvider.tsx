@@ -1,0 +1,27 @@
+import ConfigProvider from 'antd/es/config-provider';
+import antdTheme from 'antd/es/theme';
+import type { ReactNode } from 'react';
+import { antdTokens } from './tokens';
+import { useTheme } from 'mfe-kit';
+
+const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
+
+/** Themes every antd component of every slice. Drawn once, by the shell. */
+export function ThemeProvider({ children }: { children: ReactNode }) {
+  const theme = useTheme();
+  return (
+    <ConfigProvider
+      theme={{
+        cssVar: { key: 'mkopo' },
+        hashed: false,
+        algorithm: theme === 'dark' ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
+        token: antdTokens(theme),
+        components: { Button: { ...FLAT, fontWeight: 500, contentFontSizeLG: 14 }, Input: { inputFontSizeLG: 14 } },
+      }}
+      wave={{ disabled: true }}
+      button={{ autoInsertSpace: false }}
+    >
+      {children}
+    </ConfigProvider>
+  );
+}

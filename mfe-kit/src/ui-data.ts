@@ -1,0 +1,7 @@
+/** Parts for lists, forms and dialogs; loaded with the first screen that draws one. */
+export { default as InputNumber } from 'antd/es/input-number';
+export { default as Modal } from 'antd/es/modal/Modal';
+export { default as Select } from 'antd/es/select';
+export { default as Switch } from 'antd/es/switch';
+export { type Column, DataTable, type Sort } from './ui/DataTable';
+export { Pagination } from './ui/Pagination';

@@ -1,0 +1,28 @@
+import { type ReactNode, useId } from 'react';
+import classes from './Card.module.css';
+
+interface CardProps {
+  /** Names the card and stands at its top; without it the card is a plain frame. */
+  title?: string;
+  /** Stands at the right of the title. */
+  action?: ReactNode;
+  /** Leaves out the inner margin, for tables and lists. */
+  flush?: boolean;
+  children: ReactNode;
+}
+
+/** A framed part of a page. */
+export function Card({ title, action, flush = false, children }: CardProps) {
+  const id = useId();
+  const body = flush ? children : <div className={classes['body']}>{children}</div>;
+  if (!title) return <div className={classes['card']}>{body}</div>;
+  return (
+    <section className={classes['card']} aria-labelledby={id}>
+      <div className={classes['top']}>
+        <h2 id={id}>{title}</h2>
+        {action ? <div className={classes['action']}>{action}</div> : null}
+      </div>
+      {body}
+    </section>
+  );
+}

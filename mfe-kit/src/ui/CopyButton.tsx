@@ -1,0 +1,33 @@
+import { useEffect, useState } from 'react';
+import classes from './CopyButton.module.css';
+import { Icon } from './Icon';
+
+const SHOWN_MS = 2000;
+
+/** Copies `text`; `label` names the act, such as 'Copy phone number'. */
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+
+  return (
+    <>
+      <button
+        type="button"
+        className={classes['copy']}
+        aria-label={label}
+        title={label}
+        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+      >
+        <Icon name={isCopied ? 'check' : 'copy'} size={15} />
+      </button>
+      <span className={classes['said']} role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </>
+  );
+}

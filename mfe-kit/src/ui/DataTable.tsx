@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react';
+import classes from './DataTable.module.css';
+import { Icon } from './Icon';
+import { Spinner } from './Spinner';
+
+/** By what, and which way, a list is ordered. */
+export interface Sort {
+  key: string;
+  direction: 'ascending' | 'descending';
+}
+
+/** One column of a table. */
+export interface Column<Row> {
+  key: string;
+  title: string;
+  /** What stands in the cell of a row. */
+  cell: (row: Row) => ReactNode;
+  /** Whether the title is a button that calls `onSort`. */
+  isSortable?: boolean;
+  /** Amounts stand at the right. */
+  align?: 'right';
+  /**
+   * Where the cell goes below 768 px, where a row becomes an entry of a list: `who` and `amount`
+   * make the first line, a `plain` one stands under them without its title, an `act` at the end;
+   * the others follow with their titles.
+   */
+  narrow?: 'who' | 'amount' | 'plain' | 'act';
+}
+
+interface DataTableProps<Row> {
+  /** Names the table for assistive technology. */
+  label: string;
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  sort?: Sort;
+  /** Called with the column's key; the list's owner decides what it does. */
+  onSort?: (key: string) => void;
+  /** Whether the rows are being read anew; they stay under a spinner. */
+  isBusy?: boolean;
+}
+
+/** Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space. */
+export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isBusy = false }: DataTableProps<Row>) {
+  // The roles are said aloud because the narrow form's `display` would take them away.
+  return (
+    <div className={classes['frame']} aria-busy={isBusy}>
+      <table className={classes['table']} role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                role="columnheader"
+                scope="col"
+                data-sortable={column.isSortable ?? false}
+                className={column.align === 'right' ? classes['right'] : undefined}
+                aria-sort={column.isSortable ? (sort?.key === column.key ? sort.direction : 'none') : undefined}
+              >
+                {column.isSortable ? (
+                  <button type="button" className={classes['sort']} onClick={() => onSort?.(column.key)}>
+                    {column.title}
+                    {sort?.key === column.key ? <Icon name={sort.direction} size={14} /> : null}
+                  </button>
+                ) : (
+                  column.title
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr role="row" key={rowKey(row)}>
+              {columns.map((column) => (
+                <td
+                  key={column.key}
+                  role="cell"
+                  data-title={column.title}
+                  data-narrow={column.narrow ?? 'titled'}
+                  className={column.align === 'right' ? classes['right'] : undefined}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isBusy ? (
+        <div className={classes['veil']}>
+          <Spinner />
+        </div>
+      ) : null}
+    </div>
+  );
+}

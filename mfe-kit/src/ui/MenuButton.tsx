@@ -1,0 +1,125 @@
+import Button from 'antd/es/button';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Link } from 'react-router';
+import { Icon, type IconName } from './Icon';
+import classes from './MenuButton.module.css';
+
+/** One line of a menu: a way to somewhere, or an act. */
+export type MenuItem = { label: string; icon?: IconName } & ({ to: string } | { onSelect: () => void });
+
+interface MenuButtonProps {
+  /** Names the button. */
+  label: string;
+  /** What the button shows. */
+  face: ReactNode;
+  /** Stands above the lines. */
+  heading?: ReactNode;
+  items: MenuItem[];
+}
+
+/**
+ * A button with a menu, as the ARIA authoring practices have it: focus moves into the menu, arrows
+ * move within it, Escape and Tab leave it. (antd's Dropdown never moves focus into its menu.)
+ */
+export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    if (!isOpen) return;
+    lines(menu.current)[0]?.focus();
+    const closeFromOutside = ({ target }: PointerEvent) => {
+      if (!root.current?.contains(target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', closeFromOutside);
+    return () => document.removeEventListener('pointerdown', closeFromOutside);
+  }, [isOpen]);
+
+  function close() {
+    setOpen(false);
+    button.current?.focus();
+  }
+
+  function onMenuKey(event: KeyboardEvent) {
+    const all = lines(menu.current);
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      all.at(step % all.length)?.focus();
+    } else if (event.key === 'Escape') {
+      close();
+    } else if (event.key === 'Tab') {
+      setOpen(false);
+    }
+  }
+
+  return (
+    <div className={classes['root']} ref={root}>
+      <Button
+        type="text"
+        ref={button}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown') return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+      >
+        {face}
+      </Button>
+      {isOpen ? (
+        <div className={classes['panel']}>
+          {heading ? <div className={classes['heading']}>{heading}</div> : null}
+          <div id={id} role="menu" tabIndex={-1} aria-label={label} ref={menu} onKeyDown={onMenuKey}>
+            {items.map((item) => (
+              <Line key={item.label} item={item} onDone={close} />
+            ))}
+          </div>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function Line({ item, onDone }: { item: MenuItem; onDone: () => void }) {
+  const content = (
+    <>
+      {item.icon ? <Icon name={item.icon} /> : null}
+      {item.label}
+    </>
+  );
+  if ('to' in item) {
+    return (
+      <Link role="menuitem" tabIndex={-1} className={classes['line']} to={item.to} onClick={onDone}>
+        {content}
+      </Link>
+    );
+  }
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      className={classes['line']}
+      onClick={() => {
+        onDone();
+        item.onSelect();
+      }}
+    >
+      {content}
+    </button>
+  );
+}
+
+function lines(menu: HTMLElement | null): HTMLElement[] {
+  return [...(menu?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
+}

@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { portalSettings } from 'mfe-kit';
+import classes from './PageHeader.module.css';
+
+interface PageHeaderProps {
+  /** The page's one h1, and the start of the window's title. */
+  title: string;
+  /** Stands under the title in grey, such as a count. */
+  subtitle?: ReactNode;
+  /** Stands left of the title, such as a way back. */
+  before?: ReactNode;
+  /** Stands right of the title, such as a status. */
+  after?: ReactNode;
+  /** The page's main act; spans the width on narrow screens. */
+  action?: ReactNode;
+}
+
+/** The head of a page. */
+export function PageHeader({ title, subtitle, before, after, action }: PageHeaderProps) {
+  return (
+    <div className={classes['head']}>
+      <title>{`${title} · ${portalSettings().brand}`}</title>
+      {before}
+      <div className={classes['words']}>
+        <h1>{title}</h1>
+        {subtitle ? <p className={classes['subtitle']}>{subtitle}</p> : null}
+      </div>
+      {after}
+      {action ? <div className={classes['action']}>{action}</div> : null}
+    </div>
+  );
+}

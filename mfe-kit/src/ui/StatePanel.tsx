@@ -1,0 +1,61 @@
+import Button from 'antd/es/button';
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './Icon';
+import { Spinner } from './Spinner';
+import classes from './StatePanel.module.css';
+
+/** In place of content that is not there yet. */
+export function LoadingState({ label }: { label?: string }) {
+  return (
+    <div className={classes['panel']}>
+      <Spinner {...(label ? { label, isLabelShown: true } : {})} />
+    </div>
+  );
+}
+
+interface FailedStateProps {
+  title?: string;
+  message: string;
+  /** Replaces Retry, which reloads the page. */
+  action?: ReactNode;
+}
+
+/** In place of content that could not be had. */
+export function FailedState({ title = 'Error', message, action }: FailedStateProps) {
+  return (
+    <Panel tone="bad" icon="alert" title={title} text={message} role="alert">
+      {action ?? <Button onClick={() => window.location.reload()}>Retry</Button>}
+    </Panel>
+  );
+}
+
+/** In place of a list that has nothing in it. */
+export function EmptyState({ title, text, action }: { title: string; text?: string; action?: ReactNode }) {
+  return (
+    <Panel tone="info" icon="empty" title={title} text={text}>
+      {action}
+    </Panel>
+  );
+}
+
+interface PanelProps {
+  tone: 'bad' | 'info';
+  icon: IconName;
+  title: string;
+  text?: string | undefined;
+  role?: 'alert';
+  children?: ReactNode;
+}
+
+function Panel({ tone, icon, title, text, role, children }: PanelProps) {
+  return (
+    <div className={classes['panel']} role={role}>
+      <span className={`${classes['icon']} ${classes[tone]}`}>
+        <Icon name={icon} size={22} />
+      </span>
+      <strong>{title}</strong>
+      {text ? <p>{text}</p> : null}
+      {children}
+    </div>
+  );
+}

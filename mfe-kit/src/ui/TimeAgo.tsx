@@ -1,0 +1,20 @@
+import { useEffect, useState } from 'react';
+import { formatDateTime, relativeTime } from 'mfe-kit';
+
+const REDRAWN_MS = 30_000;
+
+/** How long ago a moment was, kept up to date, with the exact time in its title. */
+export function TimeAgo({ moment }: { moment: string }) {
+  const [now, setNow] = useState(() => new Date());
+
+  useEffect(() => {
+    const timer = setInterval(() => setNow(new Date()), REDRAWN_MS);
+    return () => clearInterval(timer);
+  }, []);
+
+  return (
+    <time dateTime={moment} title={formatDateTime(moment)}>
+      {relativeTime(moment, now)}
+    </time>
+  );
+}
