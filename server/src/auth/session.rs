@@ -1,0 +1,175 @@
+//! Sessions: a row that is the truth, and a token that names it.
+
+use axum::{
+    extract::{FromRequestParts, Request, State},
+    http::{header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use secrecy::{ExposeSecret, SecretSlice};
+use serde::{Deserialize, Serialize};
+
+use super::Staff;
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::{Connection, Database},
+    error::Failure,
+    versions::{self, Versioned},
+};
+
+const ISSUER: &str = "mkopo";
+const AUDIENCE: &str = "mkopo-portal";
+
+/// The session a call came with. A handler that takes one can't be reached without.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Names the session's row.
+    pub session_id: String,
+    /// Whose it is.
+    pub staff: Staff,
+}
+
+/// Signs tokens and reads them back (JWT, HS256 and nothing else).
+#[derive(Clone)]
+pub struct Tokens {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: String,
+    jti: String,
+    iat: i64,
+    exp: i64,
+}
+
+impl Tokens {
+    /// `secret` has at least 32 bytes.
+    pub fn new(secret: &SecretSlice<u8>) -> Self {
+        Self {
+            encoding: EncodingKey::from_secret(secret.expose_secret()),
+            decoding: DecodingKey::from_secret(secret.expose_secret()),
+        }
+    }
+
+    fn sign(&self, claims: &Claims) -> Result<String, Failure> {
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding)
+            .map_err(|error| Failure::Internal(error.to_string()))
+    }
+
+    /// The claims of a token of ours that has not expired.
+    fn read(&self, token: &str, now: UnixMillis) -> Option<Claims> {
+        let mut rules = Validation::new(Algorithm::HS256);
+        rules.set_issuer(&[ISSUER]);
+        rules.set_audience(&[AUDIENCE]);
+        rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        // The library would ask the machine for the time; ours may have been moved.
+        rules.validate_exp = false;
+        let claims = jsonwebtoken::decode::<Claims>(token, &self.decoding, &rules).ok()?.claims;
+        (claims.exp.saturating_mul(1000) > now.0).then_some(claims)
+    }
+}
+
+const OPEN: &str = "
+    INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
+
+/// Opens a session for `staff` and answers its token.
+pub async fn open(sandbox: &Sandbox, staff: &Staff) -> Result<String, Failure> {
+    let now = sandbox.clock.now();
+    let session_id = sandbox.randomness.id(now);
+    let expires_at = now.plus(sandbox.settings.session_length());
+    let token = sandbox.tokens.sign(&Claims {
+        iss: ISSUER.to_owned(),
+        aud: AUDIENCE.to_owned(),
+        sub: staff.staff_id.clone(),
+        jti: session_id.clone(),
+        iat: now.0 / 1000,
+        exp: expires_at.0 / 1000,
+    })?;
+    let staff_id = staff.staff_id.clone();
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query(OPEN)
+                    .bind(session_id)
+                    .bind(staff_id)
+                    .bind(now)
+                    .bind(expires_at)
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await?;
+    Ok(token)
+}
+
+const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
+
+/// Ends one session; its token is dead from here on.
+pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Result<(), Failure> {
+    database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
+                versions::moved(connection, Versioned::Sessions).await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
+const FIND: &str = "
+    SELECT staff.staff_id, email, username, first_name, last_name, phone_number, role,
+           password_hash, is_active, staff.created_at
+    FROM session JOIN staff ON staff.staff_id = session.staff_id
+    WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
+
+async fn find(sandbox: &Sandbox, token: &str) -> Result<Session, Failure> {
+    let now = sandbox.clock.now();
+    let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
+    let mut reader = sandbox.database.read().await?;
+    let staff = sqlx::query_as::<_, Staff>(FIND)
+        .bind(&claims.jti)
+        .bind(&claims.sub)
+        .bind(now)
+        .fetch_optional(&mut *reader)
+        .await?;
+    Ok(Session { session_id: claims.jti, staff: staff.ok_or(Failure::NoSession)? })
+}
+
+/// Lets only calls with a live session through.
+pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
+    let token = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim().to_owned());
+    let session = match token {
+        Some(token) => find(&sandbox, &token).await,
+        None => Err(Failure::NoSession),
+    };
+    match session {
+        Ok(session) => {
+            request.extensions_mut().insert(session);
+            next.run(request).await
+        }
+        Err(failure) => failure.into_response(),
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Session {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        parts.extensions.get::<Self>().cloned().ok_or(Failure::NoSession)
+    }
+}

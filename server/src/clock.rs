@@ -1,0 +1,167 @@
+//! The one clock. Nothing else in this crate asks the machine for the time (a lint holds it to
+//! that), so tests and the console can stop it, move it, and have every date move together.
+
+use std::time::Duration;
+
+use jiff::{Timestamp, tz::Offset};
+use serde::{Deserialize, Serialize, Serializer};
+use tokio::sync::watch;
+
+/// A moment: ms since 1970 in UTC. On the wire RFC 3339 with milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, sqlx::Type)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct UnixMillis(pub i64);
+
+impl UnixMillis {
+    /// This moment moved by `duration`.
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// This moment moved back by `duration`.
+    pub fn minus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long after `earlier` this is; zero when it is not.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// The date and time in Nairobi, which has kept UTC+3 all year since 1942.
+    pub fn in_nairobi(self) -> jiff::civil::DateTime {
+        const EAST_AFRICA: Offset = Offset::constant(3);
+        EAST_AFRICA.to_datetime(self.timestamp())
+    }
+
+    /// Midnight in Nairobi at or before this moment.
+    pub fn nairobi_midnight(self) -> Self {
+        const DAY_MS: i64 = 86_400_000;
+        const OFFSET_MS: i64 = 3 * 3_600_000;
+        Self(self.0 - (self.0 + OFFSET_MS).rem_euclid(DAY_MS))
+    }
+
+    fn timestamp(self) -> Timestamp {
+        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
+    }
+}
+
+impl std::fmt::Display for UnixMillis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.3}", self.timestamp())
+    }
+}
+
+impl Serialize for UnixMillis {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What time it is, here. Clones show the same time.
+#[derive(Clone, Debug)]
+pub struct Clock(watch::Sender<Reading>);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reading {
+    /// The machine's time, moved by so many ms.
+    Running { offset_ms: i64 },
+    /// Stands still.
+    Held(UnixMillis),
+}
+
+impl Clock {
+    /// The machine's own time.
+    pub fn system() -> Self {
+        Self(watch::Sender::new(Reading::Running { offset_ms: 0 }))
+    }
+
+    /// A clock that stands at `moment` until it is moved.
+    pub fn held_at(moment: UnixMillis) -> Self {
+        Self(watch::Sender::new(Reading::Held(moment)))
+    }
+
+    /// The time now.
+    pub fn now(&self) -> UnixMillis {
+        self.0.borrow().now()
+    }
+
+    /// Moves the clock on, held or running.
+    pub fn advance(&self, by: Duration) {
+        self.0.send_modify(|reading| {
+            *reading = match *reading {
+                Reading::Running { offset_ms } => {
+                    Reading::Running { offset_ms: UnixMillis(offset_ms).plus(by).0 }
+                }
+                Reading::Held(at) => Reading::Held(at.plus(by)),
+            }
+        });
+    }
+
+    /// Waits until `duration` has passed on this clock, however it is moved meanwhile.
+    pub async fn sleep(&self, duration: Duration) {
+        let until = self.now().plus(duration);
+        let mut moved = self.0.subscribe();
+        loop {
+            let reading = *moved.borrow_and_update();
+            let left = until.since(reading.now());
+            if left.is_zero() {
+                return;
+            }
+            match reading {
+                Reading::Held(_) => _ = moved.changed().await,
+                Reading::Running { .. } => {
+                    _ = tokio::time::timeout(left, moved.changed()).await;
+                }
+            }
+        }
+    }
+}
+
+impl Reading {
+    fn now(self) -> UnixMillis {
+        match self {
+            Self::Held(at) => at,
+            Self::Running { offset_ms } => {
+                #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+                let machine = Timestamp::now().as_millisecond();
+                UnixMillis(machine.saturating_add(offset_ms))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: UnixMillis = UnixMillis(1_795_262_400_000);
+
+    #[test]
+    fn a_moment_prints_as_rfc_3339_with_milliseconds() {
+        assert_eq!(NOON.to_string(), "2026-11-21T12:00:00.000Z");
+    }
+
+    #[test]
+    fn a_day_begins_at_midnight_in_nairobi() {
+        assert_eq!(NOON.nairobi_midnight().to_string(), "2026-11-20T21:00:00.000Z");
+        assert_eq!(NOON.nairobi_midnight().in_nairobi().to_string(), "2026-11-21T00:00:00");
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_wakes_when_a_held_clock_is_moved_past_its_time() {
+        let clock = Clock::held_at(NOON);
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_secs(8)).await }
+        });
+        tokio::task::yield_now().await;
+        clock.advance(Duration::from_secs(7));
+        tokio::task::yield_now().await;
+        assert!(!sleeper.is_finished());
+        clock.advance(Duration::from_secs(1));
+        sleeper.await.unwrap();
+        assert_eq!(clock.now(), NOON.plus(Duration::from_secs(8)));
+    }
+}

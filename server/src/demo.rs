@@ -1,0 +1,437 @@
+//! Realistic Kenyan data: the same for the same seed, dated back from the clock.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
+
+use crate::{
+    Sandbox, auth::Role, clock::UnixMillis, database::Connection, error::Failure, mobile_money::receipt,
+    payouts::PayoutStatus, randomness::Randomness,
+};
+
+/// The password of every demo account. They exist in demo mode only.
+pub const PASSWORD: &str = "Mkopo-demo-1";
+
+struct DemoStaff {
+    username: &'static str,
+    email: &'static str,
+    first_name: &'static str,
+    last_name: &'static str,
+    phone_number: &'static str,
+    role: Role,
+    is_active: bool,
+}
+
+const STAFF: [DemoStaff; 4] = [
+    DemoStaff {
+        username: "Achieng",
+        email: "admin@mkopo.test",
+        first_name: "Achieng",
+        last_name: "Otieno",
+        phone_number: "+254711000001",
+        role: Role::Admin,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Peter",
+        email: "supervisor@mkopo.test",
+        first_name: "Peter",
+        last_name: "Njoroge",
+        phone_number: "+254711000002",
+        role: Role::Supervisor,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Wanjiru",
+        email: "agent@mkopo.test",
+        first_name: "Wanjiru",
+        last_name: "Maina",
+        phone_number: "+254711000003",
+        role: Role::Agent,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Juma",
+        email: "inactive@mkopo.test",
+        first_name: "Juma",
+        last_name: "Barasa",
+        phone_number: "+254711000004",
+        role: Role::Agent,
+        is_active: false,
+    },
+];
+
+const WOMEN: [&str; 14] = [
+    "Wanjiku",
+    "Fatuma",
+    "Mercy",
+    "Naliaka",
+    "Zainab",
+    "Akinyi",
+    "Chebet",
+    "Wambui",
+    "Halima",
+    "Nekesa",
+    "Moraa",
+    "Jepkosgei",
+    "Mwende",
+    "Amina",
+];
+const MEN: [&str; 14] = [
+    "Brian",
+    "Kevin",
+    "Omondi",
+    "Juma",
+    "Kiptoo",
+    "Mwangi",
+    "Hassan",
+    "Barasa",
+    "Mutua",
+    "Kamau",
+    "Otieno",
+    "Abdi",
+    "Cheruiyot",
+    "Wekesa",
+];
+const LAST_NAMES: [&str; 20] = [
+    "Kamau",
+    "Hassan",
+    "Chebet",
+    "Wafula",
+    "Ali",
+    "Odhiambo",
+    "Kiptoo",
+    "Mwangi",
+    "Barasa",
+    "Njoroge",
+    "Mutiso",
+    "Ochieng",
+    "Korir",
+    "Wairimu",
+    "Simiyu",
+    "Maina",
+    "Abdullahi",
+    "Nyambura",
+    "Rotich",
+    "Musyoka",
+];
+const PURPOSES: [&str; 10] = [
+    "Stock for shop",
+    "School fees",
+    "Boda boda repair",
+    "Maize seed and fertiliser",
+    "Dairy cow",
+    "Medical bill",
+    "Salon equipment",
+    "Greengrocer's stall",
+    "Tailoring machine",
+    "Water tank",
+];
+/// Annual rates in hundredths of a percent.
+const RATES: [i64; 6] = [1000, 1200, 1250, 1300, 1400, 1500];
+const TERMS: [i64; 6] = [2, 3, 6, 9, 12, 18];
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// What a start prints in demo mode.
+pub fn welcome(address: &str) -> String {
+    let mut text = format!("\n  Portal    {address}\n  Password  {PASSWORD}, for each of\n");
+    for staff in &STAFF {
+        let note = if staff.is_active { "" } else { " (deactivated)" };
+        text.push_str("            ");
+        text.push_str(staff.email);
+        text.push_str(note);
+        text.push('\n');
+    }
+    text
+}
+
+/// Adds the demo accounts, 24 waiting loans and 60 records, when there is nobody yet.
+pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
+    let staff: i64 = {
+        let mut reader = sandbox.database.read().await?;
+        sqlx::query_scalar("SELECT count(*) FROM staff").fetch_one(&mut *reader).await?
+    };
+    if staff > 0 {
+        return Ok(());
+    }
+    let mut hashes = Vec::new();
+    for _ in &STAFF {
+        hashes.push(sandbox.passwords.hash(PASSWORD.into()).await?);
+    }
+    let now = sandbox.clock.now();
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let mut demo = Demo::new(1, now);
+                for (staff, hash) in STAFF.iter().zip(hashes) {
+                    demo.hire(connection, staff, &hash).await?;
+                }
+                demo.history(connection).await?;
+                demo.waiting(connection).await
+            })
+        })
+        .await?;
+    Ok(())
+}
+
+/// Makes demo data, one thing after the other, from one seed.
+struct Demo {
+    rng: ChaCha12Rng,
+    ids: Randomness,
+    now: UnixMillis,
+    staff_ids: Vec<String>,
+    loans_made: u32,
+}
+
+/// A loan just made, as far as its payouts need it.
+struct DemoLoan {
+    loan_id: String,
+    phone_number: String,
+    amount: i64,
+}
+
+const HIRE: &str = "
+    INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role,
+                       password_hash, is_active, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+
+const ADD_CUSTOMER: &str = "
+    INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
+                          status, account_id, account_number, account_status, credit_score, risk_level)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'ACTIVE', $8, $9, 'ACTIVE', $10, $11)";
+
+const APPROVE_LOAN: &str = "
+    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, purpose, status,
+                      remaining_balance, notes, approver_id, approver_name, approver_email, approved_at,
+                      created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'APPROVED', $7, $8, $9, $10, $11, $12, $13, $12)";
+
+const DISBURSE_LOAN: &str =
+    "UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
+
+const ADD_PAYOUT: &str = "
+    INSERT INTO payout (payout_id, loan_id, transaction_id, amount, phone_number, status, receipt,
+                        result_code, error_message, staff_id, agent_id, created_at, processed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '1', $11, $12)";
+
+const ADD_PAYMENT: &str = "
+    INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at)
+    VALUES ($1, $2, $3, $4, $5, $6)";
+
+impl Demo {
+    fn new(seed: u64, now: UnixMillis) -> Self {
+        Self {
+            rng: ChaCha12Rng::seed_from_u64(seed),
+            ids: Randomness::seeded(seed),
+            now,
+            staff_ids: Vec::new(),
+            loans_made: 0,
+        }
+    }
+
+    async fn hire(&mut self, db: &mut Connection, staff: &DemoStaff, hash: &str) -> Result<(), Failure> {
+        let hired_at = self.now.minus(400 * DAY);
+        let staff_id = self.ids.id(hired_at);
+        sqlx::query(HIRE)
+            .bind(&staff_id)
+            .bind(staff.email)
+            .bind(staff.username)
+            .bind(staff.first_name)
+            .bind(staff.last_name)
+            .bind(staff.phone_number)
+            .bind(staff.role)
+            .bind(hash)
+            .bind(staff.is_active)
+            .bind(hired_at)
+            .execute(db)
+            .await?;
+        self.staff_ids.push(staff_id);
+        Ok(())
+    }
+
+    /// Fifty-six records of the last 90 days, today among them: loans paid out, one in eight at
+    /// the second try.
+    async fn history(&mut self, db: &mut Connection) -> Result<(), Failure> {
+        let mut records = 0;
+        while records < 56 {
+            let back = match records {
+                0..3 => HOUR * (records + 1),
+                3..12 => HOUR * 12 * (records - 2),
+                _ => DAY * (records + 30),
+            };
+            let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
+            let loan = self.approve(db, paid_at.minus(DAY), None).await?;
+            if records % 8 == 5 {
+                let refusals = [
+                    ("1", "The balance is insufficient for the transaction."),
+                    ("2040", "Credit Party customer type can't be supported by the service."),
+                    ("8", "Declined due to limit rule: would exceed the maximum balance."),
+                ];
+                let refusal = refusals[records as usize % refusals.len()];
+                self.pay(db, &loan, paid_at.minus(2 * HOUR), PayoutStatus::Failed, Some(refusal)).await?;
+                records += 1;
+            }
+            self.pay(db, &loan, paid_at, PayoutStatus::Completed, None).await?;
+            sqlx::query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
+            records += 1;
+        }
+        Ok(())
+    }
+
+    /// Twenty-four loans that wait; two of them failed before, two are being paid just now.
+    async fn waiting(&mut self, db: &mut Connection) -> Result<(), Failure> {
+        for number in 0..24_u32 {
+            let approved_at =
+                self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.rng.random_range(0..55));
+            let amount = match number {
+                0 => Some(25_000),
+                1 => Some(75_000),
+                22 => Some(300_000),
+                _ => None,
+            };
+            let loan = self.approve(db, approved_at, amount).await?;
+            match number {
+                6 => {
+                    let refusal = ("2040", "Credit Party customer type can't be supported by the service.");
+                    self.pay(db, &loan, self.now.minus(90 * MINUTE), PayoutStatus::Failed, Some(refusal))
+                        .await?;
+                }
+                22 => {
+                    let refusal =
+                        ("3", "Declined due to limit rule: greater than the maximum transaction amount.");
+                    self.pay(db, &loan, self.now.minus(26 * HOUR), PayoutStatus::Failed, Some(refusal))
+                        .await?;
+                }
+                8 | 9 => {
+                    self.pay(db, &loan, self.now.minus(number * MINUTE), PayoutStatus::Pending, None).await?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn approve(
+        &mut self,
+        db: &mut Connection,
+        approved_at: UnixMillis,
+        amount: Option<i64>,
+    ) -> Result<DemoLoan, Failure> {
+        self.loans_made += 1;
+        let number = self.loans_made;
+        let woman = self.rng.random_bool(0.5);
+        let first_name = pick(&mut self.rng, if woman { &WOMEN } else { &MEN });
+        let last_name = pick(&mut self.rng, &LAST_NAMES);
+        let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
+        let customer_id = format!("CUS-{number:05}");
+        let credit_score: i64 = self.rng.random_range(420..800);
+        let risk_level = match credit_score {
+            ..520 => "HIGH",
+            520..640 => "MEDIUM",
+            _ => "LOW",
+        };
+        sqlx::query(ADD_CUSTOMER)
+            .bind(&customer_id)
+            .bind(first_name)
+            .bind(last_name)
+            .bind(&phone_number)
+            .bind(self.rng.random_range(20_000_000..39_999_999).to_string())
+            .bind(self.rng.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| woman))
+            .bind(if woman { "Female" } else { "Male" })
+            .bind(format!("ACC-{number:05}"))
+            .bind(format!("0110{:08}", self.rng.random_range(1..99_999_999)))
+            .bind(credit_score)
+            .bind(risk_level)
+            .execute(&mut *db)
+            .await?;
+        let amount = amount.unwrap_or_else(|| self.amount());
+        let loan_id = format!("LN-{}-{number:05}", approved_at.in_nairobi().year());
+        let approver = match self.rng.random_range(0..6) {
+            0 => None,
+            1 | 2 => Some(&STAFF[0]),
+            _ => Some(&STAFF[1]),
+        };
+        let approver_id = match approver.map(|staff| staff.role) {
+            Some(Role::Admin) => self.staff_ids.first(),
+            Some(_) => self.staff_ids.get(1),
+            None => None,
+        };
+        sqlx::query(APPROVE_LOAN)
+            .bind(&loan_id)
+            .bind(&customer_id)
+            .bind(amount)
+            .bind(pick(&mut self.rng, &RATES))
+            .bind(pick(&mut self.rng, &TERMS))
+            .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
+            .bind(amount)
+            .bind(None::<&str>)
+            .bind(approver_id)
+            .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
+            .bind(approver.map(|staff| staff.email))
+            .bind(approved_at)
+            .bind(approved_at.minus(DAY * self.rng.random_range(1..5)))
+            .execute(db)
+            .await?;
+        Ok(DemoLoan { loan_id, phone_number, amount })
+    }
+
+    async fn pay(
+        &mut self,
+        db: &mut Connection,
+        loan: &DemoLoan,
+        created_at: UnixMillis,
+        status: PayoutStatus,
+        refusal: Option<(&str, &str)>,
+    ) -> Result<(), Failure> {
+        let transaction_id = self.ids.id(created_at);
+        let completed = status == PayoutStatus::Completed;
+        let receipt = completed.then(|| receipt(created_at, &self.ids));
+        let result_code = if completed { Some("0") } else { refusal.map(|(code, _)| code) };
+        let staff_id = self.staff_ids[if self.rng.random_bool(0.3) { 0 } else { 2 }].clone();
+        sqlx::query(ADD_PAYOUT)
+            .bind(self.ids.id(created_at))
+            .bind(&loan.loan_id)
+            .bind(&transaction_id)
+            .bind(loan.amount)
+            .bind(&loan.phone_number)
+            .bind(status)
+            .bind(&receipt)
+            .bind(result_code)
+            .bind(refusal.map(|(_, text)| text))
+            .bind(staff_id)
+            .bind(created_at)
+            .bind((status != PayoutStatus::Pending).then(|| created_at.plus(Duration::from_secs(2))))
+            .execute(&mut *db)
+            .await?;
+        if let Some(result_code) = result_code {
+            sqlx::query(ADD_PAYMENT)
+                .bind(&transaction_id)
+                .bind(&receipt)
+                .bind(&loan.phone_number)
+                .bind(loan.amount)
+                .bind(result_code)
+                .bind(created_at)
+                .execute(db)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Mostly small loans, some large; round to 500.
+    fn amount(&mut self) -> i64 {
+        let top = match self.rng.random_range(0..10) {
+            0..4 => 50,
+            4..8 => 150,
+            _ => 420,
+        };
+        self.rng.random_range(10..=top) * 500
+    }
+}
+
+fn pick<T: Copy, const N: usize>(rng: &mut ChaCha12Rng, from: &[T; N]) -> T {
+    *from.choose(rng).unwrap_or(&from[0])
+}

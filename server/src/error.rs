@@ -1,0 +1,217 @@
+//! Every failure, its status and its body, chosen here and nowhere else.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+
+use crate::payouts::Record;
+
+/// What can go wrong while answering. The text is for a person; [`Failure::code`] for a program.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    // Who is asking
+    /// No token, a token that is not ours, or a session that ended.
+    #[error("You are not signed in, or your session has ended.")]
+    NoSession,
+    /// No account has this e-mail address.
+    #[error("user not found")]
+    UserNotFound,
+    /// The password is not this account's.
+    #[error("invalid password")]
+    InvalidPassword,
+    /// The account was deactivated.
+    #[error("account is inactive")]
+    AccountInactive,
+
+    // Paying out
+    /// No loan has this id.
+    #[error("There is no loan {0}.")]
+    LoanNotFound(String),
+    /// The loan's money went out before.
+    #[error("This loan has been disbursed already.")]
+    AlreadyDisbursed(Box<Record>),
+    /// A payout of the loan has not settled yet.
+    #[error("A disbursement of this loan is in progress.")]
+    InProgress(Box<Record>),
+    /// The loan is neither approved nor disbursed.
+    #[error("This loan is not approved for disbursement.")]
+    NotApproved,
+    /// The amount is not the loan's.
+    #[error("The amount is not the loan's amount of KES {0}.")]
+    AmountMismatch(i64),
+    /// The phone number is not the customer's.
+    #[error("The phone number is not the customer's.")]
+    PhoneMismatch,
+    /// Mobile money said no; no money went out.
+    #[error("{text}")]
+    MobileMoneyRefused {
+        /// Mobile money's code.
+        result_code: String,
+        /// Mobile money's text for it.
+        text: String,
+        /// The failed payout.
+        record: Box<Record>,
+    },
+
+    // Requests that can't be answered
+    /// The body is not JSON.
+    #[error("The body is not valid JSON: {0}.")]
+    MalformedJson(String),
+    /// The JSON is not what the call takes.
+    #[error("The body is not what this call takes: {0}.")]
+    InvalidRequest(String),
+    /// The body has another media type.
+    #[error("The body must be sent as application/json.")]
+    UnsupportedMediaType,
+    /// The body is over the limit.
+    #[error("The body is larger than 64 KiB.")]
+    BodyTooLarge,
+    /// The path is unknown.
+    #[error("There is nothing at this path.")]
+    NotFound,
+    /// The path is known, the method is not.
+    #[error("This path does not take this method.")]
+    MethodNotAllowed,
+
+    // Our own
+    /// Too much waits already.
+    #[error("The service is busy. Nothing was done; try again in a moment.")]
+    Busy,
+    /// The store refused to keep what was written.
+    #[error("Something went wrong on our side.")]
+    NotCommitted,
+    /// The store failed.
+    #[error("Something went wrong on our side.")]
+    Storage(#[from] sqlx::Error),
+    /// A fault of the program.
+    #[error("Something went wrong on our side.")]
+    Internal(String),
+}
+
+impl Failure {
+    /// The status and the name of this failure, as the contract lists them.
+    pub fn status_and_code(&self) -> (StatusCode, &'static str) {
+        use Failure as F;
+        match self {
+            F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
+            F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
+            F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
+            F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
+            F::LoanNotFound(_) => (StatusCode::NOT_FOUND, "loan_not_found"),
+            F::AlreadyDisbursed(_) => (StatusCode::CONFLICT, "already_disbursed"),
+            F::InProgress(_) => (StatusCode::CONFLICT, "in_progress"),
+            F::NotApproved => (StatusCode::CONFLICT, "not_approved"),
+            F::AmountMismatch(_) => (StatusCode::UNPROCESSABLE_ENTITY, "amount_mismatch"),
+            F::PhoneMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "phone_mismatch"),
+            F::MobileMoneyRefused { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "mobile_money_refused"),
+            F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
+            F::InvalidRequest(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+            F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            F::Busy | F::Storage(sqlx::Error::PoolTimedOut) => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            F::NotCommitted | F::Storage(_) | F::Internal(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "internal")
+            }
+        }
+    }
+
+    /// Whether the database refused a row because another one has its key.
+    pub fn is_unique_violation(&self) -> bool {
+        matches!(self, Self::Storage(sqlx::Error::Database(error)) if error.is_unique_violation())
+    }
+
+    fn retry_after_seconds(&self) -> Option<u64> {
+        match self {
+            Self::Busy | Self::Storage(sqlx::Error::PoolTimedOut) => Some(1),
+            _ => None,
+        }
+    }
+
+    fn body(self) -> FailureBody {
+        let (status, code) = self.status_and_code();
+        let text = self.to_string();
+        let (result_code, record) = match self {
+            Self::AlreadyDisbursed(record) | Self::InProgress(record) => (None, Some(*record)),
+            Self::MobileMoneyRefused { result_code, record, .. } => (Some(result_code), Some(*record)),
+            _ => (None, None),
+        };
+        FailureBody { status, code, text, result_code, record }
+    }
+}
+
+/// What a failed answer says, until [`crate::edge`] writes it in the form the caller asked for.
+#[derive(Clone, Debug)]
+pub struct FailureBody {
+    status: StatusCode,
+    code: &'static str,
+    text: String,
+    result_code: Option<String>,
+    record: Option<Record>,
+}
+
+impl FailureBody {
+    /// The body as JSON: ours, or with the fields of RFC 9457 when `problem`.
+    pub fn to_json(&self, request_id: &str, problem: bool) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Problem<'a> {
+            r#type: &'static str,
+            title: &'static str,
+            status: u16,
+            detail: &'a str,
+        }
+        #[derive(Serialize)]
+        struct Body<'a> {
+            #[serde(flatten)]
+            problem: Option<Problem<'a>>,
+            error: &'a str,
+            message: &'a str,
+            code: &'static str,
+            request_id: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            result_code: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            record: Option<&'a Record>,
+        }
+        let problem = problem.then(|| Problem {
+            r#type: "about:blank",
+            title: self.status.canonical_reason().unwrap_or_default(),
+            status: self.status.as_u16(),
+            detail: &self.text,
+        });
+        serde_json::to_vec(&Body {
+            problem,
+            error: &self.text,
+            message: &self.text,
+            code: self.code,
+            request_id,
+            result_code: self.result_code.as_deref(),
+            record: self.record.as_ref(),
+        })
+        .unwrap_or_default()
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let (status, code) = self.status_and_code();
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(error = ?self, "failed");
+        } else {
+            tracing::debug!(code, "refused");
+        }
+        let retry_after = self.retry_after_seconds();
+        let mut response = status.into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self.body());
+        response
+    }
+}

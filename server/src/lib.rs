@@ -1,0 +1,145 @@
+//! The provider of the Mkopo portal. Modules in the order in which a reader meets them:
+
+// What a deployment may set.
+pub mod config;
+// The one clock, which tests and the console move.
+pub mod clock;
+// Where ids, codes and chance come from.
+pub mod randomness;
+// The store: one writer that commits waiting work together, and readers.
+pub mod database;
+// What of the store has changed, as a number each.
+pub mod versions;
+// Every failure, its status and its body.
+pub mod error;
+// What every request and every answer goes through.
+pub mod edge;
+// Kenyan mobile numbers.
+pub mod phone;
+// Who is asking: staff, passwords, sessions.
+pub mod auth;
+// What waits to be paid out.
+pub mod loans;
+// Paying a loan out, once; and the records of it.
+pub mod payouts;
+// The simulated mobile money service.
+pub mod mobile_money;
+// Every e-mail and SMS that goes out.
+pub mod outbox;
+// The two lists as bodies.
+pub mod lists;
+// Realistic data for demos and tests.
+pub mod demo;
+// The built shell and its slices, as files.
+pub mod portal;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
+use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
+
+use crate::{
+    auth::{password::Passwords, session, session::Tokens},
+    clock::Clock,
+    config::Settings,
+    database::Database,
+    error::Failure,
+    mobile_money::MobileMoney,
+    randomness::Randomness,
+};
+
+/// One isolated world: its data, its clock, its chance, its mobile money. Every handler is given
+/// it and nothing stands in statics, so that one process could hold many. Clones are the same one.
+#[derive(Clone)]
+pub struct Sandbox(Arc<World>);
+
+/// What a [`Sandbox`] holds.
+pub struct World {
+    /// What the deployment set.
+    pub settings: Settings,
+    /// The time here.
+    pub clock: Clock,
+    /// The chance here.
+    pub randomness: Randomness,
+    /// The store.
+    pub database: Database,
+    /// Hashes passwords, a bounded number at once.
+    pub passwords: Passwords,
+    /// Signs and reads session tokens.
+    pub tokens: Tokens,
+    /// Where money is sent from.
+    pub mobile_money: MobileMoney,
+}
+
+impl std::ops::Deref for Sandbox {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.0
+    }
+}
+
+impl Sandbox {
+    /// Opens the world that `settings` name, and fills it with demo data when that is asked for
+    /// and it is empty.
+    ///
+    /// # Errors
+    /// A sentence that names what can't be opened, and why.
+    pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
+        use anyhow::Context;
+        let folder = settings.data_dir.display().to_string();
+        std::fs::create_dir_all(&settings.data_dir).with_context(|| {
+            format!("can't make the data folder {folder}; set MKOPO_DATA_DIR to one that can be written")
+        })?;
+        let database = Database::open(&settings.data_dir.join("mkopo.db")).await.with_context(|| {
+            format!(
+                "can't open the database in the data folder {folder}; set MKOPO_DATA_DIR to one that can be written"
+            )
+        })?;
+        let secret = settings
+            .token_secret(&randomness)
+            .with_context(|| format!("can't keep the token secret in the data folder {folder}"))?;
+        let sandbox = Self(Arc::new(World {
+            passwords: Passwords::new(randomness.clone()),
+            tokens: Tokens::new(&secret),
+            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone()),
+            settings,
+            clock,
+            randomness,
+            database,
+        }));
+        if sandbox.settings.demo {
+            demo::fill_when_empty(&sandbox).await?;
+        }
+        Ok(sandbox)
+    }
+}
+
+/// Everything the service answers.
+pub fn router(sandbox: Sandbox) -> Router {
+    Router::new()
+        .nest("/api/v1", api(&sandbox))
+        .route("/healthz", get(async || Json(serde_json::json!({"status": "ok"}))))
+        .merge(portal::routes(&sandbox.settings))
+        .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
+        .layer(CatchPanicLayer::custom(edge::panicked))
+        .layer(TimeoutLayer::with_status_code(
+            axum::http::StatusCode::REQUEST_TIMEOUT,
+            Duration::from_secs(30),
+        ))
+        .layer(DefaultBodyLimit::max(edge::BODY_LIMIT))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), edge::answer))
+        .with_state(sandbox)
+}
+
+/// The contract's calls. This is the one place that decides who may call what: the sign-in calls
+/// are open, all else needs a session.
+fn api(sandbox: &Sandbox) -> Router<Sandbox> {
+    let open = auth::api::public();
+    let signed_in = Router::new()
+        .merge(auth::api::signed_in())
+        .merge(loans::api::signed_in())
+        .merge(payouts::api::signed_in())
+        .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
+    open.merge(signed_in).fallback(async || Failure::NotFound)
+}

@@ -1,0 +1,71 @@
+//! The pending list: every approved loan, the latest approval first.
+
+use serde::{Serialize, Serializer};
+
+use super::{DisbursementStatus, LoanStatus};
+use crate::{clock::UnixMillis, database::Connection};
+
+/// A loan as the pending list shows it; the fields are the contract's.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct PendingLoan {
+    pub loan_id: String,
+    pub customer_id: String,
+    pub customer_first_name: String,
+    pub customer_last_name: String,
+    pub customer_phone_number: String,
+    pub customer_id_number: String,
+    pub customer_nickname: Option<String>,
+    pub customer_gender: Option<String>,
+    pub customer_status: String,
+    pub customer_account_id: String,
+    pub account_number: String,
+    pub account_status: String,
+    pub credit_score: Option<i64>,
+    pub risk_level: Option<String>,
+    pub total_loan_amount: i64,
+    #[serde(rename = "interest_rate", serialize_with = "percent")]
+    pub interest_rate_bp: i64,
+    pub loan_status: LoanStatus,
+    pub disbursement_status: DisbursementStatus,
+    pub approved_at: UnixMillis,
+    pub approver_id: Option<String>,
+    pub approver_name: Option<String>,
+    pub approver_email: Option<String>,
+    pub remaining_balance: i64,
+    pub notes: Option<String>,
+    pub loan_created_at: UnixMillis,
+    pub loan_updated_at: UnixMillis,
+    pub term: Option<i64>,
+    pub purpose: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::cast_precision_loss, reason = "a rate has a few digits")]
+fn percent<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*basis_points as f64 / 100.0)
+}
+
+const PENDING: &str = "
+    SELECT loan.loan_id, loan.customer_id,
+           customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
+           customer.phone_number AS customer_phone_number, customer.id_number AS customer_id_number,
+           customer.nickname AS customer_nickname, customer.gender AS customer_gender,
+           customer.status AS customer_status, customer.account_id AS customer_account_id,
+           customer.account_number, customer.account_status, customer.credit_score, customer.risk_level,
+           loan.amount AS total_loan_amount, loan.interest_rate_bp, loan.status AS loan_status,
+           COALESCE((SELECT payout.status FROM payout WHERE payout.loan_id = loan.loan_id
+                     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1), 'NOT_STARTED')
+               AS disbursement_status,
+           loan.approved_at, loan.approver_id, loan.approver_name, loan.approver_email,
+           loan.remaining_balance, loan.notes,
+           loan.created_at AS loan_created_at, loan.updated_at AS loan_updated_at,
+           loan.term_months AS term, loan.purpose
+    FROM loan JOIN customer ON customer.customer_id = loan.customer_id
+    WHERE loan.status = 'APPROVED'
+    ORDER BY loan.approved_at DESC, loan.loan_id DESC";
+
+/// Every loan that waits, the latest approval first.
+pub async fn pending(connection: &mut Connection) -> Result<Vec<PendingLoan>, sqlx::Error> {
+    sqlx::query_as(PENDING).fetch_all(connection).await
+}

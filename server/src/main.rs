@@ -1,0 +1,76 @@
+//! The command line.
+
+use std::{io::IsTerminal, process::ExitCode};
+
+use anyhow::Context;
+use clap::Parser;
+use mkopo::{
+    Sandbox,
+    clock::Clock,
+    config::{Command, CommandLine, Settings},
+    demo,
+    randomness::Randomness,
+};
+use tokio::{net::TcpListener, signal};
+use tracing_subscriber::EnvFilter;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let done = match CommandLine::parse().command {
+        Command::Serve(settings) => serve(settings).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mkopo: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<()> {
+    log(&settings)?;
+    let listen = settings.listen;
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("can't listen on {listen}; set MKOPO_LISTEN to a free address and port"))?;
+    let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await?;
+    let address = listener.local_addr()?;
+    tracing::info!(%address, "listening");
+    if sandbox.settings.demo {
+        println!("{}", demo::welcome(&format!("http://{address}")));
+    }
+    let database = sandbox.database.clone();
+    axum::serve(listener, mkopo::router(sandbox)).with_graceful_shutdown(asked_to_stop()).await?;
+    database.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn log(settings: &Settings) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&settings.log)
+        .with_context(|| format!("MKOPO_LOG is not a log filter: {}", settings.log))?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if std::io::stderr().is_terminal() {
+        lines.init();
+    } else {
+        lines.json().init();
+    }
+    Ok(())
+}
+
+async fn asked_to_stop() {
+    let interrupted = signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        let terminated = signal::unix::signal(signal::unix::SignalKind::terminate());
+        if let Ok(mut terminated) = terminated {
+            tokio::select! { _ = interrupted => {}, _ = terminated.recv() => {} }
+            return;
+        }
+    }
+    _ = interrupted.await;
+}

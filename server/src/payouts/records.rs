@@ -1,0 +1,80 @@
+//! What history shows of every payout.
+
+use serde::Serialize;
+
+use super::PayoutStatus;
+use crate::{clock::UnixMillis, database::Connection, error::Failure};
+
+/// A payout as history shows it; the fields are the contract's.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct Record {
+    pub id: String,
+    pub loan_id: String,
+    pub amount: i64,
+    pub status: PayoutStatus,
+    pub created_at: UnixMillis,
+    pub mpesa_ref: Option<String>,
+    pub transaction_id: String,
+    pub phone: String,
+    pub error_message: Option<String>,
+    pub processed_at: Option<UnixMillis>,
+    pub user_id: String,
+    pub user_first_name: String,
+    pub user_last_name: String,
+    pub user_email: String,
+    pub customer_id: String,
+    pub customer_first_name: String,
+    pub customer_last_name: String,
+    pub customer_id_number: String,
+    pub customer_phone_number: String,
+    pub approver_id: Option<String>,
+    pub approver_name: Option<String>,
+    pub approver_email: Option<String>,
+    /// Mobile money's code of a failed payout; not part of a record on the wire.
+    #[serde(skip)]
+    pub result_code: Option<String>,
+}
+
+/// The rows of [`Record`], to which a query adds its own end.
+macro_rules! select_records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT payout.payout_id AS id, payout.loan_id, payout.amount, payout.status, payout.created_at,
+                    payout.receipt AS mpesa_ref, payout.transaction_id, payout.phone_number AS phone,
+                    payout.error_message, payout.processed_at, payout.staff_id AS user_id,
+                    staff.first_name AS user_first_name, staff.last_name AS user_last_name,
+                    staff.email AS user_email, customer.customer_id,
+                    customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
+                    customer.id_number AS customer_id_number, customer.phone_number AS customer_phone_number,
+                    loan.approver_id, loan.approver_name, loan.approver_email, payout.result_code
+             FROM payout
+             JOIN loan ON loan.loan_id = payout.loan_id
+             JOIN customer ON customer.customer_id = loan.customer_id
+             JOIN staff ON staff.staff_id = payout.staff_id ",
+            $rest
+        )
+    };
+}
+
+const ALL: &str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
+const ONE: &str = select_records!("WHERE payout.payout_id = $1");
+const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status IN ('PENDING', 'COMPLETED')");
+
+/// Every record, the newest first.
+pub async fn records(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
+    sqlx::query_as(ALL).fetch_all(connection).await
+}
+
+/// The record of one payout.
+pub(super) async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+    Ok(sqlx::query_as(ONE).bind(payout_id).fetch_one(connection).await?)
+}
+
+/// The loan's payout that is pending or completed; there is one at most.
+pub(super) async fn live_record(
+    connection: &mut Connection,
+    loan_id: &str,
+) -> Result<Option<Record>, Failure> {
+    Ok(sqlx::query_as(LIVE).bind(loan_id).fetch_optional(connection).await?)
+}

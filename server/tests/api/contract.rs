@@ -1,0 +1,74 @@
+//! Checks answers against `contract/openapi.yaml`.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use serde_json::{Value, json};
+
+const YAML: &str = include_str!("../../../contract/openapi.yaml");
+
+static CONTRACT: LazyLock<Value> = LazyLock::new(|| serde_saphyr::from_str(YAML).unwrap());
+
+/// Panics, with what is wrong, when the contract does not list this answer to this call.
+pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMap, body: &[u8]) {
+    assert!(headers.contains_key("x-request-id"), "{method} {path}: no X-Request-Id");
+    let call = format!("{method} {path}: {status}");
+    let Some((operation, pointer)) = operation(method, path) else {
+        // What the contract does not know is answered with its failure body all the same.
+        if path.starts_with("/api/") {
+            assert!(matches!(status.as_u16(), 404 | 405), "{call} for a call that is not in the contract");
+            return matches_schema(&call, "#/components/schemas/Failure", headers, body);
+        }
+        return;
+    };
+    let listed = &operation["responses"][status.as_str()];
+    assert!(!listed.is_null(), "{call} is not in the contract; it was {}", String::from_utf8_lossy(body));
+    let (response, pointer) = match listed["$ref"].as_str() {
+        Some(reference) => (CONTRACT.pointer(&reference[1..]).unwrap(), reference.to_owned()),
+        None => (listed, format!("{pointer}/responses/{status}", status = status.as_str())),
+    };
+    for (name, rules) in response["headers"].as_object().into_iter().flatten() {
+        let rules = rules["$ref"].as_str().map_or(rules, |at| CONTRACT.pointer(&at[1..]).unwrap());
+        let value = headers.get(name.as_str()).map(|value| value.to_str().unwrap());
+        if rules["required"] == true {
+            assert!(value.is_some(), "{call} has no {name}");
+        }
+        if let Some(value) = value {
+            assert!(jsonschema::is_valid(&rules["schema"], &json!(value)), "{call}: {name}: {value}");
+        }
+    }
+    let Some(content) = response["content"].as_object() else {
+        return assert!(body.is_empty(), "{call} must have no body");
+    };
+    let media_type = headers[header::CONTENT_TYPE].to_str().unwrap();
+    assert!(content.contains_key(media_type), "{call}: {media_type} is not in the contract");
+    let schema = format!("{pointer}/content/{}/schema", media_type.replace('/', "~1"));
+    matches_schema(&call, &schema, headers, body);
+}
+
+fn matches_schema(call: &str, pointer: &str, headers: &HeaderMap, body: &[u8]) {
+    let media_type = headers[header::CONTENT_TYPE].to_str().unwrap();
+    assert!(media_type.ends_with("json"), "{call}: {media_type}");
+    let body: Value = serde_json::from_slice(body).unwrap();
+    // The part meant, with the rest of the contract beside it for its references to reach.
+    let mut schema = CONTRACT.pointer(&pointer[1..]).unwrap().clone();
+    schema["components"] = CONTRACT["components"].clone();
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(&body).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{call} breaks the contract: {errors:#?}\n{body:#}");
+}
+
+fn operation(method: &Method, path: &str) -> Option<(&'static Value, String)> {
+    let path = path.split('?').next()?;
+    let method = method.as_str().to_lowercase();
+    CONTRACT["paths"].as_object()?.iter().find_map(|(template, item)| {
+        let matches = template.split('/').count() == path.split('/').count()
+            && template
+                .split('/')
+                .zip(path.split('/'))
+                .all(|(expected, actual)| expected == actual || expected.starts_with('{'));
+        let operation = item.get(&method)?;
+        matches.then(|| (operation, format!("#/paths/{}/{method}", template.replace('/', "~1"))))
+    })
+}

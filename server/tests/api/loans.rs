@@ -1,0 +1,72 @@
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+
+use crate::test_app::{TestApp, request};
+
+#[tokio::test]
+async fn the_pending_list_shows_every_field_of_a_loan() {
+    let app = TestApp::start().await;
+    let pending = app.sign_in("agent").await.pending().await;
+    assert_json_snapshot!(pending[3], {".approver_id" => "[id]"}, @r#"
+    {
+      "account_number": "011026208126",
+      "account_status": "ACTIVE",
+      "approved_at": "2026-11-13T09:35:00.000Z",
+      "approver_email": "supervisor@mkopo.test",
+      "approver_id": "[id]",
+      "approver_name": "Peter Njoroge",
+      "credit_score": 542,
+      "customer_account_id": "ACC-00053",
+      "customer_first_name": "Juma",
+      "customer_gender": "Male",
+      "customer_id": "CUS-00053",
+      "customer_id_number": "27087803",
+      "customer_last_name": "Nyambura",
+      "customer_nickname": null,
+      "customer_phone_number": "+254797103363",
+      "customer_status": "ACTIVE",
+      "disbursement_status": "NOT_STARTED",
+      "interest_rate": 12.5,
+      "loan_created_at": "2026-11-10T09:35:00.000Z",
+      "loan_id": "LN-2026-00053",
+      "loan_status": "APPROVED",
+      "loan_updated_at": "2026-11-13T09:35:00.000Z",
+      "notes": null,
+      "purpose": "Tailoring machine",
+      "remaining_balance": 6000,
+      "risk_level": "MEDIUM",
+      "term": 9,
+      "total_loan_amount": 6000
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn the_pending_list_has_the_latest_approval_first() {
+    let app = TestApp::start().await;
+    let pending = app.sign_in("agent").await.pending().await;
+    assert_eq!(pending.len(), 24);
+    assert!(pending.is_sorted_by(|a, b| a["approved_at"].as_str() >= b["approved_at"].as_str()));
+}
+
+#[tokio::test]
+async fn who_has_the_list_is_not_sent_it_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let path = "/api/v1/disbursements/pending";
+    let etag = agent.get(path).await.headers["etag"].clone();
+    let mut again = request(Method::GET, path, Some(&agent.token), None);
+    again.headers_mut().insert("if-none-match", etag);
+    assert_eq!(app.send(again).await.status, StatusCode::NOT_MODIFIED);
+}
+
+#[tokio::test]
+async fn demo_loans_lie_in_every_band_and_on_both_borders() {
+    let app = TestApp::start().await;
+    let pending = app.sign_in("agent").await.pending().await;
+    let amounts: Vec<i64> = pending.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).collect();
+    for wanted in [0..25_000, 25_000..25_001, 25_001..75_000, 75_000..75_001, 75_001..1_000_000] {
+        assert!(amounts.iter().any(|amount| wanted.contains(amount)), "{wanted:?} in {amounts:?}");
+    }
+    assert!(pending.iter().any(|loan| loan["approver_name"].is_null()));
+}

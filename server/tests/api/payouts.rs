@@ -1,0 +1,184 @@
+use axum::http::StatusCode;
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::test_app::{TestApp, disbursement_of};
+
+/// The first loan of the list that was never tried.
+fn waiting(pending: &[Value]) -> &Value {
+    pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap()
+}
+
+#[tokio::test]
+async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending);
+
+    let answer = agent.disburse(loan).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_json_snapshot!(
+        answer.json(),
+        {".id" => "[id]", ".transaction_id" => "[id]", ".user_id" => "[id]", ".approver_id" => "[id]"},
+        @r#"
+    {
+      "amount": 25000,
+      "approver_email": null,
+      "approver_id": "[id]",
+      "approver_name": null,
+      "created_at": "2026-11-14T09:00:00.000Z",
+      "customer_first_name": "Mercy",
+      "customer_id": "CUS-00050",
+      "customer_id_number": "27526716",
+      "customer_last_name": "Ochieng",
+      "customer_phone_number": "+254794870181",
+      "disbursed_at": "2026-11-14T09:00:00.000Z",
+      "disbursed_by": "Wanjiru Maina",
+      "disbursement_status": "COMPLETED",
+      "error_message": null,
+      "id": "[id]",
+      "loan_id": "LN-2026-00050",
+      "loan_status": "DISBURSED",
+      "mpesa_ref": "UKEM2EI4J5",
+      "phone": "+254794870181",
+      "processed_at": "2026-11-14T09:00:00.000Z",
+      "status": "COMPLETED",
+      "transaction_id": "[id]",
+      "user_email": "agent@mkopo.test",
+      "user_first_name": "Wanjiru",
+      "user_id": "[id]",
+      "user_last_name": "Maina"
+    }
+    "#
+    );
+
+    let still: Vec<Value> = agent.pending().await;
+    assert!(!still.iter().any(|other| other["loan_id"] == loan["loan_id"]));
+    let record = &agent.records().await[0];
+    assert_eq!(record["loan_id"], loan["loan_id"]);
+    assert_eq!(record["mpesa_ref"], answer.json()["mpesa_ref"]);
+    assert_eq!(record["user_email"], "agent@mkopo.test");
+}
+
+#[tokio::test]
+async fn asking_twice_pays_once() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending);
+    let first = agent.disburse(loan).await.json();
+
+    let again = agent.disburse(loan).await;
+    assert_eq!(again.failure().1, "already_disbursed");
+    assert_eq!(again.json()["record"]["mpesa_ref"], first["mpesa_ref"]);
+    let payouts = agent.records().await.into_iter().filter(|record| record["loan_id"] == loan["loan_id"]);
+    assert_eq!(payouts.count(), 1);
+}
+
+#[tokio::test]
+async fn a_loan_whose_payout_is_under_way_is_not_paid_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = pending.iter().find(|loan| loan["disbursement_status"] == "PENDING").unwrap();
+    let answer = agent.disburse(loan).await;
+    assert_eq!(answer.failure().1, "in_progress");
+    assert_eq!(answer.json()["record"]["status"], "PENDING");
+}
+
+#[tokio::test]
+async fn what_was_not_shown_to_who_confirmed_is_not_paid() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending);
+    let before = agent.records().await.len();
+    let mut refusals = Vec::new();
+    for (field, value) in
+        [("amount", json!(1)), ("phone_number", json!("0700000009")), ("phone_number", json!("x"))]
+    {
+        let mut other = loan.clone();
+        other[if field == "amount" { "total_loan_amount" } else { "customer_phone_number" }] = value;
+        let (status, code, _) = agent.disburse(&other).await.failure();
+        refusals.push((status, code));
+    }
+    let (status, code, text) = agent
+        .disburse(&json!({"loan_id": "LN-0", "total_loan_amount": 1, "customer_phone_number": "0700000000"}))
+        .await
+        .failure();
+    assert_eq!(text, "There is no loan LN-0.");
+    refusals.push((status, code));
+    assert_json_snapshot!(refusals, @r#"
+    [
+      [
+        422,
+        "amount_mismatch"
+      ],
+      [
+        422,
+        "phone_mismatch"
+      ],
+      [
+        422,
+        "phone_mismatch"
+      ],
+      [
+        404,
+        "loan_not_found"
+      ]
+    ]
+    "#);
+    assert_eq!(agent.records().await.len(), before, "no payout was made");
+}
+
+#[tokio::test]
+async fn the_customers_number_is_the_same_number_however_it_is_written() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending);
+    let mut body = disbursement_of(loan);
+    body["phone_number"] = json!(body["phone_number"].as_str().unwrap().replace("+254", "0"));
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    assert_eq!(agent.post(&path, Some(body)).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
+    let answer = agent.disburse(loan).await;
+    let body = answer.json();
+    assert_json_snapshot!(
+        json!([answer.status.as_u16(), body["code"], body["error"], body["result_code"], body["record"]["status"]]),
+        @r#"
+    [
+      422,
+      "mobile_money_refused",
+      "Declined due to limit rule: greater than the maximum transaction amount.",
+      "3",
+      "FAILED"
+    ]
+    "#
+    );
+    let still = agent.pending().await;
+    let loan = still.iter().find(|other| other["loan_id"] == loan["loan_id"]).unwrap();
+    assert_eq!((&loan["loan_status"], &loan["disbursement_status"]), (&json!("APPROVED"), &json!("FAILED")));
+}
+
+#[tokio::test]
+async fn many_calls_at_once_for_one_loan_pay_it_once() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let supervisor = app.sign_in("supervisor").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending);
+    let calls = (0..100).map(|n| if n % 2 == 0 { agent.disburse(loan) } else { supervisor.disburse(loan) });
+    let answers = futures::future::join_all(calls).await;
+    let paid = answers.iter().filter(|answer| answer.status == StatusCode::OK).count();
+    let refused = answers.iter().filter(|answer| answer.status == StatusCode::CONFLICT).count();
+    assert_eq!((paid, refused), (1, 99));
+}

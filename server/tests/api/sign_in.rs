@@ -1,0 +1,145 @@
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::test_app::TestApp;
+
+async fn login(app: &TestApp, email: &str, password: &str) -> (u16, Value) {
+    let credentials = json!({"email": email, "password": password});
+    let answer = app.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await;
+    (answer.status.as_u16(), answer.json())
+}
+
+#[tokio::test]
+async fn the_right_password_opens_a_session() {
+    let app = TestApp::start().await;
+    let (status, body) = login(&app, " Agent@Mkopo.test", "Mkopo-demo-1").await;
+    assert_eq!(status, 200);
+    assert_json_snapshot!(body, {".user.token" => "[token]", ".user.id" => "[id]"}, @r#"
+    {
+      "user": {
+        "email": "agent@mkopo.test",
+        "id": "[id]",
+        "name": "Wanjiru Maina",
+        "role": "agent",
+        "token": "[token]",
+        "username": "Wanjiru"
+      }
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn wrong_credentials_are_told_apart_and_never_401() {
+    let app = TestApp::start().await;
+    let mut answers = Vec::new();
+    for (email, password) in [
+        ("nobody@mkopo.test", "Mkopo-demo-1"),
+        ("agent@mkopo.test", "wrong"),
+        ("inactive@mkopo.test", "Mkopo-demo-1"),
+        ("inactive@mkopo.test", "wrong"),
+    ] {
+        let (status, body) = login(&app, email, password).await;
+        answers.push(json!([status, body["code"], body["error"]]));
+    }
+    assert_json_snapshot!(answers, @r#"
+    [
+      [
+        404,
+        "user_not_found",
+        "user not found"
+      ],
+      [
+        400,
+        "invalid_password",
+        "invalid password"
+      ],
+      [
+        403,
+        "account_inactive",
+        "account is inactive"
+      ],
+      [
+        400,
+        "invalid_password",
+        "invalid password"
+      ]
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn the_token_names_the_user() {
+    let app = TestApp::start().await;
+    let supervisor = app.sign_in("supervisor").await;
+    let me = supervisor.get("/api/v1/auth/me").await;
+    assert_json_snapshot!(me.json(), {".id" => "[id]"}, @r#"
+    {
+      "created_at": "2025-10-10T09:00:00.000Z",
+      "email": "supervisor@mkopo.test",
+      "id": "[id]",
+      "name": "Peter Njoroge",
+      "phone_number": "+254711000002",
+      "role": "supervisor",
+      "username": "Peter"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn every_call_but_the_sign_in_ones_needs_a_session() {
+    let app = TestApp::start().await;
+    for (method, path) in [
+        (Method::GET, "/api/v1/auth/me"),
+        (Method::POST, "/api/v1/auth/logout"),
+        (Method::GET, "/api/v1/disbursements/pending"),
+        (Method::POST, "/api/v1/disbursements/LN-1/disburse"),
+        (Method::GET, "/api/v1/disbursement-records"),
+    ] {
+        let answer = app.call(method, path, None).await;
+        let (status, code, _) = answer.failure();
+        assert_eq!((status, code.as_str()), (401, "no_session"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_signed_out_token_is_dead_at_once() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let other = app.sign_in("agent").await;
+    assert_eq!(agent.post("/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(other.get("/api/v1/auth/me").await.status, StatusCode::OK, "another session of the same user");
+}
+
+#[tokio::test]
+async fn a_session_lasts_as_long_as_is_set() {
+    let app = TestApp::start_with(&["--session-minutes", "30"]).await;
+    let agent = app.sign_in("agent").await;
+    app.clock.advance(Duration::from_mins(29));
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    app.clock.advance(Duration::from_mins(1));
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_session_survives_a_restart() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("agent").await.token;
+    let app = app.restart().await;
+    let request = crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(&token), None);
+    assert_eq!(app.send(request).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_ours_is_no_session() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("agent").await.token;
+    let elsewhere = TestApp::start().await;
+    for token in [token.as_str(), "", "x", "eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0."] {
+        let request = crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(token), None);
+        assert_eq!(elsewhere.send(request).await.status, StatusCode::UNAUTHORIZED, "{token}");
+    }
+}
