@@ -4,6 +4,7 @@ export { api, dataOf, type Schema } from './api/client';
 export { currentUserQuery } from './session/current-user';
 export { displayName, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
+export { signOut } from './session/sign-out';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear } from './format/dates';
 export { formatMoney } from './format/money';

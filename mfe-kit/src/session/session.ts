@@ -2,11 +2,14 @@ import { notify } from '../notify/notify';
 import { queryClient } from '../query/query-client';
 import { parseUser, signedInUser, type SessionUser } from './session-user';
 
-/** Who is asking. `isExpiring` lasts from the session's end until the browser is sent to sign in. */
+/**
+ * Who is asking. A session that the provider ended is `ending` while the page says so, and `ended`
+ * when the browser has to go to sign-in.
+ */
 export type SessionState =
   | { status: 'loading'; user: null }
   | { status: 'signed-in'; user: SessionUser }
-  | { status: 'signed-out'; user: null; isExpiring?: boolean };
+  | { status: 'signed-out'; user: null; expiry?: 'ending' | 'ended' };
 
 const TOKEN_KEY = 'auth_token';
 const USER_KEY = 'user';
@@ -15,13 +18,11 @@ const USER_KEY = 'user';
 const REDIRECT_DELAY_MS = 1000;
 const EXPIRED_TOAST_MS = 2000;
 
-/** The toast of a session's end; the sign-in screen replaces it under the same key. */
 const EXPIRED_TOAST_KEY = 'session-expired';
 
 let state: SessionState = { status: 'loading', user: null };
 let expiry: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
-const expiryListeners = new Set<() => void>();
 
 /** The browser's session: stored under `auth_token` and `user`, the same in every tab. */
 export const session = {
@@ -60,18 +61,17 @@ export const session = {
   },
 
   /**
-   * Ends the session because the provider no longer knows it: says so, and a second later lets the
-   * shell send the browser to sign in. However many calls fail at once, it happens once (REQ-068).
+   * Ends the session because the provider no longer knows it: says so, and a second later has the
+   * shell send the browser to sign-in. However many calls fail at once, it happens once (REQ-068).
    */
   expire(): void {
     if (expiry !== undefined) return;
     expiry = setTimeout(() => {
       expiry = undefined;
-      change({ status: 'signed-out', user: null });
-      for (const listener of expiryListeners) listener();
+      change({ status: 'signed-out', user: null, expiry: 'ended' });
     }, REDIRECT_DELAY_MS);
     forget();
-    change({ status: 'signed-out', user: null, isExpiring: true });
+    change({ status: 'signed-out', user: null, expiry: 'ending' });
     notify({
       type: 'error',
       message: 'Your session has expired. Please log in again.',
@@ -86,12 +86,12 @@ export const session = {
     return () => void listeners.delete(listener);
   },
 
-  /** Calls back when an expired session has to sign in again; returns how to stop. */
-  onExpired(listener: () => void): () => void {
-    expiryListeners.add(listener);
-    return () => void expiryListeners.delete(listener);
+  /** Told by the shell when the browser has arrived at sign-in. */
+  expiryShown(): void {
+    if (state.status === 'signed-out' && state.expiry === 'ended') change({ status: 'signed-out', user: null });
   },
 
+  /** The key of the toast that says that the session ended; sign-in replaces it with its own. */
   expiredToastKey: EXPIRED_TOAST_KEY,
 };
 

@@ -3,7 +3,7 @@ import classes from './Avatar.module.css';
 /** The initial of a name in a circle. `large` is for the head of a card. */
 export function Avatar({ name, large = false }: { name: string; large?: boolean }) {
   return (
-    <span className={large ? `${classes['avatar']} ${classes['large']}` : classes['avatar']} aria-hidden="true">
+    <span className={large ? `${classes.avatar} ${classes.large}` : classes.avatar} aria-hidden="true">
       {[...name.trim().toUpperCase()][0] ?? '?'}
     </span>
   );

@@ -6,8 +6,8 @@ import { Icon } from './Icon';
 /** The provider's brand, which leads to the dashboard. */
 export function Brand() {
   return (
-    <Link to="/" className={classes['brand']}>
-      <span className={classes['mark']}>
+    <Link to="/" className={classes.brand}>
+      <span className={classes.mark}>
         <Icon name="send" size={15} />
       </span>
       {portalSettings().brand}

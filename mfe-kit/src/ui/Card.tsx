@@ -14,13 +14,13 @@ interface CardProps {
 /** A framed part of a page. */
 export function Card({ title, action, flush = false, children }: CardProps) {
   const id = useId();
-  const body = flush ? children : <div className={classes['body']}>{children}</div>;
-  if (!title) return <div className={classes['card']}>{body}</div>;
+  const body = flush ? children : <div className={classes.body}>{children}</div>;
+  if (!title) return <div className={classes.card}>{body}</div>;
   return (
-    <section className={classes['card']} aria-labelledby={id}>
-      <div className={classes['top']}>
+    <section className={classes.card} aria-labelledby={id}>
+      <div className={classes.top}>
         <h2 id={id}>{title}</h2>
-        {action ? <div className={classes['action']}>{action}</div> : null}
+        {action ? <div className={classes.action}>{action}</div> : null}
       </div>
       {body}
     </section>

@@ -18,14 +18,14 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     <>
       <button
         type="button"
-        className={classes['copy']}
+        className={classes.copy}
         aria-label={label}
         title={label}
         onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
       >
         <Icon name={isCopied ? 'check' : 'copy'} size={15} />
       </button>
-      <span className={classes['said']} role="status">
+      <span className={classes.said} role="status">
         {isCopied ? 'Copied' : ''}
       </span>
     </>

@@ -44,8 +44,8 @@ interface DataTableProps<Row> {
 export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isBusy = false }: DataTableProps<Row>) {
   // The roles are said aloud because the narrow form's `display` would take them away.
   return (
-    <div className={classes['frame']} aria-busy={isBusy}>
-      <table className={classes['table']} role="table" aria-label={label}>
+    <div className={classes.frame} aria-busy={isBusy}>
+      <table className={classes.table} role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
@@ -54,11 +54,11 @@ export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isB
                 role="columnheader"
                 scope="col"
                 data-sortable={column.isSortable ?? false}
-                className={column.align === 'right' ? classes['right'] : undefined}
+                className={column.align === 'right' ? classes.right : undefined}
                 aria-sort={column.isSortable ? (sort?.key === column.key ? sort.direction : 'none') : undefined}
               >
                 {column.isSortable ? (
-                  <button type="button" className={classes['sort']} onClick={() => onSort?.(column.key)}>
+                  <button type="button" className={classes.sort} onClick={() => onSort?.(column.key)}>
                     {column.title}
                     {sort?.key === column.key ? <Icon name={sort.direction} size={14} /> : null}
                   </button>
@@ -78,7 +78,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isB
                   role="cell"
                   data-title={column.title}
                   data-narrow={column.narrow ?? 'titled'}
-                  className={column.align === 'right' ? classes['right'] : undefined}
+                  className={column.align === 'right' ? classes.right : undefined}
                 >
                   {column.cell(row)}
                 </td>
@@ -88,7 +88,7 @@ export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isB
         </tbody>
       </table>
       {isBusy ? (
-        <div className={classes['veil']}>
+        <div className={classes.veil}>
           <Spinner />
         </div>
       ) : null}

@@ -22,7 +22,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const text = error ?? hint;
   return (
-    <div className={classes['field']}>
+    <div className={classes.field}>
       <label htmlFor={id}>{label}</label>
       {children({
         id,
@@ -30,7 +30,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
         ...(error ? { 'aria-invalid': true as const } : {}),
       })}
       {text ? (
-        <p id={`${id}-text`} className={error ? classes['error'] : classes['hint']}>
+        <p id={`${id}-text`} className={error ? classes.error : classes.hint}>
           {text}
         </p>
       ) : null}

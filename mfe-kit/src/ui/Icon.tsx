@@ -42,7 +42,7 @@ export type IconName = keyof typeof PATHS;
 /** A picture beside words; it says nothing by itself and is hidden from assistive technology. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
-    <svg className={classes['icon']} width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <svg className={classes.icon} width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d={PATHS[name]} />
     </svg>
   );

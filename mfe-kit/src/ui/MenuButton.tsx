@@ -59,7 +59,7 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
   }
 
   return (
-    <div className={classes['root']} ref={root}>
+    <div className={classes.root} ref={root}>
       <Button
         type="text"
         ref={button}
@@ -77,8 +77,8 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
         {face}
       </Button>
       {isOpen ? (
-        <div className={classes['panel']}>
-          {heading ? <div className={classes['heading']}>{heading}</div> : null}
+        <div className={classes.panel}>
+          {heading ? <div className={classes.heading}>{heading}</div> : null}
           <div id={id} role="menu" tabIndex={-1} aria-label={label} ref={menu} onKeyDown={onMenuKey}>
             {items.map((item) => (
               <Line key={item.label} item={item} onDone={close} />
@@ -99,7 +99,7 @@ function Line({ item, onDone }: { item: MenuItem; onDone: () => void }) {
   );
   if ('to' in item) {
     return (
-      <Link role="menuitem" tabIndex={-1} className={classes['line']} to={item.to} onClick={onDone}>
+      <Link role="menuitem" tabIndex={-1} className={classes.line} to={item.to} onClick={onDone}>
         {content}
       </Link>
     );
@@ -109,7 +109,7 @@ function Line({ item, onDone }: { item: MenuItem; onDone: () => void }) {
       type="button"
       role="menuitem"
       tabIndex={-1}
-      className={classes['line']}
+      className={classes.line}
       onClick={() => {
         onDone();
         item.onSelect();

@@ -13,7 +13,7 @@ interface NoteProps {
 /** A tinted block with a message that stays; a bad one is announced at once, the others when it suits. */
 export function Note({ tone, title, children }: NoteProps) {
   return (
-    <div className={`${classes['note']} ${classes[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
+    <div className={`${classes.note} ${classes[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
       <Icon name={ICONS[tone]} />
       <div>
         <strong>{title}</strong>

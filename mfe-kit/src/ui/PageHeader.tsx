@@ -18,15 +18,15 @@ interface PageHeaderProps {
 /** The head of a page. */
 export function PageHeader({ title, subtitle, before, after, action }: PageHeaderProps) {
   return (
-    <div className={classes['head']}>
+    <div className={classes.head}>
       <title>{`${title} · ${portalSettings().brand}`}</title>
       {before}
-      <div className={classes['words']}>
+      <div className={classes.words}>
         <h1>{title}</h1>
-        {subtitle ? <p className={classes['subtitle']}>{subtitle}</p> : null}
+        {subtitle ? <p className={classes.subtitle}>{subtitle}</p> : null}
       </div>
       {after}
-      {action ? <div className={classes['action']}>{action}</div> : null}
+      {action ? <div className={classes.action}>{action}</div> : null}
     </div>
   );
 }

@@ -25,7 +25,7 @@ export function Pagination({ page, pageSize, total, pageSizes = PAGE_SIZES, onPa
   const to = Math.min(page * pageSize, total);
 
   return (
-    <div className={classes['under']}>
+    <div className={classes.under}>
       <span>{`Showing ${from} to ${to} of ${total} results`}</span>
       <Select
         aria-label="Rows per page"
@@ -38,7 +38,7 @@ export function Pagination({ page, pageSize, total, pageSizes = PAGE_SIZES, onPa
           disabled: !pageSizes.includes(size),
         }))}
       />
-      <nav className={classes['pages']} aria-label="Pages">
+      <nav className={classes.pages} aria-label="Pages">
         <Step icon="first" label="First page" isDisabled={page === 1} onClick={() => onPage(1)} />
         <Step icon="previous" label="Previous page" isDisabled={page === 1} onClick={() => onPage(page - 1)} />
         {pageButtons(page, last).map((button) =>
@@ -46,7 +46,7 @@ export function Pagination({ page, pageSize, total, pageSizes = PAGE_SIZES, onPa
             <Button
               key={button}
               size="small"
-              className={classes['page']}
+              className={classes.page}
               aria-label={`Page ${button}`}
               aria-current={button === page ? 'page' : undefined}
               onClick={() => onPage(button)}
@@ -73,7 +73,7 @@ function sizesWith(pageSize: number, pageSizes: readonly number[]) {
 
 function Step({ icon, label, isDisabled, onClick }: { icon: IconName; label: string; isDisabled: boolean; onClick: () => void }) {
   return (
-    <Button size="small" className={classes['page']} aria-label={label} disabled={isDisabled} onClick={onClick}>
+    <Button size="small" className={classes.page} aria-label={label} disabled={isDisabled} onClick={onClick}>
       <Icon name={icon} size={15} />
     </Button>
   );

@@ -13,8 +13,8 @@ export function Spinner({ label = 'Loading', isLabelShown = false }: { label?: s
   }, []);
 
   return (
-    <div className={classes['spinner']} role="status" aria-label={isLabelShown ? undefined : label} data-shown={isShown}>
-      <span className={classes['ring']} aria-hidden="true" />
+    <div className={classes.spinner} role="status" aria-label={isLabelShown ? undefined : label} data-shown={isShown}>
+      <span className={classes.ring} aria-hidden="true" />
       {isLabelShown ? <span>{label}</span> : null}
     </div>
   );

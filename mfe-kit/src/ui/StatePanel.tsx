@@ -7,7 +7,7 @@ import classes from './StatePanel.module.css';
 /** In place of content that is not there yet. */
 export function LoadingState({ label }: { label?: string }) {
   return (
-    <div className={classes['panel']}>
+    <div className={classes.panel}>
       <Spinner {...(label ? { label, isLabelShown: true } : {})} />
     </div>
   );
@@ -49,8 +49,8 @@ interface PanelProps {
 
 function Panel({ tone, icon, title, text, role, children }: PanelProps) {
   return (
-    <div className={classes['panel']} role={role}>
-      <span className={`${classes['icon']} ${classes[tone]}`}>
+    <div className={classes.panel} role={role}>
+      <span className={`${classes.icon} ${classes[tone]}`}>
         <Icon name={icon} size={22} />
       </span>
       <strong>{title}</strong>

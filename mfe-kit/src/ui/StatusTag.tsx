@@ -9,7 +9,7 @@ const ICONS: Record<Tone, IconName> = { good: 'success', wait: 'clock', bad: 'fa
 /** A status as icon, word and tint. */
 export function StatusTag({ tone, children }: { tone: Tone; children: string }) {
   return (
-    <span className={`${classes['tag']} ${classes[tone]}`}>
+    <span className={`${classes.tag} ${classes[tone]}`}>
       <Icon name={ICONS[tone]} size={15} />
       {children}
     </span>

@@ -1,0 +1,16 @@
+import type { Slice, SliceRouteHandle } from 'mfe-kit';
+import { lazy } from 'react';
+import { name, version } from '../package.json';
+
+const LoginPage = lazy(() => import('./login/LoginPage'));
+
+const open: SliceRouteHandle = { access: 'public' };
+
+/** Sign-in. */
+const slice: Slice = {
+  name,
+  version,
+  routes: [{ path: '/login', Component: LoginPage, handle: open }],
+};
+
+export default slice;

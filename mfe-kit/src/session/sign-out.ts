@@ -1,0 +1,17 @@
+import { api } from '../api/client';
+import { session } from './session';
+
+/**
+ * Signs out here first, then tells the provider, which ends the token everywhere. That the
+ * provider could not be told is only logged (REQ-058).
+ */
+export async function signOut(): Promise<void> {
+  const { token } = session;
+  session.clear();
+  if (!token) return;
+  try {
+    await api.POST('/api/v1/auth/logout', { headers: { Authorization: `Bearer ${token}` } });
+  } catch (error) {
+    console.error('Signing out at the provider failed', error);
+  }
+}

@@ -1,0 +1,20 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, dataOf } from 'mfe-kit';
+import { loanFrom } from './loan';
+
+const MINUTE_MS = 60_000;
+
+/** The approved loans that wait to be paid out. */
+export function pendingLoansQuery() {
+  return queryOptions({
+    queryKey: ['pending-loans'],
+    queryFn: async ({ signal }) => {
+      const loans = await dataOf(
+        api.GET('/api/v1/disbursements/pending', { signal }),
+        'Failed to fetch pending disbursements',
+      );
+      return loans.map(loanFrom);
+    },
+    staleTime: 2 * MINUTE_MS,
+  });
+}

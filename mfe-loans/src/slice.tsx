@@ -1,0 +1,20 @@
+import type { Slice } from 'mfe-kit';
+import { lazy } from 'react';
+import { name, version } from '../package.json';
+
+const DashboardPage = lazy(() => import('./dashboard/DashboardPage'));
+const PendingLoansPage = lazy(() => import('./pending-loans/PendingLoansPage'));
+const LoanDetailsPage = lazy(() => import('./loan-details/LoanDetailsPage'));
+
+/** What waits to be paid out, and paying it out. */
+const slice: Slice = {
+  name,
+  version,
+  routes: [
+    { path: '/', Component: DashboardPage },
+    { path: '/pending-loans', Component: PendingLoansPage },
+    { path: '/loans/:id', Component: LoanDetailsPage },
+  ],
+};
+
+export default slice;

@@ -1,0 +1,35 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { queryClient, session, useSession } from 'mfe-kit';
+import { LoadingState, ThemeProvider } from 'mfe-kit/ui';
+import { Suspense, useEffect } from 'react';
+import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
+import { Toasts } from './toasts/Toasts';
+
+/** What is around every page, signed in or not. */
+export function Root() {
+  useWayToSignIn();
+  return (
+    <ThemeProvider>
+      <QueryClientProvider client={queryClient}>
+        <Suspense fallback={<LoadingState />}>
+          <Outlet />
+        </Suspense>
+        <Toasts />
+        <ScrollRestoration />
+      </QueryClientProvider>
+    </ThemeProvider>
+  );
+}
+
+/** Sends the browser to sign-in when the provider has ended the session, once (REQ-067, REQ-068). */
+function useWayToSignIn() {
+  const state = useSession();
+  const { pathname } = useLocation();
+  const navigate = useNavigate();
+  const hasEnded = state.status === 'signed-out' && state.expiry === 'ended';
+  useEffect(() => {
+    if (!hasEnded) return;
+    if (pathname === '/login') session.expiryShown();
+    else void navigate('/login?sessionExpired=true', { replace: true });
+  }, [hasEnded, pathname, navigate]);
+}

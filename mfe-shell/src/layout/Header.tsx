@@ -1,0 +1,42 @@
+import { displayName, signOut, useSession } from 'mfe-kit';
+import { Avatar, Brand, Button, Icon, ThemeToggle } from 'mfe-kit/ui';
+import { MenuButton } from 'mfe-kit/ui-layout';
+import classes from './Header.module.css';
+import { NotificationBell } from './NotificationBell';
+
+/** The bar on top: brand, theme, notifications, and the user's own menu. */
+export function Header({ onMenu }: { onMenu: () => void }) {
+  const { user } = useSession();
+  const name = displayName(user);
+  return (
+    <header className={classes.header}>
+      <Button className={classes.menu ?? ''} type="text" icon={<Icon name="menu" />} aria-label="Open menu" onClick={onMenu} />
+      <Brand />
+      <div className={classes.tools}>
+        <ThemeToggle />
+        <NotificationBell />
+        <MenuButton
+          label={`Account of ${name}`}
+          face={
+            <span className={classes.who}>
+              <Avatar name={name} />
+              <span className={classes.name}>{name}</span>
+              <Icon name="down" size={15} />
+            </span>
+          }
+          heading={
+            <>
+              <strong>{name}</strong>
+              <div className={classes.email}>{user?.email}</div>
+            </>
+          }
+          items={[
+            { label: 'Profile', icon: 'user', to: '/profile' },
+            { label: 'Settings', icon: 'settings', to: '/settings' },
+            { label: 'Logout', icon: 'signOut', onSelect: () => void signOut() },
+          ]}
+        />
+      </div>
+    </header>
+  );
+}

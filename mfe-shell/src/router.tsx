@@ -1,0 +1,33 @@
+import { lazy } from 'react';
+import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
+import { Root } from './Root';
+import { OWNED_PATHS } from './slices/owned-paths';
+import { SliceScreen } from './slices/SliceScreen';
+import { UnknownAddress } from './slices/UnknownAddress';
+
+const MainLayout = lazy(() => import('./layout/MainLayout'));
+const SettingsPage = lazy(() => import('./settings/SettingsPage'));
+
+const screensOfSlices = (access: 'public' | undefined): RouteObject[] =>
+  OWNED_PATHS.filter((owned) => owned.access === access).map(({ path, slice }) => ({
+    path,
+    element: <SliceScreen name={slice} />,
+  }));
+
+/** The portal's addresses: those that slices own, the shell's own, and any other. */
+export const routes: RouteObject[] = [
+  {
+    Component: Root,
+    children: [
+      { path: '/dashboard', element: <Navigate to="/" replace /> },
+      {
+        Component: MainLayout,
+        children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(undefined)],
+      },
+      ...screensOfSlices('public'),
+      { path: '*', Component: UnknownAddress },
+    ],
+  },
+];
+
+export const createPortalRouter = () => createBrowserRouter(routes);

@@ -1,0 +1,88 @@
+import { Button, Card, Field, Input, PageHeader } from 'mfe-kit/ui';
+import { Select, Switch } from 'mfe-kit/ui-data';
+import { useState } from 'react';
+import classes from './SettingsPage.module.css';
+
+const LANGUAGES = [
+  { value: 'en', label: 'English' },
+  { value: 'sw', label: 'Swahili' },
+];
+
+const TIME_ZONES = [
+  { value: 'Africa/Nairobi', label: 'East Africa Time (Africa/Nairobi)' },
+  { value: 'UTC', label: 'UTC' },
+];
+
+const DEFAULTS = {
+  language: 'en',
+  timezone: 'Africa/Nairobi',
+  sessionTimeout: '30',
+  emailNotifications: true,
+  smsNotifications: false,
+  twoFactorAuth: true,
+  maxAmount: '100000',
+  requireConfirmation: true,
+  autoRetry: true,
+  retryAttempts: '3',
+};
+
+type Toggle = 'emailNotifications' | 'smsNotifications' | 'twoFactorAuth' | 'requireConfirmation' | 'autoRetry';
+
+/** Settings that live on this page alone: nothing is stored or sent (REQ-331, REQ-332). */
+export default function SettingsPage() {
+  const [settings, setSettings] = useState(DEFAULTS);
+  const set = (change: Partial<typeof DEFAULTS>) => setSettings((before) => ({ ...before, ...change }));
+
+  const toggle = (key: Toggle, label: string) => (
+    <label className={classes.toggle}>
+      {label}
+      <Switch aria-label={label} checked={settings[key]} onChange={(checked) => set({ [key]: checked })} />
+    </label>
+  );
+
+  return (
+    <>
+      <PageHeader title="Settings" action={<Button type="primary">Save Changes</Button>} />
+      <div className={classes.cards}>
+        <Card title="General Settings">
+          <div className={classes.fields}>
+            <Field label="Language">
+              {(control) => (
+                <Select {...control} virtual={false} options={LANGUAGES} value={settings.language} onChange={(language) => set({ language })} />
+              )}
+            </Field>
+            <Field label="Timezone">
+              {(control) => (
+                <Select {...control} virtual={false} options={TIME_ZONES} value={settings.timezone} onChange={(timezone) => set({ timezone })} />
+              )}
+            </Field>
+            <Field label="Session Timeout (minutes)">
+              {(control) => (
+                <Input {...control} type="number" value={settings.sessionTimeout} onChange={({ target }) => set({ sessionTimeout: target.value })} />
+              )}
+            </Field>
+          </div>
+          {toggle('emailNotifications', 'Email Notifications')}
+          {toggle('smsNotifications', 'SMS Notifications')}
+          {toggle('twoFactorAuth', 'Two-Factor Authentication')}
+        </Card>
+        <Card title="Disbursement Settings">
+          <div className={classes.fields}>
+            <Field label="Maximum Disbursement Amount">
+              {(control) => (
+                <Input {...control} prefix="KES" type="number" value={settings.maxAmount} onChange={({ target }) => set({ maxAmount: target.value })} />
+              )}
+            </Field>
+            <Field label="Retry Attempts">
+              {(control) => (
+                <Input {...control} type="number" value={settings.retryAttempts} onChange={({ target }) => set({ retryAttempts: target.value })} />
+              )}
+            </Field>
+          </div>
+          {toggle('requireConfirmation', 'Require Confirmation')}
+          {toggle('autoRetry', 'Auto-retry Failed Disbursements')}
+        </Card>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Slice } from 'mfe-kit';
+import { LoadingState } from 'mfe-kit/ui';
+import { Suspense, use } from 'react';
+import { matchRoutes, renderMatches, useLocation } from 'react-router';
+import { NotFoundPage } from '../not-found/NotFoundPage';
+import { loadSlice } from './load-slice';
+import { SliceBoundary } from './SliceBoundary';
+
+/** The screen that a slice has for the present address, or what is wrong with the slice in its place. */
+export function SliceScreen({ name }: { name: string }) {
+  return (
+    <SliceBoundary name={name}>
+      <Suspense fallback={<LoadingState />}>
+        <MatchingScreen slice={loadSlice(name)} />
+      </Suspense>
+    </SliceBoundary>
+  );
+}
+
+function MatchingScreen({ slice }: { slice: Promise<Slice> }) {
+  const { routes } = use(slice);
+  const location = useLocation();
+  return renderMatches(matchRoutes(routes, location)) ?? <NotFoundPage />;
+}

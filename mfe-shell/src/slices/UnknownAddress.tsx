@@ -1,0 +1,30 @@
+import { LoadingState } from 'mfe-kit/ui';
+import { lazy, Suspense, use } from 'react';
+import { matchRoutes, useLocation } from 'react-router';
+import type { Slice } from 'mfe-kit';
+import { NotFoundPage } from '../not-found/NotFoundPage';
+import { findSlice } from './load-slice';
+import { SliceScreen } from './SliceScreen';
+
+const MainLayout = lazy(() => import('../layout/MainLayout'));
+
+/**
+ * An address that no slice is known to own. A slice may have been given a new screen since the
+ * shell was built, so every slice is asked before the page is not found.
+ */
+export function UnknownAddress() {
+  const { pathname } = useLocation();
+  return (
+    <Suspense fallback={<LoadingState />}>
+      <Found slice={findSlice(pathname)} pathname={pathname} />
+    </Suspense>
+  );
+}
+
+function Found({ slice: promise, pathname }: { slice: Promise<Slice | null>; pathname: string }) {
+  const slice = use(promise);
+  if (!slice) return <NotFoundPage />;
+  const screen = <SliceScreen name={slice.name} />;
+  const isPublic = matchRoutes(slice.routes, pathname)?.some(({ route }) => route.handle?.access === 'public');
+  return isPublic ? screen : <MainLayout>{screen}</MainLayout>;
+}

@@ -1,0 +1,14 @@
+import type { Slice } from 'mfe-kit';
+import { lazy } from 'react';
+import { name, version } from '../package.json';
+
+const TransactionsPage = lazy(() => import('./transactions/TransactionsPage'));
+
+/** What was paid out, and what was tried. */
+const slice: Slice = {
+  name,
+  version,
+  routes: [{ path: '/transactions', Component: TransactionsPage }],
+};
+
+export default slice;

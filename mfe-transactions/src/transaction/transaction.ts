@@ -1,0 +1,73 @@
+import type { Schema } from 'mfe-kit';
+
+export type TransactionStatus = 'success' | 'failed' | 'pending';
+
+/** A disbursement record as the screens use it. Amounts are KES, moments RFC 3339. */
+export interface Transaction {
+  id: string;
+  loanId: string;
+  amount: number;
+  type: 'disbursement';
+  status: TransactionStatus;
+  date: string;
+  /** Mobile money's receipt; `mpesaRef` is the same. */
+  reference: string | null;
+  mpesaRef: string | null;
+  transactionId: string;
+  phone: string;
+  errorMessage: string | null;
+  processedAt: string | null;
+  performedBy: { id: string; username: string; email: string; role: 'agent' };
+  customer: { id: string; firstName: string; lastName: string; idNumber: string; phoneNumber: string };
+  customer_first_name: string;
+  customer_last_name: string;
+  customer_phone_number: string;
+  customer_id_number: string;
+  approver_id: string | null;
+  approver_name: string | null;
+  approver_email: string | null;
+}
+
+/** A record as a transaction (REQ-354 to REQ-361). */
+export function transactionFrom(wire: Schema<'DisbursementRecord'>): Transaction {
+  return {
+    id: wire.id,
+    loanId: wire.loan_id,
+    amount: Number(wire.amount),
+    type: 'disbursement',
+    status: statusFrom(wire.status),
+    date: wire.created_at,
+    reference: wire.mpesa_ref,
+    mpesaRef: wire.mpesa_ref,
+    transactionId: wire.transaction_id,
+    phone: wire.phone,
+    errorMessage: wire.error_message,
+    processedAt: wire.processed_at,
+    performedBy: {
+      id: wire.user_id,
+      username: `${wire.user_first_name} ${wire.user_last_name}`.trim(),
+      email: wire.user_email,
+      role: 'agent',
+    },
+    customer: {
+      id: wire.customer_id,
+      firstName: wire.customer_first_name,
+      lastName: wire.customer_last_name,
+      idNumber: wire.customer_id_number,
+      phoneNumber: wire.customer_phone_number,
+    },
+    customer_first_name: wire.customer_first_name,
+    customer_last_name: wire.customer_last_name,
+    customer_phone_number: wire.customer_phone_number,
+    customer_id_number: wire.customer_id_number,
+    approver_id: wire.approver_id,
+    approver_name: wire.approver_name,
+    approver_email: wire.approver_email,
+  };
+}
+
+function statusFrom(status: string): TransactionStatus {
+  if (status === 'COMPLETED' || status === 'SUCCESS') return 'success';
+  if (status === 'FAILED' || status === 'ERROR') return 'failed';
+  return 'pending';
+}
