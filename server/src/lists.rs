@@ -13,10 +13,10 @@ use crate::error::Failure;
 /// Answers `rows`, or 304 when the caller has them already.
 pub fn answer<T: Serialize>(asked: &HeaderMap, rows: &[T]) -> Result<Response, Failure> {
     let body = serde_json::to_vec(rows).map_err(|error| Failure::Internal(error.to_string()))?;
-    let digest = Sha256::digest(&body);
-    let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let etag =
-        HeaderValue::from_str(&format!("\"{tag}\"")).map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&Sha256::digest(&body)[..16]);
+    let etag = HeaderValue::from_str(&format!("\"{:032x}\"", u128::from_be_bytes(digest)))
+        .map_err(|error| Failure::Internal(error.to_string()))?;
     let has_it = asked
         .get_all(header::IF_NONE_MATCH)
         .iter()
