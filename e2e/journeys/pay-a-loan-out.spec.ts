@@ -1,0 +1,57 @@
+import { expect, expectAccessible, signIn, test } from '../portal';
+
+test('sign in, pay a loan out, see it in history, sign out', async ({ page }) => {
+  await test.step('sign in', async () => {
+    await page.goto('/');
+    await expect(page).toHaveURL(/\/login$/);
+    await expectAccessible(page);
+    await signIn(page);
+    await expectAccessible(page);
+  });
+
+  const customer = await test.step('open the first waiting loan', async () => {
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: /View Details/ }).first().click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Loan Details' })).toBeVisible();
+    await expect(page.getByText('Approved, Pending Disbursement')).toBeVisible();
+    await expectAccessible(page);
+    return 'Mercy Ochieng';
+  });
+
+  const reference = await test.step('pay it out', async () => {
+    await page.getByRole('button', { name: 'Disburse Loan' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Confirm Loan Disbursement' });
+    await expect(dialog).toContainText(`You are about to disburse KES 25,000 to ${customer} via the mobile-money service.`);
+    await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Confirm Disbursement' }).click();
+    const success = page.getByRole('dialog', { name: 'Disbursement Successful' });
+    const text = (await success.getByText(/Transaction ID:/).textContent()) ?? '';
+    await expect(success).toBeHidden();
+    await expect(page.getByText(`The loan has been successfully disbursed to ${customer}.`)).toBeVisible();
+    await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
+    await expectAccessible(page);
+    return text.replace('Transaction ID:', '').trim();
+  });
+  expect(reference).toMatch(/^[A-Z]{2}[1-9A-V][A-Z0-9]{7}$/);
+
+  await test.step('see it in history', async () => {
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    const row = page.getByRole('row', { name: new RegExp(reference) });
+    await expect(row).toContainText(customer);
+    await expect(row).toContainText('Successful');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await expect(page.getByText('23 loan(s) pending disbursement')).toBeVisible();
+  });
+
+  await test.step('sign out', async () => {
+    await page.getByRole('button', { name: /Wanjiru/ }).click();
+    await page.getByRole('menuitem', { name: 'Logout' }).click();
+    await expect(page).toHaveURL(/\/login$/);
+    await page.goBack();
+    await expect(page).toHaveURL(/\/login$/);
+  });
+});

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import AxeBuilder from '@axe-core/playwright';
+import { test as base, expect, type Page } from '@playwright/test';
+
+const root = join(import.meta.dirname, '..');
+
+/** The password of every demo account. */
+export const PASSWORD = 'Mkopo-demo-1';
+
+/** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
+async function startServer(environment: Record<string, string> = {}) {
+  const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
+  const server = spawn(join(root, 'server/target/debug/mkopo'), ['serve'], {
+    env: {
+      ...process.env,
+      MKOPO_DEMO: 'true',
+      MKOPO_DATA_DIR: data,
+      MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
+      MKOPO_LISTEN: '127.0.0.1:0',
+      ...environment,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const lines: string[] = [];
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: server.stderr }).on('line', (line) => {
+      lines.push(line);
+      const listening = /"message":"listening","address":"([^"]+)"/.exec(line);
+      if (listening) resolve(`http://${listening[1]}`);
+    });
+    server.on('exit', (code) => reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`)));
+  });
+  const stop = async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await ended;
+    await rm(data, { recursive: true, force: true });
+  };
+  return { address, stop };
+}
+
+/** Every journey has a server of its own, and fails on anything that the page logs as an error. */
+export const test = base.extend<{ serverAddress: string; quietConsole: undefined }>({
+  serverAddress: async ({}, use) => {
+    const { address, stop } = await startServer();
+    await use(address);
+    await stop();
+  },
+  baseURL: async ({ serverAddress }, use) => use(serverAddress),
+  quietConsole: [
+    async ({ page }, use) => {
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => {
+        // The browser logs every failed call by itself; journeys make calls fail on purpose.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+      });
+      await use(undefined);
+      expect(complaints, 'errors in the page').toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+export { expect };
+
+/** Signs in by password through the screen. */
+export async function signIn(page: Page, who: 'admin' | 'supervisor' | 'agent' = 'agent') {
+  await page.goto('/login');
+  await page.getByLabel('Email').fill(`${who}@mkopo.test`);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
+}
+
+/** Holds the page as it is now against WCAG 2.2 AA. */
+export async function expectAccessible(page: Page) {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
+    .analyze();
+  expect(violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))).toEqual([]);
+}
