@@ -1,6 +1,6 @@
 import type { Slice, SliceRouteHandle } from 'mfe-kit';
 import { lazy } from 'react';
-import { name, version } from '../package.json';
+import slicePackage from '../package.json';
 
 const LoginPage = lazy(() => import('./login/LoginPage'));
 
@@ -8,8 +8,8 @@ const open: SliceRouteHandle = { access: 'public' };
 
 /** Sign-in. */
 const slice: Slice = {
-  name,
-  version,
+  name: slicePackage.name,
+  version: slicePackage.version,
   routes: [{ path: '/login', Component: LoginPage, handle: open }],
 };
 

@@ -35,7 +35,8 @@ export function sliceBuild(folder) {
       plugins: [
         ...basePlugins(mode),
         new ModuleFederationPlugin({
-          ...federation(slice),
+          ...federation(slice, { externalRuntime: true }),
+          manifest: true,
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false })),
         }),
@@ -52,11 +53,12 @@ export function shellBuild(folder) {
     return {
       ...config,
       entry: { shell: './src/main.tsx' },
-      output: { ...config.output, publicPath: '/' },
+      output: { ...config.output, publicPath: '/', filename: mode === 'production' ? hashedOnceKnown : '[name].js' },
       plugins: [
         ...basePlugins(mode),
         new ModuleFederationPlugin({
-          ...federation(shell),
+          ...federation(shell, { provideExternalRuntime: true }),
+          manifest: false,
           shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
         }),
         new PortalPage({ template: join(folder, 'src/index.html') }),
@@ -132,6 +134,11 @@ function base(folder, { name }, mode) {
   };
 }
 
+/** Federation asks for the first file's path before its content is known; only the folder matters to it. */
+function hashedOnceKnown({ chunk }) {
+  return chunk?.contentHash?.javascript ? '[name].[contenthash:10].js' : '[name].js';
+}
+
 function basePlugins(mode) {
   const production = mode === 'production';
   const css = production ? '[name].[contenthash:10].css' : '[name].css';
@@ -141,15 +148,15 @@ function basePlugins(mode) {
   ];
 }
 
-function federation({ name }) {
+/** The shell carries federation's runtime too; 18 KB of it would come with every slice otherwise. */
+function federation({ name }, runtime) {
   return {
     name: containerName(name),
     filename: 'remoteEntry.js',
-    manifest: true,
     dts: false,
     dev: false,
     shareStrategy: 'loaded-first',
-    experiments: { optimization: { target: 'web' } },
+    experiments: { ...runtime, optimization: { target: 'web' } },
   };
 }
 

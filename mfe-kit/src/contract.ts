@@ -4,174 +4,174 @@
  */
 
 export interface paths {
-    readonly "/api/v1/auth/login": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Sign in by password.
          * @description Opens a session. Ten wrong passwords for one e-mail address within fifteen minutes close
          *     it for the rest of them, and so do a hundred from one network address.
          */
-        readonly post: operations["login"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/logout": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * End the session.
          * @description The token is dead at once, on every server.
          */
-        readonly post: operations["logout"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/me": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /** The signed-in user. */
-        readonly get: operations["me"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/request-password-reset": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/request-password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Send a reset code to the phone of an e-mail address.
          * @description As the sign-in code, but by SMS to the user's phone.
          */
-        readonly post: operations["requestPasswordReset"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["requestPasswordReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/request-signin-otp": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/request-signin-otp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Send a sign-in code to the e-mail address.
          * @description Six digits, good for five minutes, once, and for five tries. A newer code ends the older
          *     one; another can be asked for after 30 seconds.
          */
-        readonly post: operations["requestSigninOtp"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["requestSigninOtp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/reset-password": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/reset-password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Set a new password with a reset code.
          * @description Ends all of the user's sessions. A new password that is refused does not use the code up.
          */
-        readonly post: operations["resetPassword"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/auth/verify-signin-otp": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/auth/verify-signin-otp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Sign in by password and code.
          * @description Checks the password again, then the code; opens a session when both are right.
          */
-        readonly post: operations["verifySigninOtp"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["verifySigninOtp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/disbursement-records": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/disbursement-records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /**
          * What was paid out, and what was tried.
          * @description All records, the newest first. With `limit` the list comes in pages.
          */
-        readonly get: operations["disbursementRecords"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["disbursementRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/disbursements/{loanId}/disburse": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/disbursements/{loanId}/disburse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly get?: never;
-        readonly put?: never;
+        get?: never;
+        put?: never;
         /**
          * Pay a loan out to the customer's phone.
          * @description A loan is paid out at most once. It is attributed to the session's user; `agent_id` is
@@ -209,224 +209,224 @@ export interface paths {
          *     | +254700009004 | 99954 | `result_twice`: paid, the result is delivered twice | 0 |
          *     | +254700009005 | 99955 | `result_before_answer`: paid, the result overtakes the answer | 0 |
          */
-        readonly post: operations["disburse"];
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        post: operations["disburse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/api/v1/disbursements/pending": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/api/v1/disbursements/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /**
          * The approved loans that wait to be paid out.
          * @description All of them, the latest approval first. A loan whose payout is under way is still among
          *     them, with `disbursement_status` `PENDING`. With `limit` the list comes in pages.
          */
-        readonly get: operations["pendingLoans"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["pendingLoans"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/healthz": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /** The process runs. */
-        readonly get: operations["healthz"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/readyz": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /** The service can answer calls. */
-        readonly get: operations["readyz"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    readonly "/slices.json": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    "/slices.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
         /**
          * Which build of which slice is live.
          * @description Read by the shell each time it starts; never cached without asking. A deployment without
          *     this server gives the same file from any static host.
          */
-        readonly get: operations["slices"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
+        get: operations["slices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        readonly Credentials: {
-            readonly email: components["schemas"]["Email"];
-            readonly password: components["schemas"]["Password"];
+        Credentials: {
+            email: components["schemas"]["Email"];
+            password: components["schemas"]["Password"];
         };
-        readonly CredentialsWithOtp: {
-            readonly email: components["schemas"]["Email"];
-            readonly otp: components["schemas"]["Otp"];
-            readonly password: components["schemas"]["Password"];
+        CredentialsWithOtp: {
+            email: components["schemas"]["Email"];
+            otp: components["schemas"]["Otp"];
+            password: components["schemas"]["Password"];
         };
-        readonly CurrentUser: {
-            readonly created_at: components["schemas"]["Time"];
-            readonly email: string;
-            readonly id: string;
-            readonly name: string;
-            readonly phone_number: string;
-            readonly role: components["schemas"]["Role"];
-            readonly username: string;
+        CurrentUser: {
+            created_at: components["schemas"]["Time"];
+            email: string;
+            id: string;
+            name: string;
+            phone_number: string;
+            role: components["schemas"]["Role"];
+            username: string;
         };
         /** @description The record, and where the loan stands now. */
-        readonly Disbursement: components["schemas"]["DisbursementRecord"] & {
+        Disbursement: components["schemas"]["DisbursementRecord"] & {
             /** @description When the money went out. */
-            readonly disbursed_at: components["schemas"]["Time"] | null;
+            disbursed_at: components["schemas"]["Time"] | null;
             /** @description The user's name. */
-            readonly disbursed_by: string | null;
-            readonly disbursement_status: components["schemas"]["DisbursementStatus"];
-            readonly loan_status: components["schemas"]["LoanStatus"];
+            disbursed_by: string | null;
+            disbursement_status: components["schemas"]["DisbursementStatus"];
+            loan_status: components["schemas"]["LoanStatus"];
         };
-        readonly DisbursementRecord: {
+        DisbursementRecord: {
             /** @description KES. */
-            readonly amount: number;
-            readonly approver_email: string | null;
-            readonly approver_id: string | null;
-            readonly approver_name: string | null;
-            readonly created_at: components["schemas"]["Time"];
-            readonly customer_first_name: string;
-            readonly customer_id: string;
-            readonly customer_id_number: string;
-            readonly customer_last_name: string;
-            readonly customer_phone_number: string;
-            readonly error_message: string | null;
-            readonly id: string;
-            readonly loan_id: string;
+            amount: number;
+            approver_email: string | null;
+            approver_id: string | null;
+            approver_name: string | null;
+            created_at: components["schemas"]["Time"];
+            customer_first_name: string;
+            customer_id: string;
+            customer_id_number: string;
+            customer_last_name: string;
+            customer_phone_number: string;
+            error_message: string | null;
+            id: string;
+            loan_id: string;
             /**
              * @description Mobile money's receipt.
              * @example UKE7Q2M9XA
              */
-            readonly mpesa_ref: string | null;
+            mpesa_ref: string | null;
             /** @description Where the money was sent. */
-            readonly phone: string;
+            phone: string;
             /** @description When it settled. */
-            readonly processed_at: components["schemas"]["Time"] | null;
-            readonly status: components["schemas"]["PayoutStatus"];
+            processed_at: components["schemas"]["Time"] | null;
+            status: components["schemas"]["PayoutStatus"];
             /** @description What mobile money was asked with (UUID v7). */
-            readonly transaction_id: string;
-            readonly user_email: string;
-            readonly user_first_name: string;
+            transaction_id: string;
+            user_email: string;
+            user_first_name: string;
             /** @description Who paid it out. */
-            readonly user_id: string;
-            readonly user_last_name: string;
+            user_id: string;
+            user_last_name: string;
         };
-        readonly DisbursementRequest: {
+        DisbursementRequest: {
             /**
              * @description Who the client says pays; kept as sent, the session decides.
              * @example 1
              */
-            readonly agent_id: number | string;
+            agent_id: number | string;
             /**
              * @description KES, the loan's amount.
              * @example 25000
              */
-            readonly amount: number;
+            amount: number;
             /**
              * @description The customer's phone; `+2547…`, `2547…` and `07…` (or `1` for `7`) are the same number.
              * @example +254712345678
              */
-            readonly phone_number: string;
+            phone_number: string;
         };
         /**
          * @description Where the loan's latest payout stands; `NOT_STARTED` when there was none.
          * @enum {string}
          */
-        readonly DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
-        readonly Done: {
-            readonly message: string;
+        DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
+        Done: {
+            message: string;
         };
         /** @example agent@mkopo.test */
-        readonly Email: string;
-        readonly EmailOnly: {
-            readonly email: components["schemas"]["Email"];
+        Email: string;
+        EmailOnly: {
+            email: components["schemas"]["Email"];
         };
-        readonly Failure: {
+        Failure: {
             /** @description What went wrong */
-            readonly code: string;
+            code: string;
             /** @description What went wrong */
-            readonly error: string;
+            error: string;
             /** @description The same text. */
-            readonly message: string;
-            readonly request_id: string;
+            message: string;
+            request_id: string;
         };
-        readonly Health: {
+        Health: {
             /** @constant */
-            readonly status: "ok";
+            status: "ok";
         };
-        readonly LiveSlices: {
-            readonly portal: {
+        LiveSlices: {
+            portal: {
                 /** @description `?slice=` may load another build. */
-                readonly allow_override: boolean;
+                allow_override: boolean;
                 /** @description The name the portal carries. */
-                readonly brand: string;
+                brand: string;
                 /** @description Demo accounts exist */
-                readonly demo: boolean;
+                demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
-                readonly product: string;
+                product: string;
             };
             /** @description Slice name to its live build. */
-            readonly slices: {
-                readonly [key: string]: {
+            slices: {
+                [key: string]: {
                     /** @description Address of its `mf-manifest.json`. */
-                    readonly entry: string;
+                    entry: string;
                     /** @description Of the manifest's bytes. */
-                    readonly integrity: string;
+                    integrity: string;
                     /** @description The build to fall back on. */
-                    readonly previous: null | {
-                        readonly entry: string;
-                        readonly integrity: string;
-                        readonly shell: string;
-                        readonly version: string;
+                    previous: null | {
+                        entry: string;
+                        integrity: string;
+                        shell: string;
+                        version: string;
                     };
                     /** @description Semver range of the shells it was built for. */
-                    readonly shell: string;
-                    readonly version: string;
+                    shell: string;
+                    version: string;
                 };
             };
         };
@@ -434,94 +434,94 @@ export interface components {
          * @description Only an `APPROVED` loan can be paid out.
          * @enum {string}
          */
-        readonly LoanStatus: "APPROVED" | "DISBURSED" | "REJECTED";
+        LoanStatus: "APPROVED" | "DISBURSED" | "REJECTED";
         /**
          * @description Six digits.
          * @example 481516
          */
-        readonly Otp: string;
-        readonly Password: string;
-        readonly PasswordReset: {
-            readonly email: components["schemas"]["Email"];
+        Otp: string;
+        Password: string;
+        PasswordReset: {
+            email: components["schemas"]["Email"];
             /** @description At least 6 characters. */
-            readonly new_password: string;
-            readonly otp: components["schemas"]["Otp"];
+            new_password: string;
+            otp: components["schemas"]["Otp"];
         };
-        readonly PayoutFacts: {
+        PayoutFacts: {
             /** @description The payout there is, where there is one. */
-            readonly record?: components["schemas"]["DisbursementRecord"];
+            record?: components["schemas"]["DisbursementRecord"];
             /** @description Mobile money's code for why it refused. */
-            readonly result_code?: string;
+            result_code?: string;
         };
-        readonly PayoutFailure: components["schemas"]["Failure"] & components["schemas"]["PayoutFacts"];
-        readonly PayoutProblem: components["schemas"]["Problem"] & components["schemas"]["PayoutFacts"];
+        PayoutFailure: components["schemas"]["Failure"] & components["schemas"]["PayoutFacts"];
+        PayoutProblem: components["schemas"]["Problem"] & components["schemas"]["PayoutFacts"];
         /**
          * @description PENDING settles as COMPLETED (the money went out) or FAILED (it did not).
          * @enum {string}
          */
-        readonly PayoutStatus: "PENDING" | "COMPLETED" | "FAILED";
-        readonly PendingLoan: {
-            readonly account_number: string;
+        PayoutStatus: "PENDING" | "COMPLETED" | "FAILED";
+        PendingLoan: {
+            account_number: string;
             /** @example ACTIVE */
-            readonly account_status: string;
-            readonly approved_at: components["schemas"]["Time"];
-            readonly approver_email: string | null;
-            readonly approver_id: string | null;
-            readonly approver_name: string | null;
-            readonly credit_score: number | null;
-            readonly customer_account_id: string;
-            readonly customer_first_name: string;
-            readonly customer_gender: string | null;
+            account_status: string;
+            approved_at: components["schemas"]["Time"];
+            approver_email: string | null;
+            approver_id: string | null;
+            approver_name: string | null;
+            credit_score: number | null;
+            customer_account_id: string;
+            customer_first_name: string;
+            customer_gender: string | null;
             /** @example CUS-00481 */
-            readonly customer_id: string;
+            customer_id: string;
             /**
              * @description National ID.
              * @example 28461937
              */
-            readonly customer_id_number: string;
-            readonly customer_last_name: string;
-            readonly customer_nickname: string | null;
+            customer_id_number: string;
+            customer_last_name: string;
+            customer_nickname: string | null;
             /** @example +254712345678 */
-            readonly customer_phone_number: string;
+            customer_phone_number: string;
             /** @example ACTIVE */
-            readonly customer_status: string;
-            readonly disbursement_status: components["schemas"]["DisbursementStatus"];
+            customer_status: string;
+            disbursement_status: components["schemas"]["DisbursementStatus"];
             /** @description Percent. */
-            readonly interest_rate: number;
-            readonly loan_created_at: components["schemas"]["Time"];
+            interest_rate: number;
+            loan_created_at: components["schemas"]["Time"];
             /** @example LN-2026-00917 */
-            readonly loan_id: string;
-            readonly loan_status: components["schemas"]["LoanStatus"];
-            readonly loan_updated_at: components["schemas"]["Time"];
-            readonly notes: string | null;
-            readonly purpose: string | null;
+            loan_id: string;
+            loan_status: components["schemas"]["LoanStatus"];
+            loan_updated_at: components["schemas"]["Time"];
+            notes: string | null;
+            purpose: string | null;
             /** @description KES still owed. */
-            readonly remaining_balance: number;
+            remaining_balance: number;
             /** @example LOW */
-            readonly risk_level: string | null;
+            risk_level: string | null;
             /** @description Months. */
-            readonly term: number | null;
+            term: number | null;
             /** @description KES to be paid out. */
-            readonly total_loan_amount: number;
+            total_loan_amount: number;
         };
         /** @description A failure as RFC 9457 has it, with the fields of `Failure` beside it. */
-        readonly Problem: components["schemas"]["Failure"] & {
-            readonly detail: string;
-            readonly status: number;
-            readonly title: string;
-            readonly type: string;
+        Problem: components["schemas"]["Failure"] & {
+            detail: string;
+            status: number;
+            title: string;
+            type: string;
         };
         /** @enum {string} */
-        readonly Role: "admin" | "agent" | "supervisor";
-        readonly SignedIn: {
-            readonly user: {
-                readonly email: string;
-                readonly id: string;
-                readonly name: string;
-                readonly role: components["schemas"]["Role"];
+        Role: "admin" | "agent" | "supervisor";
+        SignedIn: {
+            user: {
+                email: string;
+                id: string;
+                name: string;
+                role: components["schemas"]["Role"];
                 /** @description Sent back as `Authorization: Bearer`. */
-                readonly token: string;
-                readonly username: string;
+                token: string;
+                username: string;
             };
         };
         /**
@@ -529,551 +529,551 @@ export interface components {
          * @description RFC 3339, UTC, milliseconds.
          * @example 2026-11-12T08:15:30.000Z
          */
-        readonly Time: string;
+        Time: string;
     };
     responses: {
         /**
          * @description The request can't be read (`malformed_json`, `bad_parameter`, `bad_idempotency_key`), or
          *     what it gives to prove who asks is wrong (`invalid_password`, `invalid_code`).
          */
-        readonly BadRequest: {
+        BadRequest: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The service is busy or its database is away (`busy`). Nothing was done. */
-        readonly Busy: {
+        Busy: {
             headers: {
-                readonly "Retry-After": components["headers"]["RetryAfter"];
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Done. */
-        readonly Done: {
+        Done: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Done"];
+                "application/json": components["schemas"]["Done"];
             };
         };
         /** @description The account is inactive (`account_inactive`). */
-        readonly Inactive: {
+        Inactive: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
          * @description The JSON is not what the call takes (`invalid_request`), or the new password is too short
          *     (`password_too_short`).
          */
-        readonly Invalid: {
+        Invalid: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description There is no session, or it ended (`no_session`). */
-        readonly NoSession: {
+        NoSession: {
             headers: {
                 /** @description How to authenticate. */
-                readonly "WWW-Authenticate": "Bearer";
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description There is no such user (`user_not_found`), loan (`loan_not_found`) or path (`not_found`). */
-        readonly NotFound: {
+        NotFound: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The list you have is still the list there is. */
-        readonly NotModified: {
+        NotModified: {
             headers: {
-                readonly ETag: components["headers"]["ETag"];
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                ETag: components["headers"]["ETag"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content?: never;
         };
         /** @description Signed in. */
-        readonly SignedIn: {
+        SignedIn: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["SignedIn"];
+                "application/json": components["schemas"]["SignedIn"];
             };
         };
         /** @description The body is larger than 64 KiB (`body_too_large`). */
-        readonly TooLarge: {
+        TooLarge: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description Too many tries, or another code too soon (`too_many_requests`). */
-        readonly TooMany: {
+        TooMany: {
             headers: {
-                readonly "Retry-After": components["headers"]["RetryAfter"];
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is not `application/json` (`unsupported_media_type`). */
-        readonly WrongMediaType: {
+        WrongMediaType: {
             headers: {
-                readonly "X-Request-Id": components["headers"]["RequestId"];
-                readonly [name: string]: unknown;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
             };
             content: {
-                readonly "application/json": components["schemas"]["Failure"];
-                readonly "application/problem+json": components["schemas"]["Problem"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
     parameters: {
         /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
-        readonly Cursor: string;
+        Cursor: string;
         /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
-        readonly IfNoneMatch: string;
+        IfNoneMatch: string;
         /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
-        readonly Limit: number;
+        Limit: number;
     };
     requestBodies: never;
     headers: {
         /** @description Names this version of the list. */
-        readonly ETag: string;
+        ETag: string;
         /** @description `true` when this is the first answer again. */
-        readonly IdempotentReplayed: "true";
+        IdempotentReplayed: "true";
         /** @description `<…>; rel="next"` when there is a further page. */
-        readonly Link: string;
+        Link: string;
         /** @description Names this request in the service's logs. */
-        readonly RequestId: string;
+        RequestId: string;
         /** @description Seconds to wait before another try. */
-        readonly RetryAfter: string;
+        RetryAfter: string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    readonly login: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["Credentials"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Credentials"];
             };
         };
-        readonly responses: {
-            readonly 200: components["responses"]["SignedIn"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 403: components["responses"]["Inactive"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
-            readonly 422: components["responses"]["Invalid"];
-            readonly 429: components["responses"]["TooMany"];
-            readonly 503: components["responses"]["Busy"];
+        responses: {
+            200: components["responses"]["SignedIn"];
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Inactive"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly logout: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description Signed out. */
-            readonly 204: {
+            204: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content?: never;
             };
-            readonly 401: components["responses"]["NoSession"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 503: components["responses"]["Busy"];
+            401: components["responses"]["NoSession"];
+            413: components["responses"]["TooLarge"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly me: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description Whose session it is. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["CurrentUser"];
+                    "application/json": components["schemas"]["CurrentUser"];
                 };
             };
-            readonly 401: components["responses"]["NoSession"];
-            readonly 503: components["responses"]["Busy"];
+            401: components["responses"]["NoSession"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly requestPasswordReset: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    requestPasswordReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["EmailOnly"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailOnly"];
             };
         };
-        readonly responses: {
-            readonly 200: components["responses"]["Done"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 403: components["responses"]["Inactive"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
-            readonly 422: components["responses"]["Invalid"];
-            readonly 429: components["responses"]["TooMany"];
-            readonly 503: components["responses"]["Busy"];
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Inactive"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly requestSigninOtp: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    requestSigninOtp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["EmailOnly"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailOnly"];
             };
         };
-        readonly responses: {
-            readonly 200: components["responses"]["Done"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 403: components["responses"]["Inactive"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
-            readonly 422: components["responses"]["Invalid"];
-            readonly 429: components["responses"]["TooMany"];
-            readonly 503: components["responses"]["Busy"];
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Inactive"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly resetPassword: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    resetPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["PasswordReset"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordReset"];
             };
         };
-        readonly responses: {
-            readonly 200: components["responses"]["Done"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
-            readonly 422: components["responses"]["Invalid"];
-            readonly 429: components["responses"]["TooMany"];
-            readonly 503: components["responses"]["Busy"];
+        responses: {
+            200: components["responses"]["Done"];
+            400: components["responses"]["BadRequest"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly verifySigninOtp: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    verifySigninOtp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["CredentialsWithOtp"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CredentialsWithOtp"];
             };
         };
-        readonly responses: {
-            readonly 200: components["responses"]["SignedIn"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 403: components["responses"]["Inactive"];
-            readonly 404: components["responses"]["NotFound"];
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
-            readonly 422: components["responses"]["Invalid"];
-            readonly 429: components["responses"]["TooMany"];
-            readonly 503: components["responses"]["Busy"];
+        responses: {
+            200: components["responses"]["SignedIn"];
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Inactive"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly disbursementRecords: {
-        readonly parameters: {
-            readonly query?: {
+    disbursementRecords: {
+        parameters: {
+            query?: {
                 /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
-                readonly cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
-                readonly limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["Limit"];
             };
-            readonly header?: {
+            header?: {
                 /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
-                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
-            readonly path?: never;
-            readonly cookie?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description The list, or one page of it. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly ETag: components["headers"]["ETag"];
-                    readonly Link: components["headers"]["Link"];
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly components["schemas"]["DisbursementRecord"][];
+                    "application/json": components["schemas"]["DisbursementRecord"][];
                 };
             };
-            readonly 304: components["responses"]["NotModified"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["NoSession"];
-            readonly 503: components["responses"]["Busy"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly disburse: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: {
+    disburse: {
+        parameters: {
+            query?: never;
+            header?: {
                 /**
                  * @description Makes a repeat of this call safe.
                  * @example "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10"
                  */
-                readonly "Idempotency-Key"?: string;
+                "Idempotency-Key"?: string;
             };
-            readonly path: {
+            path: {
                 /**
                  * @description The loan, as `loan_id` in the pending list.
                  * @example LN-2026-00917
                  */
-                readonly loanId: string;
+                loanId: string;
             };
-            readonly cookie?: never;
+            cookie?: never;
         };
-        readonly requestBody: {
-            readonly content: {
-                readonly "application/json": components["schemas"]["DisbursementRequest"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisbursementRequest"];
             };
         };
-        readonly responses: {
+        responses: {
             /** @description Settled; the loan is disbursed. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Disbursement"];
+                    "application/json": components["schemas"]["Disbursement"];
                 };
             };
             /** @description Accepted, not settled yet. */
-            readonly 202: {
+            202: {
                 headers: {
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Disbursement"];
+                    "application/json": components["schemas"]["Disbursement"];
                 };
             };
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["NoSession"];
-            readonly 404: components["responses"]["NotFound"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotFound"];
             /**
              * @description `already_disbursed` or `in_progress` (with the payout there is), `not_approved` (the
              *     loan is in another state), or `idempotency_key_in_use`.
              */
-            readonly 409: {
+            409: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PayoutFailure"];
-                    readonly "application/problem+json": components["schemas"]["PayoutProblem"];
+                    "application/json": components["schemas"]["PayoutFailure"];
+                    "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
-            readonly 413: components["responses"]["TooLarge"];
-            readonly 415: components["responses"]["WrongMediaType"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
             /**
              * @description `invalid_request` (a field is missing or of the wrong kind), `amount_mismatch`,
              *     `phone_mismatch`, `idempotency_key_reused`, or `mobile_money_refused` with its
              *     `result_code` and the failed payout.
              */
-            readonly 422: {
+            422: {
                 headers: {
-                    readonly "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PayoutFailure"];
-                    readonly "application/problem+json": components["schemas"]["PayoutProblem"];
+                    "application/json": components["schemas"]["PayoutFailure"];
+                    "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
-            readonly 503: components["responses"]["Busy"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly pendingLoans: {
-        readonly parameters: {
-            readonly query?: {
+    pendingLoans: {
+        parameters: {
+            query?: {
                 /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
-                readonly cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
-                readonly limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["Limit"];
             };
-            readonly header?: {
+            header?: {
                 /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
-                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
-            readonly path?: never;
-            readonly cookie?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description The list, or one page of it. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly ETag: components["headers"]["ETag"];
-                    readonly Link: components["headers"]["Link"];
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": readonly components["schemas"]["PendingLoan"][];
+                    "application/json": components["schemas"]["PendingLoan"][];
                 };
             };
-            readonly 304: components["responses"]["NotModified"];
-            readonly 400: components["responses"]["BadRequest"];
-            readonly 401: components["responses"]["NoSession"];
-            readonly 503: components["responses"]["Busy"];
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly healthz: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description It runs. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
     };
-    readonly readyz: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description It can. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["Health"];
                 };
             };
-            readonly 503: components["responses"]["Busy"];
+            503: components["responses"]["Busy"];
         };
     };
-    readonly slices: {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
+    slices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
-        readonly requestBody?: never;
-        readonly responses: {
+        requestBody?: never;
+        responses: {
             /** @description The live builds. */
-            readonly 200: {
+            200: {
                 headers: {
-                    readonly "X-Request-Id": components["headers"]["RequestId"];
-                    readonly [name: string]: unknown;
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["LiveSlices"];
+                    "application/json": components["schemas"]["LiveSlices"];
                 };
             };
         };

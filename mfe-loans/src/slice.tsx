@@ -1,6 +1,6 @@
 import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
-import { name, version } from '../package.json';
+import slicePackage from '../package.json';
 
 const DashboardPage = lazy(() => import('./dashboard/DashboardPage'));
 const PendingLoansPage = lazy(() => import('./pending-loans/PendingLoansPage'));
@@ -8,8 +8,8 @@ const LoanDetailsPage = lazy(() => import('./loan-details/LoanDetailsPage'));
 
 /** What waits to be paid out, and paying it out. */
 const slice: Slice = {
-  name,
-  version,
+  name: slicePackage.name,
+  version: slicePackage.version,
   routes: [
     { path: '/', Component: DashboardPage },
     { path: '/pending-loans', Component: PendingLoansPage },

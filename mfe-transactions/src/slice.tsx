@@ -1,13 +1,13 @@
 import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
-import { name, version } from '../package.json';
+import slicePackage from '../package.json';
 
 const TransactionsPage = lazy(() => import('./transactions/TransactionsPage'));
 
 /** What was paid out, and what was tried. */
 const slice: Slice = {
-  name,
-  version,
+  name: slicePackage.name,
+  version: slicePackage.version,
   routes: [{ path: '/transactions', Component: TransactionsPage }],
 };
 

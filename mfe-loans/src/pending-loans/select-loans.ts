@@ -2,15 +2,15 @@ import { localPhone } from 'mfe-kit';
 import type { Sort } from 'mfe-kit/ui-data';
 import type { Loan } from '../loan/loan';
 
+export type Band = 'all' | 'below' | 'middle' | 'above';
+
 /** The amount bands; 25,000 and 75,000 belong to the middle one. */
-export const BANDS = [
+export const BANDS: { value: Band; label: string }[] = [
   { value: 'all', label: 'All Amounts' },
   { value: 'below', label: 'Below KES 25,000' },
   { value: 'middle', label: 'KES 25,000 - 75,000' },
   { value: 'above', label: 'Above KES 75,000' },
-] as const;
-
-export type Band = (typeof BANDS)[number]['value'];
+];
 
 /** What the list is narrowed to, and how it is ordered. */
 export interface LoanListState {
