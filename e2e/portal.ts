@@ -14,7 +14,8 @@ export const PASSWORD = 'Mkopo-demo-1';
 /** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
-  const server = spawn(join(root, 'server/target/debug/mkopo'), ['serve'], {
+  const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
+  const server = spawn(binary, ['serve'], {
     env: {
       ...process.env,
       MKOPO_DEMO: 'true',

@@ -325,7 +325,12 @@ impl Demo {
         let number = self.loans_made;
         let woman = self.rng.random_bool(0.5);
         let first_name = pick(&mut self.rng, if woman { &WOMEN } else { &MEN });
-        let last_name = pick(&mut self.rng, &LAST_NAMES);
+        let last_name = loop {
+            let name = pick(&mut self.rng, &LAST_NAMES);
+            if name != first_name {
+                break name;
+            }
+        };
         let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
         let customer_id = format!("CUS-{number:05}");
         let credit_score: i64 = self.rng.random_range(420..800);
