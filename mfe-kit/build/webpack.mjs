@@ -8,9 +8,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import TerserPlugin from 'terser-webpack-plugin';
+import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
 import { PortalPage } from './page.mjs';
 
@@ -82,9 +84,15 @@ function base(folder, { name }, mode) {
       filename: production ? '[name].[contenthash:10].js' : '[name].js',
       chunkFilename: production ? '[name].[contenthash:10].js' : '[name].js',
     },
-    resolve: { extensions: ['.tsx', '.ts', '.mjs', '.js'] },
+    resolve: {
+      extensions: ['.tsx', '.ts', '.mjs', '.js'],
+      // The package's exports lead bundlers to its development build, with its warnings.
+      alias: production ? { 'react-router$': fileURLToPath(import.meta.resolve('react-router')).replace(/development.*/, 'production/index.mjs') } : {},
+    },
     module: {
       rules: [
+        // antd's own parts have no side effects either, but their packages do not say so.
+        { test: /node_modules\/(@rc-component|@ant-design)\//, sideEffects: false },
         {
           test: /\.tsx?$/,
           loader: 'swc-loader',
@@ -144,7 +152,7 @@ function basePlugins(mode) {
   const css = production ? '[name].[contenthash:10].css' : '[name].css';
   return [
     new MiniCssExtractPlugin({ filename: css, chunkFilename: css }),
-    ...(production ? [new CompressAhead()] : []),
+    ...(production ? [new ChunkList(), new CompressAhead()] : []),
   ];
 }
 

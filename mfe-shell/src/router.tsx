@@ -1,11 +1,11 @@
 import { lazy } from 'react';
 import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
+import { SignedIn } from './layout/SignedIn';
 import { Root } from './Root';
 import { OWNED_PATHS } from './slices/owned-paths';
 import { SliceScreen } from './slices/SliceScreen';
 import { UnknownAddress } from './slices/UnknownAddress';
 
-const MainLayout = lazy(() => import('./layout/MainLayout'));
 const SettingsPage = lazy(() => import('./settings/SettingsPage'));
 
 const screensOfSlices = (access: 'public' | undefined): RouteObject[] =>
@@ -21,7 +21,7 @@ export const routes: RouteObject[] = [
     children: [
       { path: '/dashboard', element: <Navigate to="/" replace /> },
       {
-        Component: MainLayout,
+        Component: SignedIn,
         children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(undefined)],
       },
       ...screensOfSlices('public'),

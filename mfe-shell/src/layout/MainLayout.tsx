@@ -1,25 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { currentUserQuery, displayName, portalSettings, useSession } from 'mfe-kit';
-import { Avatar, LoadingState } from 'mfe-kit/ui';
+import { Avatar } from 'mfe-kit/ui';
 import { Drawer } from 'mfe-kit/ui-layout';
 import { type ReactNode, useState } from 'react';
-import { Navigate, Outlet, useLocation } from 'react-router';
 import { Header } from './Header';
 import classes from './MainLayout.module.css';
 import { Navigation } from './Navigation';
 
-/** The frame around every screen of a signed-in user, and the guard before them. */
-export default function MainLayout({ children }: { children?: ReactNode }) {
-  const session = useSession();
-  const location = useLocation();
-
-  // An expired session stays here until its message was seen; then the shell leads to sign-in.
-  if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry)) return <LoadingState />;
-  if (session.status === 'signed-out') return <Navigate to="/login" replace state={{ from: location }} />;
-  return <Frame>{children ?? <Outlet />}</Frame>;
-}
-
-function Frame({ children }: { children: ReactNode }) {
+/** The frame around every screen of a signed-in user. */
+export default function MainLayout({ children }: { children: ReactNode }) {
   const { user } = useSession();
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const name = displayName(user);

@@ -1,12 +1,11 @@
 import { LoadingState } from 'mfe-kit/ui';
-import { lazy, Suspense, use } from 'react';
+import { Suspense, use } from 'react';
 import { matchRoutes, useLocation } from 'react-router';
 import type { Slice } from 'mfe-kit';
+import { SignedIn } from '../layout/SignedIn';
 import { NotFoundPage } from '../not-found/NotFoundPage';
 import { findSlice } from './load-slice';
 import { SliceScreen } from './SliceScreen';
-
-const MainLayout = lazy(() => import('../layout/MainLayout'));
 
 /**
  * An address that no slice is known to own. A slice may have been given a new screen since the
@@ -26,5 +25,5 @@ function Found({ slice: promise, pathname }: { slice: Promise<Slice | null>; pat
   if (!slice) return <NotFoundPage />;
   const screen = <SliceScreen name={slice.name} />;
   const isPublic = matchRoutes(slice.routes, pathname)?.some(({ route }) => route.handle?.access === 'public');
-  return isPublic ? screen : <MainLayout>{screen}</MainLayout>;
+  return isPublic ? screen : <SignedIn>{screen}</SignedIn>;
 }

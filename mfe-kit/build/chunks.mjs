@@ -1,0 +1,40 @@
+import { relative } from 'node:path';
+import webpack from 'webpack';
+
+/**
+ * Writes `chunks.json`: for every module that is loaded on demand, by its path or its shared name,
+ * the files that come with it. The size check reads it; the shell may preload by it.
+ */
+export class ChunkList {
+  apply(compiler) {
+    compiler.hooks.thisCompilation.tap('ChunkList', (compilation) => {
+      compilation.hooks.processAssets.tap(
+        { name: 'ChunkList', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT },
+        () => {
+          const list = JSON.stringify(chunksByModule(compilation, compiler.context), null, 2);
+          compilation.emitAsset('chunks.json', new webpack.sources.RawSource(`${list}\n`));
+        },
+      );
+    });
+  }
+}
+
+function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
+  const chunks = {};
+  for (const origin of modules) {
+    for (const block of origin.blocks) {
+      const files = chunkGraph.getBlockChunkGroup(block)?.getFiles().filter((file) => /\.(js|css)$/.test(file));
+      if (!files?.length) continue;
+      for (const dependency of block.dependencies) {
+        const path = moduleGraph.getModule(dependency)?.nameForCondition();
+        if (path) chunks[nameOf(relative(context, path))] = files;
+      }
+    }
+  }
+  return chunks;
+}
+
+/** A module of mfe-kit goes by the name that it is shared under. */
+function nameOf(path) {
+  return path.replace(/^\.\.\/(mfe-kit)\/src\/(.*)\.tsx?$/, '$1/$2');
+}

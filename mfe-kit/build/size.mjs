@@ -1,0 +1,68 @@
+/**
+ * Holds the first load of two pages to its budget: what a browser with an empty cache fetches, as
+ * JavaScript and CSS, over the wire. The files are followed as the browser would: the page, its
+ * entry, the slice's manifest and container, and the chunks that the screen's module asks for.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const portal = join(import.meta.dirname, '../../dist/portal');
+const KB = 1000;
+
+const PAGES = [
+  { name: 'login', slice: 'mfe-auth', screen: 'src/login/LoginPage.tsx', shell: [], limit: 230 * KB, requests: 14 },
+  {
+    name: 'pending loans',
+    slice: 'mfe-loans',
+    screen: 'src/pending-loans/PendingLoansPage.tsx',
+    shell: ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'],
+    limit: 320 * KB,
+    requests: 24,
+  },
+];
+
+let isOver = false;
+for (const page of PAGES) {
+  const files = filesOf(page);
+  const over = { br: 0, gz: 0 };
+  for (const file of files) for (const kind of ['br', 'gz']) over[kind] += statSync(`${join(portal, file)}.${kind}`).size;
+  const requests = files.length + 3; // the page, slices.json and the slice's manifest
+  const fits = over.br <= page.limit && requests <= page.requests;
+  isOver ||= !fits;
+  console.log(
+    `${fits ? 'ok  ' : 'OVER'} ${page.name}: ${kb(over.br)} brotli, ${kb(over.gz)} gzip in ${requests} requests (at most ${kb(page.limit)} brotli, ${page.requests})`,
+  );
+  if (process.argv.includes('--files')) for (const file of files) console.log(`       ${kb(statSync(`${join(portal, file)}.br`).size)} ${file}`);
+}
+process.exitCode = isOver ? 1 : 0;
+
+function filesOf({ slice, screen, shell }) {
+  const html = readFileSync(join(portal, 'index.html'), 'utf8');
+  const entry = [...html.matchAll(/(?:src|href)="\/([^"]+\.(?:js|css))"/g)].map(([, file]) => file);
+  const { entry: manifest } = read('slices.json').slices[slice];
+  const folder = manifest.slice(1, manifest.lastIndexOf('/'));
+  return [
+    ...new Set([
+      ...entry,
+      ...chunksOf(read('chunks.json'), shell),
+      `${folder}/remoteEntry.js`,
+      ...chunksOf(read(`${folder}/chunks.json`), ['src/slice.tsx', screen]).map((file) => `${folder}/${file}`),
+    ]),
+  ];
+}
+
+/** The files of the chunk groups that importing these modules loads. */
+function chunksOf(chunks, modules) {
+  return modules.flatMap((module) => {
+    if (!chunks[module]) throw new Error(`The build has no chunk for ${module}`);
+    return chunks[module];
+  });
+}
+
+function read(file) {
+  return JSON.parse(readFileSync(join(portal, file), 'utf8'));
+}
+
+function kb(bytes) {
+  return `${(bytes / KB).toFixed(1)} KB`;
+}

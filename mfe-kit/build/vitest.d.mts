@@ -1,0 +1,3 @@
+import type { UserWorkspaceConfig } from 'vitest/config';
+
+export declare const screenTests: NonNullable<UserWorkspaceConfig['test']>;

@@ -1,0 +1,13 @@
+/** How every package's tests run: in jsdom, with a network that knows only what a test has told it. */
+export const screenTests = {
+  environment: 'jsdom',
+  environmentOptions: { jsdom: { url: 'http://portal.test/' } },
+  include: ['src/**/*.test.{ts,tsx}'],
+  setupFiles: [new URL('../src/testing/setup.ts', import.meta.url).pathname],
+  css: { modules: { classNameStrategy: 'non-scoped' } },
+  // antd's modules import each other without extensions, which only a bundler understands.
+  server: { deps: { inline: [/antd/, /@rc-component/, /@ant-design/] } },
+  env: { TZ: 'Africa/Nairobi' },
+  restoreMocks: true,
+  unstubGlobals: true,
+};

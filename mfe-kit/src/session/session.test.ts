@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { api, ApiError, dataOf, session, signOut } from 'mfe-kit';
+import { answer, collectNotifications, failure, unreachable } from 'mfe-kit/testing';
+
+const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
+const pending = () => dataOf(api.GET('/api/v1/disbursements/pending'), 'Failed to fetch pending disbursements');
+
+beforeEach(() => vi.spyOn(console, 'error').mockImplementation(() => undefined));
+afterEach(() => vi.useRealTimers());
+
+test('REQ-061 REQ-071 REQ-072 signing in keeps the token and an admin with id 1', () => {
+  session.signIn(SIGN_IN);
+  expect(localStorage.getItem('auth_token')).toBe('token-1');
+  expect(JSON.parse(localStorage.getItem('user') ?? '')).toMatchObject({
+    id: 1,
+    username: 'Achieng',
+    email: 'agent@mkopo.test',
+    role: 'admin',
+    avatar: expect.stringMatching(/^data:image/),
+  });
+  expect(session.state.status).toBe('signed-in');
+});
+
+test('REQ-366 a call carries the stored token, and none when none is stored', async () => {
+  const received = answer('get', '/api/v1/disbursements/pending', 200, []);
+  await pending();
+  session.signIn(SIGN_IN);
+  await pending();
+  expect(received.map(({ headers }) => headers.get('Authorization'))).toEqual([null, 'Bearer token-1']);
+});
+
+test('REQ-064 to REQ-068 calls that meet a 401 at once end the session once, and a second later lead to sign-in', async () => {
+  const shown = collectNotifications();
+  answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
+  session.signIn(SIGN_IN);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+  await Promise.allSettled([pending(), pending(), pending()]);
+
+  expect(shown).toEqual([
+    {
+      type: 'error',
+      message: 'Your session has expired. Please log in again.',
+      duration: 2000,
+      key: session.expiredToastKey,
+    },
+  ]);
+  expect(localStorage.getItem('auth_token')).toBeNull();
+  expect(localStorage.getItem('user')).toBeNull();
+  expect(session.state).toMatchObject({ status: 'signed-out', expiry: 'ending' });
+  vi.advanceTimersByTime(999);
+  expect(session.state).toMatchObject({ expiry: 'ending' });
+  vi.advanceTimersByTime(1);
+  expect(session.state).toMatchObject({ expiry: 'ended' });
+});
+
+test('a 401 to a call without a token is only that call’s failure', async () => {
+  const shown = collectNotifications();
+  answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
+  await expect(pending()).rejects.toMatchObject({ status: 401 });
+  expect(shown).toEqual([]);
+});
+
+test('REQ-063 REQ-078 signing out clears this browser first, then ends the token at the provider', async () => {
+  const received = answer('post', '/api/v1/auth/logout', 204, undefined);
+  session.signIn(SIGN_IN);
+  const done = signOut();
+  expect(session.state.status).toBe('signed-out');
+  expect(localStorage.getItem('auth_token')).toBeNull();
+  await done;
+  expect(received.map(({ headers }) => headers.get('Authorization'))).toEqual(['Bearer token-1']);
+});
+
+test('REQ-058 a sign-out that the provider never heard of is only logged', async () => {
+  unreachable('post', '/api/v1/auth/logout');
+  session.signIn(SIGN_IN);
+  await signOut();
+  expect(session.state.status).toBe('signed-out');
+  expect(console.error).toHaveBeenCalledOnce();
+});
+
+test('the server’s text names a failure, and the call’s own where there is none', async () => {
+  answer('get', '/api/v1/disbursements/pending', 503, failure('The service is busy', 'busy'));
+  await expect(pending()).rejects.toMatchObject({ kind: 'server', status: 503, code: 'busy', message: 'The service is busy' });
+  unreachable('get', '/api/v1/disbursements/pending');
+  const lost = await pending().catch((error: unknown) => error);
+  expect(lost).toBeInstanceOf(ApiError);
+  expect(lost).toMatchObject({ kind: 'network', message: 'Failed to fetch pending disbursements' });
+});
+
+test('another tab that signs out signs this one out', () => {
+  session.start();
+  session.signIn(SIGN_IN);
+  localStorage.removeItem('user');
+  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  expect(session.state.status).toBe('signed-out');
+});

@@ -1,0 +1,67 @@
+import { http, HttpResponse, type DefaultBodyType, delay } from 'msw';
+import { setupServer } from 'msw/node';
+import type { paths } from '../contract';
+
+/** The provider of the tests; a request that no test has answered fails it. */
+export const provider = setupServer();
+
+type Method = 'get' | 'post';
+type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
+}[keyof paths];
+type ResponsesOf<M extends Method, P extends PathOf<M>> =
+  paths[P] extends Record<M, { responses: infer Responses }> ? Responses : never;
+type StatusOf<M extends Method, P extends PathOf<M>> = keyof ResponsesOf<M, P> & number;
+type BodyOf<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>> =
+  ResponsesOf<M, P>[S] extends { content: { 'application/json': infer Body } } ? Body : undefined;
+
+/** A request that the portal made. */
+export interface Received {
+  headers: Headers;
+  /** The JSON body, where there was one. */
+  body: unknown;
+  url: URL;
+}
+
+/**
+ * Makes the provider answer a call of the contract with a status and a body that the contract
+ * knows; returns the requests it then receives, in their order. `afterMs` holds the answer back.
+ */
+export function answer<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>>(
+  method: M,
+  path: P,
+  status: S,
+  body: BodyOf<M, P, S>,
+  { afterMs = 0 }: { afterMs?: number } = {},
+): Received[] {
+  const received: Received[] = [];
+  provider.use(
+    http[method](addressOf(path), async ({ request }) => {
+      received.push(await read(request));
+      if (afterMs > 0) await delay(afterMs);
+      return body === undefined
+        ? new HttpResponse(null, { status })
+        : HttpResponse.json(body as DefaultBodyType, { status });
+    }),
+  );
+  return received;
+}
+
+/** Makes a call fail as if the provider could not be reached. */
+export function unreachable<M extends Method>(method: M, path: PathOf<M>): void {
+  provider.use(http[method](addressOf(path), () => HttpResponse.error()));
+}
+
+/** A failure's body as the provider writes it. */
+export function failure(text: string, code = 'failed') {
+  return { error: text, message: text, code, request_id: 'req-test' };
+}
+
+function addressOf(path: string): string {
+  return `http://portal.test${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+}
+
+async function read(request: Request): Promise<Received> {
+  const text = await request.text();
+  return { headers: request.headers, body: text ? JSON.parse(text) : undefined, url: new URL(request.url) };
+}

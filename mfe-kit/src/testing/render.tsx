@@ -1,0 +1,45 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { render } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { queryClient, type Slice } from 'mfe-kit';
+import { ThemeProvider } from 'mfe-kit/ui';
+import { type ReactNode, Suspense } from 'react';
+import { createMemoryRouter, type InitialEntry, type RouteObject, RouterProvider } from 'react-router';
+
+function Around({ children }: { children: ReactNode }) {
+  return (
+    <ThemeProvider>
+      <QueryClientProvider client={queryClient}>
+        <Suspense fallback={null}>{children}</Suspense>
+      </QueryClientProvider>
+    </ThemeProvider>
+  );
+}
+
+/**
+ * Draws routes at an address as the shell would, without its layout; any address that they do not
+ * have shows its path in a `<main>`. Failing queries are not retried, so that a test need not wait.
+ */
+export function renderRoutes(routes: RouteObject[], at: InitialEntry = '/') {
+  queryClient.setDefaultOptions({
+    ...queryClient.getDefaultOptions(),
+    queries: { ...queryClient.getDefaultOptions().queries, retry: false },
+  });
+  const router = createMemoryRouter([...routes, { path: '*', element: <Elsewhere /> }], { initialEntries: [at] });
+  render(<RouterProvider router={router} />, { wrapper: Around });
+  return { router, user: userEvent.setup() };
+}
+
+/** Draws a slice's screens at an address. */
+export function renderSlice({ routes }: Slice, at: InitialEntry = '/') {
+  return renderRoutes(routes, at);
+}
+
+/** Draws a part by itself. */
+export function renderPart(part: ReactNode) {
+  return renderRoutes([{ path: '/', element: part }]);
+}
+
+function Elsewhere() {
+  return <main data-testid="elsewhere" />;
+}

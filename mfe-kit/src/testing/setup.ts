@@ -1,0 +1,29 @@
+import '@testing-library/jest-dom/vitest';
+import { cleanup } from '@testing-library/react';
+import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { queryClient } from '../query/query-client';
+import { session } from '../session/session';
+import { provider } from './provider';
+
+// jsdom draws nothing, so it lacks what asks about the drawing.
+vi.stubGlobal('matchMedia', (query: string) => Object.assign(new EventTarget(), { matches: false, media: query }));
+window.scrollTo = () => undefined;
+Element.prototype.scrollIntoView = () => undefined;
+window.ResizeObserver = class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
+
+beforeAll(() => provider.listen({ onUnhandledRequest: 'error' }));
+
+afterEach(() => {
+  cleanup();
+  provider.resetHandlers();
+  session.clear();
+  queryClient.clear();
+  localStorage.clear();
+  document.documentElement.className = '';
+});
+
+afterAll(() => provider.close());

@@ -1,0 +1,17 @@
+import { useSession } from 'mfe-kit';
+import { LoadingState } from 'mfe-kit/ui';
+import { lazy, type ReactNode } from 'react';
+import { Navigate, Outlet, useLocation } from 'react-router';
+
+const MainLayout = lazy(() => import('./MainLayout'));
+
+/** The guard: a signed-in user's screens in their layout, and sign-in for everybody else (REQ-016 to REQ-018). */
+export function SignedIn({ children }: { children?: ReactNode }) {
+  const session = useSession();
+  const location = useLocation();
+
+  // An ended session stays here until its message was seen; then the shell leads to sign-in.
+  if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry)) return <LoadingState />;
+  if (session.status === 'signed-out') return <Navigate to="/login" replace state={{ from: location }} />;
+  return <MainLayout>{children ?? <Outlet />}</MainLayout>;
+}
