@@ -12,39 +12,74 @@ const fileNames = {
   create: (context) => ({
     Program(node) {
       const name = basename(context.filename).replace(/(\.test)?\.(tsx?|mjs)$/, '');
-      const isGood = /^([a-z0-9]+(-[a-z0-9]+)*|use[A-Z][A-Za-z0-9]*)$/.test(name) || (/^[A-Z][A-Za-z0-9]*$/.test(name) && context.filename.endsWith('.tsx'));
-      if (!isGood && !/\.(config|d)$/.test(name)) context.report({ node, message: `'${name}' is neither kebab-case, a hook, nor a component in PascalCase.` });
+      const isGood =
+        /^([a-z0-9]+(-[a-z0-9]+)*|use[A-Z][A-Za-z0-9]*)$/.test(name) ||
+        (/^[A-Z][A-Za-z0-9]*$/.test(name) && context.filename.endsWith('.tsx'));
+      if (!isGood && !/\.(config|d)$/.test(name))
+        context.report({
+          node,
+          message: `'${name}' is neither kebab-case, a hook, nor a component in PascalCase.`,
+        });
       const folder = basename(dirname(context.filename));
-      if (!/^[a-z0-9-]+$/.test(folder)) context.report({ node, message: `The folder '${folder}' is not in kebab-case.` });
+      if (!/^[a-z0-9-]+$/.test(folder))
+        context.report({ node, message: `The folder '${folder}' is not in kebab-case.` });
     },
   }),
 };
 
-const noImportsFrom = (patterns, message) => ({ 'no-restricted-imports': ['error', { patterns: [{ regex: patterns, message }] }] });
+const noImportsFrom = (patterns, message) => ({
+  'no-restricted-imports': ['error', { patterns: [{ regex: patterns, message }] }],
+});
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', 'server/**', 'docs/**', 'target/**', 'mfe-kit/src/contract.ts'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      'server/**',
+      'docs/**',
+      'target/**',
+      'mfe-kit/src/contract.ts',
+    ],
+  },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
   {
     files: ['mfe-*/**/*.{ts,tsx}', '*.ts'],
-    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, jsxA11y.flatConfigs.strict, reactHooks.configs.flat['recommended-latest']],
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: [] }, tsconfigRootDir: import.meta.dirname } },
+    extends: [
+      tseslint.configs.strictTypeChecked,
+      tseslint.configs.stylisticTypeChecked,
+      jsxA11y.flatConfigs.strict,
+      reactHooks.configs.flat['recommended-latest'],
+    ],
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: [] }, tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-empty-function': 'off',
+      // An empty text counts as missing wherever the provider may send one.
+      '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       // Numbers and strings of a Record are told apart by the type, not by a habit of brackets.
       '@typescript-eslint/dot-notation': 'off',
       // antd's controls are wrapped in a label by `Field`, and Switch in its own.
-      'jsx-a11y/label-has-associated-control': ['error', { controlComponents: ['Switch', 'Input', 'Select'], depth: 3 }],
+      'jsx-a11y/label-has-associated-control': [
+        'error',
+        { controlComponents: ['Switch', 'Input', 'Select'], depth: 3 },
+      ],
       // Safari and VoiceOver lose a table's and a list's role once CSS changes how they are laid out.
       'jsx-a11y/no-redundant-roles': 'off',
+      'jsx-a11y/no-interactive-element-to-noninteractive-role': ['error', { tr: ['row'], td: ['cell'] }],
       'no-console': ['error', { allow: ['warn', 'error'] }],
     },
   },
-  { files: ['mfe-*/src/**'], plugins: { mkopo: { rules: { 'file-names': fileNames } } }, rules: { 'mkopo/file-names': 'error' } },
+  {
+    files: ['mfe-*/src/**'],
+    plugins: { mkopo: { rules: { 'file-names': fileNames } } },
+    rules: { 'mkopo/file-names': 'error' },
+  },
   {
     files: ['mfe-kit/src/**'],
     rules: noImportsFrom('^mfe-(?!kit)|\\.\\./\\.\\./mfe-', 'mfe-kit imports from no slice.'),
@@ -58,7 +93,16 @@ export default tseslint.config(
   },
   {
     files: ['mfe-shell/src/**'],
-    rules: noImportsFrom('^mfe-(?!kit)|(\\.\\./)+mfe-|^antd|^mfe-kit/src', 'The shell loads slices at run time; antd’s components come from mfe-kit/ui….'),
+    rules: noImportsFrom(
+      '^mfe-(?!kit)|(\\.\\./)+mfe-|^antd|^mfe-kit/src',
+      'The shell loads slices at run time; antd’s components come from mfe-kit/ui….',
+    ),
   },
-  { files: ['**/*.test.{ts,tsx}', 'mfe-kit/src/testing/**'], rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/no-unsafe-assignment': 'off' } },
+  {
+    files: ['**/*.test.{ts,tsx}', 'mfe-kit/src/testing/**'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+    },
+  },
 );

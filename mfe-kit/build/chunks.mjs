@@ -23,7 +23,10 @@ function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
   const chunks = {};
   for (const origin of modules) {
     for (const block of origin.blocks) {
-      const files = chunkGraph.getBlockChunkGroup(block)?.getFiles().filter((file) => /\.(js|css)$/.test(file));
+      const files = chunkGraph
+        .getBlockChunkGroup(block)
+        ?.getFiles()
+        .filter((file) => /\.(js|css)$/.test(file));
       if (!files?.length) continue;
       for (const dependency of block.dependencies) {
         const path = moduleGraph.getModule(dependency)?.nameForCondition();

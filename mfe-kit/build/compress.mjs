@@ -30,6 +30,8 @@ export async function compressFile(path) {
 /** Compresses what a build has written; after it, because federation adds its manifest last. */
 export class CompressAhead {
   apply(compiler) {
-    compiler.hooks.afterEmit.tapPromise('CompressAhead', (compilation) => compressFolder(compilation.outputOptions.path));
+    compiler.hooks.afterEmit.tapPromise('CompressAhead', (compilation) =>
+      compressFolder(compilation.outputOptions.path),
+    );
   }
 }

@@ -28,8 +28,12 @@ export class PortalPage {
   }
 
   page(files) {
-    const styles = files.filter((file) => file.endsWith('.css')).map((file) => `<link rel="stylesheet" href="/${file}">`);
-    const scripts = files.filter((file) => file.endsWith('.js')).map((file) => `<script defer src="/${file}"></script>`);
+    const styles = files
+      .filter((file) => file.endsWith('.css'))
+      .map((file) => `<link rel="stylesheet" href="/${file}">`);
+    const scripts = files
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => `<script defer src="/${file}"></script>`);
     return readFileSync(this.template, 'utf8')
       .replace('<!-- styles -->', styles.join(''))
       .replace('<!-- scripts -->', scripts.join(''));

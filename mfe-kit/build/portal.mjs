@@ -30,6 +30,9 @@ for (const name of SLICES) {
   };
 }
 
-const list = { portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false }, slices };
+const list = {
+  portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false },
+  slices,
+};
 await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);
 await compressFile(join(portal, 'slices.json'));

@@ -10,7 +10,14 @@ const portal = join(import.meta.dirname, '../../dist/portal');
 const KB = 1000;
 
 const PAGES = [
-  { name: 'login', slice: 'mfe-auth', screen: 'src/login/LoginPage.tsx', shell: [], limit: 230 * KB, requests: 14 },
+  {
+    name: 'login',
+    slice: 'mfe-auth',
+    screen: 'src/login/LoginPage.tsx',
+    shell: [],
+    limit: 230 * KB,
+    requests: 14,
+  },
   {
     name: 'pending loans',
     slice: 'mfe-loans',
@@ -25,14 +32,16 @@ let isOver = false;
 for (const page of PAGES) {
   const files = filesOf(page);
   const over = { br: 0, gz: 0 };
-  for (const file of files) for (const kind of ['br', 'gz']) over[kind] += statSync(`${join(portal, file)}.${kind}`).size;
+  for (const file of files)
+    for (const kind of ['br', 'gz']) over[kind] += statSync(`${join(portal, file)}.${kind}`).size;
   const requests = files.length + 3; // the page, slices.json and the slice's manifest
   const fits = over.br <= page.limit && requests <= page.requests;
   isOver ||= !fits;
   console.log(
     `${fits ? 'ok  ' : 'OVER'} ${page.name}: ${kb(over.br)} brotli, ${kb(over.gz)} gzip in ${requests} requests (at most ${kb(page.limit)} brotli, ${page.requests})`,
   );
-  if (process.argv.includes('--files')) for (const file of files) console.log(`       ${kb(statSync(`${join(portal, file)}.br`).size)} ${file}`);
+  if (process.argv.includes('--files'))
+    for (const file of files) console.log(`       ${kb(statSync(`${join(portal, file)}.br`).size)} ${file}`);
 }
 process.exitCode = isOver ? 1 : 0;
 
@@ -46,7 +55,9 @@ function filesOf({ slice, screen, shell }) {
       ...entry,
       ...chunksOf(read('chunks.json'), shell),
       `${folder}/remoteEntry.js`,
-      ...chunksOf(read(`${folder}/chunks.json`), ['src/slice.tsx', screen]).map((file) => `${folder}/${file}`),
+      ...chunksOf(read(`${folder}/chunks.json`), ['src/slice.tsx', screen]).map(
+        (file) => `${folder}/${file}`,
+      ),
     ]),
   ];
 }

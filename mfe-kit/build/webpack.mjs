@@ -55,7 +55,11 @@ export function shellBuild(folder) {
     return {
       ...config,
       entry: { shell: './src/main.tsx' },
-      output: { ...config.output, publicPath: '/', filename: mode === 'production' ? hashedOnceKnown : '[name].js' },
+      output: {
+        ...config.output,
+        publicPath: '/',
+        filename: mode === 'production' ? hashedOnceKnown : '[name].js',
+      },
       plugins: [
         ...basePlugins(mode),
         new ModuleFederationPlugin({
@@ -87,7 +91,14 @@ function base(folder, { name }, mode) {
     resolve: {
       extensions: ['.tsx', '.ts', '.mjs', '.js'],
       // The package's exports lead bundlers to its development build, with its warnings.
-      alias: production ? { 'react-router$': fileURLToPath(import.meta.resolve('react-router')).replace(/development.*/, 'production/index.mjs') } : {},
+      alias: production
+        ? {
+            'react-router$': fileURLToPath(import.meta.resolve('react-router')).replace(
+              /development.*/,
+              'production/index.mjs',
+            ),
+          }
+        : {},
     },
     module: {
       rules: [
@@ -125,7 +136,13 @@ function base(folder, { name }, mode) {
       ],
     },
     optimization: {
-      minimizer: [new TerserPlugin({ minify: TerserPlugin.swcMinify, terserOptions: { format: { comments: false } }, extractComments: false })],
+      minimizer: [
+        new TerserPlugin({
+          minify: TerserPlugin.swcMinify,
+          terserOptions: { format: { comments: false } },
+          extractComments: false,
+        }),
+      ],
     },
     performance: false, // `npm run size` holds the budget, over the wire and per page.
     cache: { type: 'filesystem', buildDependencies: { config: [import.meta.filename] } },
@@ -137,7 +154,12 @@ function base(folder, { name }, mode) {
       historyApiFallback: true,
       headers: { 'Access-Control-Allow-Origin': '*' },
       client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
-      proxy: [{ context: ['/api', '/slices.json', '/slices/', '/console'], target: process.env.MKOPO_URL ?? 'http://127.0.0.1:8080' }],
+      proxy: [
+        {
+          context: ['/api', '/slices.json', '/slices/', '/console'],
+          target: process.env.MKOPO_URL ?? 'http://127.0.0.1:8080',
+        },
+      ],
     },
   };
 }
@@ -177,7 +199,16 @@ function shared(extra) {
     .filter((entry) => !NOT_SHARED.test(entry))
     .map((entry) => {
       const name = entry.replace(/^\./, kit.name);
-      return [name, { singleton: true, strictVersion: true, version: kit.version, requiredVersion: `^${kit.version}`, ...extra(name) }];
+      return [
+        name,
+        {
+          singleton: true,
+          strictVersion: true,
+          version: kit.version,
+          requiredVersion: `^${kit.version}`,
+          ...extra(name),
+        },
+      ];
     });
   return Object.fromEntries([...libraries, ...entries]);
 }

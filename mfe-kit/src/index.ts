@@ -2,7 +2,7 @@
 export { ApiError, type ApiErrorKind } from './api/api-error';
 export { api, dataOf, type Schema } from './api/client';
 export { currentUserQuery } from './session/current-user';
-export { displayName, type Role, ROLES, type SessionUser } from './session/session-user';
+export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
 export { signOut } from './session/sign-out';
 export { useSession } from './session/useSession';

@@ -4,7 +4,15 @@ import type { ReactNode } from 'react';
 import classes from './Gate.module.css';
 
 /** The frame of the screens before sign-in: one card, and nothing else to look at. */
-export function Gate({ title, subtitle, children }: { title: string; subtitle: ReactNode; children: ReactNode }) {
+export function Gate({
+  title,
+  subtitle,
+  children,
+}: {
+  title: string;
+  subtitle: ReactNode;
+  children: ReactNode;
+}) {
   return (
     <div className={classes.gate}>
       <title>{`${title} · ${portalSettings().brand}`}</title>

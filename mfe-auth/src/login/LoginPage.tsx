@@ -17,13 +17,14 @@ export default function LoginPage() {
 
   const signIn = useMutation({
     mutationFn: () => signInByPassword(email, password),
-    onSuccess: () => notify({ type: 'success', message: `Login successful! Welcome back to ${portalSettings().product}!` }),
+    onSuccess: () =>
+      notify({ type: 'success', message: `Login successful! Welcome back to ${portalSettings().product}!` }),
     onError: (error) => notify({ type: 'error', message: signInFailure(error) }),
   });
 
   // The page that the guard sent here from, else the dashboard.
   if (status === 'signed-in') {
-    const from = (location.state as { from?: Location } | null)?.from;
+    const from = (location.state as { from?: Location<unknown> } | null)?.from;
     return <Navigate to={from ?? '/dashboard'} state={from?.state} replace />;
   }
 
@@ -85,7 +86,11 @@ function useExpiredMessage() {
   const hasExpired = search.get('sessionExpired') === 'true';
   useEffect(() => {
     if (!hasExpired) return;
-    notify({ type: 'info', message: 'Your session expired. Please log in again.', key: session.expiredToastKey });
+    notify({
+      type: 'info',
+      message: 'Your session expired. Please log in again.',
+      key: session.expiredToastKey,
+    });
     setSearch(
       (before) => {
         before.delete('sessionExpired');

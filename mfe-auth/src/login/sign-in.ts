@@ -20,7 +20,8 @@ export async function signInByPassword(email: string, password: string): Promise
 
 /** The sentence for a failed sign-in by password (REQ-095 to REQ-099). */
 export function signInFailure(error: unknown): string {
-  if (!(error instanceof ApiError) || error.kind !== 'server') return 'An unexpected error occurred. Please try again.';
+  if (!(error instanceof ApiError) || error.kind !== 'server')
+    return 'An unexpected error occurred. Please try again.';
   const text = error.serverError ?? error.serverMessage ?? '';
   return MESSAGES[text.toLowerCase()] ?? (text || 'Login failed. Please try again.');
 }

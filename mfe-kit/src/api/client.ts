@@ -15,15 +15,15 @@ const TIMEOUT_MS = 10_000;
  * that carried one ends the session, here and nowhere else.
  */
 export const api = createClient<paths>({
-  // jsdom and Node have no page address to resolve a path against, browsers do not mind being told.
-  baseUrl: globalThis.location?.origin ?? '',
+  baseUrl: window.location.origin,
   fetch: send,
 });
 
 api.use({
   onRequest({ request }) {
     const { token } = session;
-    if (token && !request.headers.has('Authorization')) request.headers.set('Authorization', `Bearer ${token}`);
+    if (token && !request.headers.has('Authorization'))
+      request.headers.set('Authorization', `Bearer ${token}`);
     request.headers.set('Content-Type', 'application/json');
     return request;
   },

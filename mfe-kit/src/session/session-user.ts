@@ -20,6 +20,11 @@ export function displayName(user: Pick<SessionUser, 'name' | 'username'> | null 
   return user?.name || user?.username || 'User';
 }
 
+/** The first letter of a name, for where there is no picture. */
+export function initialOf(name: string): string {
+  return Array.from(name.trim().toUpperCase())[0] ?? '?';
+}
+
 /** The user to keep after a sign-in that answered this username and e-mail address. */
 export function signedInUser(username: string, email: string): SessionUser {
   return { id: 1, username, email, role: 'admin', avatar: avatarOf(username) };
@@ -53,8 +58,11 @@ function textOrNone(value: unknown) {
 
 /** Drawn in the page itself: the policy lets no image in from elsewhere, and the portal works offline. */
 function avatarOf(username: string): string {
-  const initial = [...username.trim().toUpperCase()][0] ?? '?';
-  const hue = [...username].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360, 0);
+  const initial = initialOf(username);
+  const hue = Array.from(username).reduce(
+    (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360,
+    0,
+  );
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="hsl(${hue} 45% 32%)"/><text x="32" y="33" fill="#fff" font-family="sans-serif" font-size="30" text-anchor="middle" dominant-baseline="central">${escapeXml(initial)}</text></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

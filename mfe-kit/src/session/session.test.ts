@@ -3,7 +3,8 @@ import { api, ApiError, dataOf, session, signOut } from 'mfe-kit';
 import { answer, collectNotifications, failure, unreachable } from 'mfe-kit/testing';
 
 const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
-const pending = () => dataOf(api.GET('/api/v1/disbursements/pending'), 'Failed to fetch pending disbursements');
+const pending = () =>
+  dataOf(api.GET('/api/v1/disbursements/pending'), 'Failed to fetch pending disbursements');
 
 beforeEach(() => vi.spyOn(console, 'error').mockImplementation(() => undefined));
 afterEach(() => vi.useRealTimers());
@@ -81,7 +82,12 @@ test('REQ-058 a sign-out that the provider never heard of is only logged', async
 
 test('the server’s text names a failure, and the call’s own where there is none', async () => {
   answer('get', '/api/v1/disbursements/pending', 503, failure('The service is busy', 'busy'));
-  await expect(pending()).rejects.toMatchObject({ kind: 'server', status: 503, code: 'busy', message: 'The service is busy' });
+  await expect(pending()).rejects.toMatchObject({
+    kind: 'server',
+    status: 503,
+    code: 'busy',
+    message: 'The service is busy',
+  });
   unreachable('get', '/api/v1/disbursements/pending');
   const lost = await pending().catch((error: unknown) => error);
   expect(lost).toBeInstanceOf(ApiError);

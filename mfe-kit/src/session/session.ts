@@ -81,14 +81,15 @@ export const session = {
   },
 
   /** Calls back on every change of `state`; returns how to stop. */
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
 
   /** Told by the shell when the browser has arrived at sign-in. */
   expiryShown(): void {
-    if (state.status === 'signed-out' && state.expiry === 'ended') change({ status: 'signed-out', user: null });
+    if (state.status === 'signed-out' && state.expiry === 'ended')
+      change({ status: 'signed-out', user: null });
   },
 
   /** The key of the toast that says that the session ended; sign-in replaces it with its own. */

@@ -12,8 +12,11 @@ type PathOf<M extends Method> = {
 type ResponsesOf<M extends Method, P extends PathOf<M>> =
   paths[P] extends Record<M, { responses: infer Responses }> ? Responses : never;
 type StatusOf<M extends Method, P extends PathOf<M>> = keyof ResponsesOf<M, P> & number;
-type BodyOf<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>> =
-  ResponsesOf<M, P>[S] extends { content: { 'application/json': infer Body } } ? Body : undefined;
+type BodyOf<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>> = ResponsesOf<M, P>[S] extends {
+  content: { 'application/json': infer Body };
+}
+  ? Body
+  : undefined;
 
 /** A request that the portal made. */
 export interface Received {

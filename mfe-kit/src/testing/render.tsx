@@ -25,7 +25,9 @@ export function renderRoutes(routes: RouteObject[], at: InitialEntry = '/') {
     ...queryClient.getDefaultOptions(),
     queries: { ...queryClient.getDefaultOptions().queries, retry: false },
   });
-  const router = createMemoryRouter([...routes, { path: '*', element: <Elsewhere /> }], { initialEntries: [at] });
+  const router = createMemoryRouter([...routes, { path: '*', element: <Elsewhere /> }], {
+    initialEntries: [at],
+  });
   render(<RouterProvider router={router} />, { wrapper: Around });
   return { router, user: userEvent.setup() };
 }

@@ -36,7 +36,9 @@ export function pendingLoan(given: Partial<Schema<'PendingLoan'>> = {}): Schema<
 }
 
 /** A disbursement record as the provider sends it. */
-export function disbursementRecord(given: Partial<Schema<'DisbursementRecord'>> = {}): Schema<'DisbursementRecord'> {
+export function disbursementRecord(
+  given: Partial<Schema<'DisbursementRecord'>> = {},
+): Schema<'DisbursementRecord'> {
   return {
     id: 'PAY-00001',
     loan_id: 'LN-2026-00917',

@@ -1,12 +1,13 @@
 import '@testing-library/jest-dom/vitest';
 import { cleanup } from '@testing-library/react';
-import { afterAll, afterEach, beforeAll, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
 import { provider } from './provider';
 
 // jsdom draws nothing, so it lacks what asks about the drawing.
-vi.stubGlobal('matchMedia', (query: string) => Object.assign(new EventTarget(), { matches: false, media: query }));
+window.matchMedia = (query) =>
+  Object.assign(new EventTarget(), { matches: false, media: query }) as unknown as MediaQueryList;
 window.scrollTo = () => undefined;
 Element.prototype.scrollIntoView = () => undefined;
 window.ResizeObserver = class {

@@ -14,9 +14,16 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
       theme={{
         cssVar: { key: 'mkopo' },
         hashed: false,
-        algorithm: theme === 'dark' ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
+        // The last step puts our colours back where antd's derivation has changed them.
+        algorithm: [
+          theme === 'dark' ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
+          (_seed, derived) => ({ ...antdTheme.defaultAlgorithm(_seed), ...derived, ...antdTokens(theme) }),
+        ],
         token: antdTokens(theme),
-        components: { Button: { ...FLAT, fontWeight: 500, contentFontSizeLG: 14 }, Input: { inputFontSizeLG: 14 } },
+        components: {
+          Button: { ...FLAT, fontWeight: 500, contentFontSizeLG: 14 },
+          Input: { inputFontSizeLG: 14 },
+        },
       }}
       wave={{ disabled: true }}
       button={{ autoInsertSpace: false }}

@@ -26,7 +26,7 @@ export const theme = {
   },
 
   /** Calls back on every change; returns how to stop. */
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },

@@ -10,5 +10,6 @@ test.for([
   ['light', light],
   ['dark', dark],
 ] as const)('antd is given the same %s colours as the style sheet', ([theme, sheet]) => {
-  for (const [name, colour] of Object.entries(COLOURS[theme])) expect(sheet).toContain(`--${name}: ${colour};`);
+  for (const [name, colour] of Object.entries(COLOURS[theme]))
+    expect(sheet).toContain(`--${name}: ${colour};`);
 });

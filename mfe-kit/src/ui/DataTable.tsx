@@ -41,7 +41,15 @@ interface DataTableProps<Row> {
 }
 
 /** Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space. */
-export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isBusy = false }: DataTableProps<Row>) {
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  sort,
+  onSort,
+  isBusy = false,
+}: DataTableProps<Row>) {
   // The roles are said aloud because the narrow form's `display` would take them away.
   return (
     <div className={classes.frame} aria-busy={isBusy}>
@@ -55,7 +63,9 @@ export function DataTable<Row>({ label, columns, rows, rowKey, sort, onSort, isB
                 scope="col"
                 data-sortable={column.isSortable ?? false}
                 className={column.align === 'right' ? classes.right : undefined}
-                aria-sort={column.isSortable ? (sort?.key === column.key ? sort.direction : 'none') : undefined}
+                aria-sort={
+                  column.isSortable ? (sort?.key === column.key ? sort.direction : 'none') : undefined
+                }
               >
                 {column.isSortable ? (
                   <button type="button" className={classes.sort} onClick={() => onSort?.(column.key)}>

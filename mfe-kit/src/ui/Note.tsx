@@ -2,7 +2,10 @@ import type { ReactNode } from 'react';
 import { Icon, type IconName } from './Icon';
 import classes from './Note.module.css';
 
-const ICONS = { good: 'success', bad: 'alert', info: 'info', wait: 'clock' } satisfies Record<string, IconName>;
+const ICONS = { good: 'success', bad: 'alert', info: 'info', wait: 'clock' } satisfies Record<
+  string,
+  IconName
+>;
 
 interface NoteProps {
   tone: keyof typeof ICONS;

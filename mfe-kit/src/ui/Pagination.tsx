@@ -18,7 +18,14 @@ interface PaginationProps {
 }
 
 /** The way through the pages of a list (REQ-299 to REQ-308). */
-export function Pagination({ page, pageSize, total, pageSizes = PAGE_SIZES, onPage, onPageSize }: PaginationProps) {
+export function Pagination({
+  page,
+  pageSize,
+  total,
+  pageSizes = PAGE_SIZES,
+  onPage,
+  onPageSize,
+}: PaginationProps) {
   if (total === 0) return null;
   const last = Math.ceil(total / pageSize);
   const from = (page - 1) * pageSize + 1;
@@ -40,7 +47,12 @@ export function Pagination({ page, pageSize, total, pageSizes = PAGE_SIZES, onPa
       />
       <nav className={classes.pages} aria-label="Pages">
         <Step icon="first" label="First page" isDisabled={page === 1} onClick={() => onPage(1)} />
-        <Step icon="previous" label="Previous page" isDisabled={page === 1} onClick={() => onPage(page - 1)} />
+        <Step
+          icon="previous"
+          label="Previous page"
+          isDisabled={page === 1}
+          onClick={() => onPage(page - 1)}
+        />
         {pageButtons(page, last).map((button) =>
           typeof button === 'number' ? (
             <Button
@@ -71,7 +83,17 @@ function sizesWith(pageSize: number, pageSizes: readonly number[]) {
   return pageSizes.includes(pageSize) ? pageSizes : [pageSize, ...pageSizes];
 }
 
-function Step({ icon, label, isDisabled, onClick }: { icon: IconName; label: string; isDisabled: boolean; onClick: () => void }) {
+function Step({
+  icon,
+  label,
+  isDisabled,
+  onClick,
+}: {
+  icon: IconName;
+  label: string;
+  isDisabled: boolean;
+  onClick: () => void;
+}) {
   return (
     <Button size="small" className={classes.page} aria-label={label} disabled={isDisabled} onClick={onClick}>
       <Icon name={icon} size={15} />

@@ -4,7 +4,13 @@ import classes from './Spinner.module.css';
 const SHOWN_AFTER_MS = 150;
 
 /** A spinner that appears after 150 ms, so that a quick answer shows none; it says `label` to those who can't see it. */
-export function Spinner({ label = 'Loading', isLabelShown = false }: { label?: string; isLabelShown?: boolean }) {
+export function Spinner({
+  label = 'Loading',
+  isLabelShown = false,
+}: {
+  label?: string;
+  isLabelShown?: boolean;
+}) {
   const [isShown, setShown] = useState(false);
 
   useEffect(() => {
@@ -13,7 +19,12 @@ export function Spinner({ label = 'Loading', isLabelShown = false }: { label?: s
   }, []);
 
   return (
-    <div className={classes.spinner} role="status" aria-label={isLabelShown ? undefined : label} data-shown={isShown}>
+    <div
+      className={classes.spinner}
+      role="status"
+      aria-label={isLabelShown ? undefined : label}
+      data-shown={isShown}
+    >
       <span className={classes.ring} aria-hidden="true" />
       {isLabelShown ? <span>{label}</span> : null}
     </div>

@@ -13,9 +13,25 @@ import { RecentActivity } from './RecentActivity';
 const SHOWN_LOANS = 5;
 
 const COLUMNS: Column<Loan>[] = [
-  { key: 'customer', title: 'Customer', narrow: 'who', cell: ({ customer }) => <Customer customer={customer} /> },
-  { key: 'amount', title: 'Loan Amount', align: 'right', narrow: 'amount', cell: ({ amount }) => <Amount kes={amount} /> },
-  { key: 'approvedDate', title: 'Approved Date', narrow: 'plain', cell: (loan) => formatDate(loan.approvedDate) },
+  {
+    key: 'customer',
+    title: 'Customer',
+    narrow: 'who',
+    cell: ({ customer }) => <Customer customer={customer} />,
+  },
+  {
+    key: 'amount',
+    title: 'Loan Amount',
+    align: 'right',
+    narrow: 'amount',
+    cell: ({ amount }) => <Amount kes={amount} />,
+  },
+  {
+    key: 'approvedDate',
+    title: 'Approved Date',
+    narrow: 'plain',
+    cell: (loan) => formatDate(loan.approvedDate),
+  },
   { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy ?? 'N/A' },
   {
     key: 'action',

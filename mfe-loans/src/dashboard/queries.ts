@@ -12,7 +12,7 @@ export function dashboardQuery() {
     queryKey: ['dashboard'],
     queryFn: async ({ signal }) => {
       const [loans, records] = await Promise.all([
-        queryClient.fetchQuery({ ...pendingLoansQuery(), retry: false }),
+        queryClient.query({ ...pendingLoansQuery(), retry: false }),
         dataOf(api.GET('/api/v1/disbursement-records', { signal }), FAILURE),
       ]);
       return statsOf(loans, records, new Date());

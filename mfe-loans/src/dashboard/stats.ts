@@ -49,8 +49,14 @@ function sum(records: readonly DisbursementRecord[]): number {
 
 /** The latest payout, the latest approval and the latest failure, newest first. */
 function activitiesOf(loans: readonly Loan[], records: readonly DisbursementRecord[]): Activity[] {
-  const paid = latest(records.filter(({ status }) => SUCCEEDED.has(status)), ({ created_at }) => created_at);
-  const failed = latest(records.filter(({ status }) => FAILED.has(status)), ({ created_at }) => created_at);
+  const paid = latest(
+    records.filter(({ status }) => SUCCEEDED.has(status)),
+    ({ created_at }) => created_at,
+  );
+  const failed = latest(
+    records.filter(({ status }) => FAILED.has(status)),
+    ({ created_at }) => created_at,
+  );
   const approved = latest(loans, ({ approvedDate }) => approvedDate);
   return [
     paid && activityOf(paid, 'disbursement'),

@@ -1,7 +1,18 @@
 import { formatDate, formatMoney, groupDigits, localPhone } from 'mfe-kit';
-import { Avatar, Button, Card, CopyButton, FailedState, Icon, LoadingState, Note, PageHeader, StatusTag } from 'mfe-kit/ui';
+import {
+  Avatar,
+  Button,
+  Card,
+  CopyButton,
+  FailedState,
+  Icon,
+  LoadingState,
+  Note,
+  PageHeader,
+  StatusTag,
+} from 'mfe-kit/ui';
 import { type ReactNode, useState } from 'react';
-import { useLocation, useNavigate } from 'react-router';
+import { type Location, useLocation, useNavigate } from 'react-router';
 import { type Loan, termOf, withPayout } from '../loan/loan';
 import { useDisburse } from '../payout/disburse';
 import { DisburseDialog } from '../payout/DisburseDialog';
@@ -13,9 +24,9 @@ const DUE_AFTER_DAYS = 30;
 
 /** A loan that the page before handed over, and paying it out. */
 export default function LoanDetailsPage() {
-  const { state } = useLocation();
+  const { state } = useLocation() as Location<{ loan?: Loan } | null>;
   const navigate = useNavigate();
-  const loan = (state as { loan?: Loan } | null)?.loan;
+  const loan = state?.loan;
   if (!loan) {
     return (
       <FailedState
@@ -94,7 +105,9 @@ function LoanDetails({ given }: { given: Loan }) {
               <Fact term="Approved By">{loan.approvedBy || 'Supervisor'}</Fact>
             </dl>
           </Card>
-          {loan.status === 'disbursed' && loan.disbursementDate ? <DisbursementCard loan={loan} date={loan.disbursementDate} /> : null}
+          {loan.status === 'disbursed' && loan.disbursementDate ? (
+            <DisbursementCard loan={loan} date={loan.disbursementDate} />
+          ) : null}
         </div>
       </div>
       <DisburseDialog

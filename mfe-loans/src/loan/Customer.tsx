@@ -4,7 +4,13 @@ import classes from './Customer.module.css';
 import type { Loan } from './loan';
 
 /** Who a loan is for, as a cell of a list. */
-export function Customer({ customer, isIdShown = false }: { customer: Loan['customer']; isIdShown?: boolean }) {
+export function Customer({
+  customer,
+  isIdShown = false,
+}: {
+  customer: Loan['customer'];
+  isIdShown?: boolean;
+}) {
   return (
     <div className={classes.customer}>
       <Avatar name={customer.name} />

@@ -69,7 +69,7 @@ export function loanFrom(wire: Schema<'PendingLoan'>): Loan {
       creditScore: wire.credit_score,
       riskLevel: wire.risk_level,
     },
-    amount: Number(wire.total_loan_amount),
+    amount: wire.total_loan_amount,
     term: wire.term ?? null,
     interestRate: wire.interest_rate,
     purpose: wire.purpose ?? null,

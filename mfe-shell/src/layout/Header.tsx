@@ -10,7 +10,13 @@ export function Header({ onMenu }: { onMenu: () => void }) {
   const name = displayName(user);
   return (
     <header className={classes.header}>
-      <Button className={classes.menu ?? ''} type="text" icon={<Icon name="menu" />} aria-label="Open menu" onClick={onMenu} />
+      <Button
+        className={classes.menu ?? ''}
+        type="text"
+        icon={<Icon name="menu" />}
+        aria-label="Open menu"
+        onClick={onMenu}
+      />
       <Brand />
       <div className={classes.tools}>
         <ThemeToggle />

@@ -26,7 +26,8 @@ const DEFAULTS = {
   retryAttempts: '3',
 };
 
-type Toggle = 'emailNotifications' | 'smsNotifications' | 'twoFactorAuth' | 'requireConfirmation' | 'autoRetry';
+type Toggle =
+  'emailNotifications' | 'smsNotifications' | 'twoFactorAuth' | 'requireConfirmation' | 'autoRetry';
 
 /** Settings that live on this page alone: nothing is stored or sent (REQ-331, REQ-332). */
 export default function SettingsPage() {
@@ -48,17 +49,34 @@ export default function SettingsPage() {
           <div className={classes.fields}>
             <Field label="Language">
               {(control) => (
-                <Select {...control} virtual={false} options={LANGUAGES} value={settings.language} onChange={(language) => set({ language })} />
+                <Select
+                  {...control}
+                  virtual={false}
+                  options={LANGUAGES}
+                  value={settings.language}
+                  onChange={(language) => set({ language })}
+                />
               )}
             </Field>
             <Field label="Timezone">
               {(control) => (
-                <Select {...control} virtual={false} options={TIME_ZONES} value={settings.timezone} onChange={(timezone) => set({ timezone })} />
+                <Select
+                  {...control}
+                  virtual={false}
+                  options={TIME_ZONES}
+                  value={settings.timezone}
+                  onChange={(timezone) => set({ timezone })}
+                />
               )}
             </Field>
             <Field label="Session Timeout (minutes)">
               {(control) => (
-                <Input {...control} type="number" value={settings.sessionTimeout} onChange={({ target }) => set({ sessionTimeout: target.value })} />
+                <Input
+                  {...control}
+                  type="number"
+                  value={settings.sessionTimeout}
+                  onChange={({ target }) => set({ sessionTimeout: target.value })}
+                />
               )}
             </Field>
           </div>
@@ -70,12 +88,23 @@ export default function SettingsPage() {
           <div className={classes.fields}>
             <Field label="Maximum Disbursement Amount">
               {(control) => (
-                <Input {...control} prefix="KES" type="number" value={settings.maxAmount} onChange={({ target }) => set({ maxAmount: target.value })} />
+                <Input
+                  {...control}
+                  prefix="KES"
+                  type="number"
+                  value={settings.maxAmount}
+                  onChange={({ target }) => set({ maxAmount: target.value })}
+                />
               )}
             </Field>
             <Field label="Retry Attempts">
               {(control) => (
-                <Input {...control} type="number" value={settings.retryAttempts} onChange={({ target }) => set({ retryAttempts: target.value })} />
+                <Input
+                  {...control}
+                  type="number"
+                  value={settings.retryAttempts}
+                  onChange={({ target }) => set({ retryAttempts: target.value })}
+                />
               )}
             </Field>
           </div>

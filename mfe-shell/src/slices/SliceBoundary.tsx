@@ -30,6 +30,8 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
     const { error } = this.state;
     if (!error) return this.props.children;
     const version = error instanceof SliceFailure ? error.version : undefined;
-    return <SliceFailed name={this.props.name} version={version} reason={error.message} onRetry={this.retry} />;
+    return (
+      <SliceFailed name={this.props.name} version={version} reason={error.message} onRetry={this.retry} />
+    );
   }
 }

@@ -1,4 +1,3 @@
-import type { Slice } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
@@ -11,14 +10,14 @@ export function SliceScreen({ name }: { name: string }) {
   return (
     <SliceBoundary name={name}>
       <Suspense fallback={<LoadingState />}>
-        <MatchingScreen slice={loadSlice(name)} />
+        <MatchingScreen name={name} />
       </Suspense>
     </SliceBoundary>
   );
 }
 
-function MatchingScreen({ slice }: { slice: Promise<Slice> }) {
-  const { routes } = use(slice);
+function MatchingScreen({ name }: { name: string }) {
+  const { routes } = use(loadSlice(name));
   const location = useLocation();
   return renderMatches(matchRoutes(routes, location)) ?? <NotFoundPage />;
 }

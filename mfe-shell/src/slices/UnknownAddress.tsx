@@ -1,7 +1,7 @@
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, useLocation } from 'react-router';
-import type { Slice } from 'mfe-kit';
+import type { Slice, SliceRouteHandle } from 'mfe-kit';
 import { SignedIn } from '../layout/SignedIn';
 import { NotFoundPage } from '../not-found/NotFoundPage';
 import { findSlice } from './load-slice';
@@ -24,6 +24,8 @@ function Found({ slice: promise, pathname }: { slice: Promise<Slice | null>; pat
   const slice = use(promise);
   if (!slice) return <NotFoundPage />;
   const screen = <SliceScreen name={slice.name} />;
-  const isPublic = matchRoutes(slice.routes, pathname)?.some(({ route }) => route.handle?.access === 'public');
+  const isPublic = matchRoutes(slice.routes, pathname)?.some(
+    ({ route }) => (route.handle as SliceRouteHandle | undefined)?.access === 'public',
+  );
   return isPublic ? screen : <SignedIn>{screen}</SignedIn>;
 }

@@ -23,9 +23,28 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
   registerRemotes([{ name: remote, entry }], { force: registered.has(remote) });
   registered.add(remote);
 
-  const module = await loadRemote<{ default: Slice }>(`${remote}/slice`, { from: 'runtime' });
-  if (!Array.isArray(module?.default?.routes)) throw new Error('It exports no slice');
-  return module.default;
+  const module = await loadRemote<{ default?: Partial<Slice> }>(`${remote}/slice`, { from: 'runtime' }).catch(
+    (cause: unknown) => {
+      throw new Error(reasonOf(cause), { cause });
+    },
+  );
+  const slice = module?.default;
+  if (!slice || !Array.isArray(slice.routes)) throw new Error('It exports no slice');
+  return slice as Slice;
+}
+
+/** The runtime's own codes, in words for the person in front of the page. */
+const REASONS: Record<string, string> = {
+  'RUNTIME-001': 'Its code defines no slice',
+  'RUNTIME-003': 'Its manifest could not be had, or is not the published one',
+  'RUNTIME-008': 'Its code could not be had',
+  'RUNTIME-013': 'Its manifest is none',
+};
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = Object.keys(REASONS).find((known) => text.includes(known));
+  return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
 }
 
 /** Every manifest is checked against its integrity, and nothing is waited for without end. */

@@ -42,7 +42,11 @@ export function forgetSlices(): void {
 }
 
 /** Keeps one promise per key, as React's `use` needs it. */
-function remembered<T>(promises: Map<string, Promise<T>>, key: string, make: (key: string) => Promise<T>): Promise<T> {
+function remembered<T>(
+  promises: Map<string, Promise<T>>,
+  key: string,
+  make: (key: string) => Promise<T>,
+): Promise<T> {
   const promise = promises.get(key) ?? make(key);
   promises.set(key, promise);
   return promise;
@@ -51,7 +55,9 @@ function remembered<T>(promises: Map<string, Promise<T>>, key: string, make: (ke
 async function find(pathname: string): Promise<Slice | null> {
   const list = await readSliceList().catch(() => null);
   const loaded = await Promise.allSettled(Object.keys(list?.slices ?? {}).map(loadSlice));
-  const found = loaded.find((result) => result.status === 'fulfilled' && matchRoutes(result.value.routes, pathname));
+  const found = loaded.find(
+    (result) => result.status === 'fulfilled' && matchRoutes(result.value.routes, pathname),
+  );
   return found?.status === 'fulfilled' ? found.value : null;
 }
 
@@ -68,7 +74,12 @@ async function load(name: string): Promise<Slice> {
   }
 }
 
-async function fallBack(name: string, live: SliceBuild, previous: SliceBuild | null, cause: unknown): Promise<Slice> {
+async function fallBack(
+  name: string,
+  live: SliceBuild,
+  previous: SliceBuild | null,
+  cause: unknown,
+): Promise<Slice> {
   console.warn(`${name} ${live.version} could not be loaded`, cause);
   if (previous) {
     try {

@@ -15,7 +15,7 @@ declare global {
 
 /** The list that the page asked for. Rejects when it can't be had: then no slice can be shown. */
 export async function readSliceList(): Promise<SliceList> {
-  const list = await window.__SLICES__;
+  const list: Partial<SliceList> | undefined = await window.__SLICES__;
   if (!list?.slices || !list.portal) throw new Error('slices.json does not list slices');
-  return list;
+  return list as SliceList;
 }

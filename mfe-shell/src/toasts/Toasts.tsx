@@ -66,6 +66,7 @@ function ToastCard({ toast, onRemove }: { toast: Toast; onRemove: () => void }) 
   }, [isHeld, duration]);
 
   return (
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- it only waits longer; nothing is done here
     <div
       className={`${classes.toast} ${classes[toast.type]}`}
       onPointerEnter={() => setHeld(true)}

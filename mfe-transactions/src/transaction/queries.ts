@@ -9,7 +9,10 @@ export function transactionsQuery() {
   return queryOptions({
     queryKey: ['transactions'],
     queryFn: async ({ signal }) => {
-      const records = await dataOf(api.GET('/api/v1/disbursement-records', { signal }), 'Failed to fetch transactions');
+      const records = await dataOf(
+        api.GET('/api/v1/disbursement-records', { signal }),
+        'Failed to fetch transactions',
+      );
       return records.map(transactionFrom);
     },
     staleTime: 5 * MINUTE_MS,

@@ -33,7 +33,7 @@ export function transactionFrom(wire: Schema<'DisbursementRecord'>): Transaction
   return {
     id: wire.id,
     loanId: wire.loan_id,
-    amount: Number(wire.amount),
+    amount: wire.amount,
     type: 'disbursement',
     status: statusFrom(wire.status),
     date: wire.created_at,

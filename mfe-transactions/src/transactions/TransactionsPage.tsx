@@ -32,7 +32,12 @@ const STATUS_OPTIONS = [
 ] as { value: TransactionStatus | 'all'; label: string }[];
 
 const COLUMNS: Column<Transaction>[] = [
-  { key: 'customer', title: 'Customer Name', narrow: 'who', cell: (transaction) => <CustomerCell {...transaction.customer} /> },
+  {
+    key: 'customer',
+    title: 'Customer Name',
+    narrow: 'who',
+    cell: (transaction) => <CustomerCell {...transaction.customer} />,
+  },
   { key: 'date', title: 'Disb Date', cell: ({ date }) => formatDate(date) },
   {
     key: 'amount',
@@ -48,7 +53,11 @@ const COLUMNS: Column<Transaction>[] = [
     cell: ({ status }) => <StatusTag tone={STATUSES[status].tone}>{STATUSES[status].label}</StatusTag>,
   },
   { key: 'reference', title: 'Reference', cell: ({ reference }) => reference || 'N/A' },
-  { key: 'approvedBy', title: 'Approved By', cell: (transaction) => transaction.approver_name || 'Supervisor' },
+  {
+    key: 'approvedBy',
+    title: 'Approved By',
+    cell: (transaction) => transaction.approver_name || 'Supervisor',
+  },
   // The label is misspelt in the product, and kept so (REQ-285).
   { key: 'disbursedBy', title: 'Dibursed By', cell: ({ performedBy }) => performedBy.username || 'Agent' },
 ];
@@ -92,7 +101,9 @@ export default function TransactionsPage() {
           <EmptyState
             title="No transactions found"
             text={
-              isFiltered ? 'Try adjusting your search or filters' : 'Transactions will appear here once loans are disbursed'
+              isFiltered
+                ? 'Try adjusting your search or filters'
+                : 'Transactions will appear here once loans are disbursed'
             }
           />
         ) : (

@@ -17,7 +17,8 @@ export function selectTransactions(
   const text = search.trim().toLowerCase();
   if (text === '' && status === 'all') return transactions;
   return transactions.filter(
-    (transaction) => (status === 'all' || transaction.status === status) && (text === '' || isFound(transaction, text)),
+    (transaction) =>
+      (status === 'all' || transaction.status === status) && (text === '' || isFound(transaction, text)),
   );
 }
 

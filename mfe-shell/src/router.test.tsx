@@ -1,0 +1,122 @@
+import { session, type Slice } from 'mfe-kit';
+import { answer, collectNotifications, failure, screen, within } from 'mfe-kit/testing';
+import { render } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { createMemoryRouter, RouterProvider } from 'react-router';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { routes } from './router';
+import { loadBuild } from './slices/federation';
+import { forgetSlices } from './slices/load-slice';
+
+// Federation needs a built portal; what loads a build is replaced at that one place.
+vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }));
+
+const build = (name: string) => ({
+  version: '1.2.3',
+  entry: `/slices/${name}/1.2.3/mf-manifest.json`,
+  integrity: 'sha384-x',
+  shell: '^0.1.0',
+  previous: null,
+});
+
+const slice = (name: string, path: string, text: string): Slice => ({
+  name,
+  version: '1.2.3',
+  routes: [{ path, element: <h1>{text}</h1> }],
+});
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  forgetSlices();
+  window.__SLICES__ = Promise.resolve({
+    portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false },
+    slices: {
+      'mfe-auth': build('mfe-auth'),
+      'mfe-loans': build('mfe-loans'),
+      'mfe-transactions': build('mfe-transactions'),
+    },
+  });
+  vi.mocked(loadBuild).mockImplementation((name) =>
+    Promise.resolve(
+      {
+        'mfe-auth': slice('mfe-auth', '/login', 'Sign in'),
+        'mfe-loans': slice('mfe-loans', '/', 'Dashboard'),
+        'mfe-transactions': slice('mfe-transactions', '/brand-new', 'Brand new'),
+      }[name]!,
+    ),
+  );
+  session.start();
+});
+
+function open(address: string) {
+  const router = createMemoryRouter(routes, { initialEntries: [address] });
+  render(<RouterProvider router={router} />);
+  return { router, user: userEvent.setup() };
+}
+
+function signIn() {
+  answer('get', '/api/v1/auth/me', 401, failure('unused'));
+  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
+  // The guard's look at the session is not what these tests are about.
+  localStorage.removeItem('auth_token');
+}
+
+test('REQ-018 a visitor is sent to sign-in, and Back does not lead to the page', async () => {
+  const { router } = open('/pending-loans');
+  expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+  expect(router.state.location).toMatchObject({
+    pathname: '/login',
+    state: { from: { pathname: '/pending-loans' } },
+  });
+  expect(router.state.historyAction).toBe('REPLACE');
+});
+
+test('REQ-019 REQ-030 /dashboard is the dashboard, inside the layout', async () => {
+  signIn();
+  const { router } = open('/dashboard');
+  expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
+  expect(router.state.location.pathname).toBe('/');
+  const entries = within(screen.getByRole('navigation', { name: 'Main' })).getAllByRole('link');
+  expect(entries.map((entry) => entry.textContent)).toEqual([
+    'Dashboard',
+    'Pending Loans',
+    'Transactions',
+    'Settings',
+  ]);
+});
+
+test('REQ-026 to REQ-028 an address that leads nowhere is not found, for visitors too', async () => {
+  open('/nowhere');
+  expect(await screen.findByRole('heading', { name: 'Page Not Found' })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Back to Dashboard' })).toBeVisible();
+});
+
+test('a screen that a slice was given after the shell was built is found', async () => {
+  signIn();
+  open('/brand-new');
+  expect(await screen.findByRole('heading', { name: 'Brand new' })).toBeVisible();
+});
+
+test('a slice that fails is named in its place, the rest goes on, and Retry loads it', async () => {
+  signIn();
+  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
+  const { user } = open('/');
+  const panel = await screen.findByRole('alert', {}, { timeout: 4000 });
+  expect(panel).toHaveTextContent('mfe-loans 1.2.3: Its code could not be had');
+  expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
+  vi.mocked(loadBuild).mockResolvedValue(slice('mfe-loans', '/', 'Dashboard'));
+  await user.click(within(panel).getByRole('button', { name: 'Retry' }));
+  expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
+});
+
+test('REQ-057 REQ-063 Logout leads to sign-in and leaves nothing stored', async () => {
+  signIn();
+  const shown = collectNotifications();
+  const { user } = open('/');
+  await user.click(await screen.findByRole('button', { name: 'Account of Achieng' }));
+  await user.click(screen.getByRole('menuitem', { name: 'Logout' }));
+  expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+  expect(localStorage.getItem('user')).toBeNull();
+  expect(shown).toEqual([]);
+});
