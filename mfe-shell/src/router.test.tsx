@@ -1,6 +1,6 @@
 import { session, type Slice } from 'mfe-kit';
 import { answer, collectNotifications, failure, screen, within } from 'mfe-kit/testing';
-import { render } from '@testing-library/react';
+import { act, render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { createMemoryRouter, RouterProvider } from 'react-router';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -49,9 +49,12 @@ beforeEach(() => {
   session.start();
 });
 
-function open(address: string) {
+async function open(address: string) {
   const router = createMemoryRouter(routes, { initialEntries: [address] });
-  render(<RouterProvider router={router} />);
+  await act(async () => {
+    render(<RouterProvider router={router} />);
+    await Promise.resolve();
+  });
   return { router, user: userEvent.setup() };
 }
 
@@ -63,7 +66,7 @@ function signIn() {
 }
 
 test('REQ-018 a visitor is sent to sign-in, and Back does not lead to the page', async () => {
-  const { router } = open('/pending-loans');
+  const { router } = await open('/pending-loans');
   expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
   expect(router.state.location).toMatchObject({
     pathname: '/login',
@@ -74,7 +77,7 @@ test('REQ-018 a visitor is sent to sign-in, and Back does not lead to the page',
 
 test('REQ-019 REQ-030 /dashboard is the dashboard, inside the layout', async () => {
   signIn();
-  const { router } = open('/dashboard');
+  const { router } = await open('/dashboard');
   expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
   expect(router.state.location.pathname).toBe('/');
   const entries = within(screen.getByRole('navigation', { name: 'Main' })).getAllByRole('link');
@@ -87,21 +90,21 @@ test('REQ-019 REQ-030 /dashboard is the dashboard, inside the layout', async () 
 });
 
 test('REQ-026 to REQ-028 an address that leads nowhere is not found, for visitors too', async () => {
-  open('/nowhere');
+  await open('/nowhere');
   expect(await screen.findByRole('heading', { name: 'Page Not Found' })).toBeVisible();
   expect(screen.getByRole('button', { name: 'Back to Dashboard' })).toBeVisible();
 });
 
 test('a screen that a slice was given after the shell was built is found', async () => {
   signIn();
-  open('/brand-new');
+  await open('/brand-new');
   expect(await screen.findByRole('heading', { name: 'Brand new' })).toBeVisible();
 });
 
 test('a slice that fails is named in its place, the rest goes on, and Retry loads it', async () => {
   signIn();
   vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
-  const { user } = open('/');
+  const { user } = await open('/');
   const panel = await screen.findByRole('alert', {}, { timeout: 4000 });
   expect(panel).toHaveTextContent('mfe-loans 1.2.3: Its code could not be had');
   expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
@@ -113,7 +116,7 @@ test('a slice that fails is named in its place, the rest goes on, and Retry load
 test('REQ-057 REQ-063 Logout leads to sign-in and leaves nothing stored', async () => {
   signIn();
   const shown = collectNotifications();
-  const { user } = open('/');
+  const { user } = await open('/');
   await user.click(await screen.findByRole('button', { name: 'Account of Achieng' }));
   await user.click(screen.getByRole('menuitem', { name: 'Logout' }));
   expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();

@@ -57,7 +57,7 @@ test('REQ-099 a sign-in that reached nobody is an unexpected error', async () =>
 });
 
 test('REQ-087 REQ-091 while it is pending the form is closed and the button says so', async () => {
-  answer('post', '/api/v1/auth/login', 200, signedIn(), { afterMs: 50 });
+  answer('post', '/api/v1/auth/login', 200, signedIn(), { afterMs: 500 });
   await signIn();
   expect(await screen.findByRole('button', { name: 'Signing in...' })).toBeDisabled();
   expect(screen.getByLabelText('Email')).toBeDisabled();
