@@ -33,7 +33,9 @@ async function startServer(environment: Record<string, string> = {}) {
       const listening = /"message":"listening","address":"([^"]+)"/.exec(line);
       if (listening) resolve(`http://${listening[1]}`);
     });
-    server.on('exit', (code) => reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`)));
+    server.on('exit', (code) =>
+      reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`)),
+    );
   });
   const stop = async () => {
     const ended = new Promise((resolve) => server.once('exit', resolve));
@@ -58,7 +60,8 @@ export const test = base.extend<{ serverAddress: string; quietConsole: undefined
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('console', (message) => {
         // The browser logs every failed call by itself; journeys make calls fail on purpose.
-        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text());
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+          complaints.push(message.text());
       });
       await use(undefined);
       expect(complaints, 'errors in the page').toEqual([]);

@@ -13,7 +13,10 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page }) =>
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
     await expectAccessible(page);
-    await page.getByRole('link', { name: /View Details/ }).first().click();
+    await page
+      .getByRole('link', { name: /View Details/ })
+      .first()
+      .click();
     await expect(page.getByRole('heading', { level: 1, name: 'Loan Details' })).toBeVisible();
     await expect(page.getByText('Approved, Pending Disbursement')).toBeVisible();
     await expectAccessible(page);
@@ -23,7 +26,9 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page }) =>
   const reference = await test.step('pay it out', async () => {
     await page.getByRole('button', { name: 'Disburse Loan' }).click();
     const dialog = page.getByRole('dialog', { name: 'Confirm Loan Disbursement' });
-    await expect(dialog).toContainText(`You are about to disburse KES 25,000 to ${customer} via the mobile-money service.`);
+    await expect(dialog).toContainText(
+      `You are about to disburse KES 25,000 to ${customer} via the mobile-money service.`,
+    );
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Confirm Disbursement' }).click();

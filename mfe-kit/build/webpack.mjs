@@ -21,6 +21,9 @@ const kit = readPackage(join(import.meta.dirname, '..'));
 /** Entries that pages can wait for; the shell's first bundle carries the others. */
 const LOADED_WHEN_NEEDED = new Set(['mfe-kit/ui-layout', 'mfe-kit/ui-data']);
 
+/** Files so named never change; the shell's lie under `assets/`, so that a server can tell them. */
+const HASHED = '[name].[contenthash:10]';
+
 /** Kit entries that are no part of a running portal. */
 const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
 
@@ -59,9 +62,10 @@ export function shellBuild(folder) {
         ...config.output,
         publicPath: '/',
         filename: mode === 'production' ? hashedOnceKnown : '[name].js',
+        chunkFilename: mode === 'production' ? `assets/${HASHED}.js` : '[name].js',
       },
       plugins: [
-        ...basePlugins(mode),
+        ...basePlugins(mode, 'assets/'),
         new ModuleFederationPlugin({
           ...federation(shell, { provideExternalRuntime: true }),
           manifest: false,
@@ -85,8 +89,8 @@ function base(folder, { name }, mode) {
       clean: true,
       uniqueName: name,
       publicPath: 'auto',
-      filename: production ? '[name].[contenthash:10].js' : '[name].js',
-      chunkFilename: production ? '[name].[contenthash:10].js' : '[name].js',
+      filename: production ? `${HASHED}.js` : '[name].js',
+      chunkFilename: production ? `${HASHED}.js` : '[name].js',
     },
     resolve: {
       extensions: ['.tsx', '.ts', '.mjs', '.js'],
@@ -166,12 +170,12 @@ function base(folder, { name }, mode) {
 
 /** Federation asks for the first file's path before its content is known; only the folder matters to it. */
 function hashedOnceKnown({ chunk }) {
-  return chunk?.contentHash?.javascript ? '[name].[contenthash:10].js' : '[name].js';
+  return chunk?.contentHash?.javascript ? `assets/${HASHED}.js` : '[name].js';
 }
 
-function basePlugins(mode) {
+function basePlugins(mode, folder = '') {
   const production = mode === 'production';
-  const css = production ? '[name].[contenthash:10].css' : '[name].css';
+  const css = production ? `${folder}${HASHED}.css` : '[name].css';
   return [
     new MiniCssExtractPlugin({ filename: css, chunkFilename: css }),
     ...(production ? [new ChunkList(), new CompressAhead()] : []),

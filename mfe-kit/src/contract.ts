@@ -387,9 +387,9 @@ export interface components {
             email: components["schemas"]["Email"];
         };
         Failure: {
-            /** @description What went wrong */
+            /** @description What went wrong, for a program. */
             code: string;
-            /** @description What went wrong */
+            /** @description What went wrong, for a person. */
             error: string;
             /** @description The same text. */
             message: string;
@@ -405,7 +405,7 @@ export interface components {
                 allow_override: boolean;
                 /** @description The name the portal carries. */
                 brand: string;
-                /** @description Demo accounts exist */
+                /** @description Demo accounts exist, and the portal says so. */
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
                 product: string;
