@@ -1,6 +1,8 @@
 /** What the shell offers a slice, apart from the parts to draw with (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './api/api-error';
 export { api, dataOf, type Schema } from './api/client';
+export { connection } from './connection/connection';
+export { useIsOnline } from './connection/useIsOnline';
 export { currentUserQuery } from './session/current-user';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';

@@ -1,5 +1,5 @@
 import 'mfe-kit/styles.css';
-import { session, setPortalSettings, theme } from 'mfe-kit';
+import { connection, session, setPortalSettings, theme } from 'mfe-kit';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
@@ -8,6 +8,7 @@ import { readSliceList } from './slices/slice-list';
 
 theme.start();
 session.start();
+connection.start();
 
 // The settings are needed for the first words drawn; without a list the defaults have to do.
 await readSliceList().then(

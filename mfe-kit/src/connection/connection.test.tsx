@@ -1,0 +1,56 @@
+import { act, render, screen } from '@testing-library/react';
+import { connection, useIsOnline } from 'mfe-kit';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+
+function Word() {
+  return <p>{useIsOnline() ? 'online' : 'offline'}</p>;
+}
+
+const fetched = vi.fn<typeof fetch>();
+
+beforeAll(() => connection.start());
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('fetch', fetched.mockReset().mockRejectedValue(new TypeError('Failed to fetch')));
+  render(<Word />);
+});
+
+afterEach(async () => {
+  fetched.mockResolvedValue(new Response());
+  await browserSays('online');
+  vi.useRealTimers();
+});
+
+/** The browser's word, and the time that an answer to it takes. */
+const browserSays = (word: 'online' | 'offline') =>
+  act(async () => {
+    window.dispatchEvent(new Event(word));
+    await vi.advanceTimersByTimeAsync(0);
+  });
+
+test('the browser is believed at once that the network is gone, and asked about it until it is back', async () => {
+  expect(screen.getByText('online')).toBeVisible();
+  await browserSays('offline');
+  expect(screen.getByText('offline')).toBeVisible();
+  fetched.mockResolvedValue(new Response());
+  await act(() => vi.advanceTimersByTimeAsync(4_999));
+  expect(screen.getByText('offline')).toBeVisible();
+  await act(() => vi.advanceTimersByTimeAsync(1));
+  expect(screen.getByText('online')).toBeVisible();
+});
+
+test('a network that leads nowhere is not taken for a connection', async () => {
+  await browserSays('offline');
+  await browserSays('online');
+  expect(screen.getByText('offline')).toBeVisible();
+  fetched.mockResolvedValue(new Response());
+  await browserSays('online');
+  expect(screen.getByText('online')).toBeVisible();
+});
+
+test('a portal on the same machine needs no network', async () => {
+  fetched.mockResolvedValue(new Response());
+  await browserSays('offline');
+  expect(screen.getByText('online')).toBeVisible();
+});

@@ -1,0 +1,59 @@
+/** Milliseconds between two questions whether the portal can be reached again. */
+const ASKED_EVERY_MS = 5000;
+
+let isOnline = navigator.onLine;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+/**
+ * Whether the portal can be reached. The browser's word that it can't counts at once; that it can
+ * again is believed only of an answer, for a browser calls every network a connection, and calls a
+ * portal on the same machine unreachable as soon as the cable is out.
+ */
+export const connection = {
+  /** Whether calls can be expected to arrive. */
+  get isOnline(): boolean {
+    return isOnline;
+  },
+
+  /** Follows the browser's word from then on. Called once by the shell. */
+  start(): void {
+    window.addEventListener('offline', lose);
+    window.addEventListener('online', () => void ask());
+    if (!navigator.onLine) lose();
+  },
+
+  /** Calls back on every change; returns how to stop. */
+  subscribe: (listener: () => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+};
+
+function lose() {
+  change(false);
+  void ask();
+}
+
+async function ask() {
+  clearTimeout(timer);
+  timer = undefined;
+  if (isOnline) return;
+  if (await isAnswered()) change(true);
+  else timer = setTimeout(() => void ask(), ASKED_EVERY_MS);
+}
+
+async function isAnswered() {
+  try {
+    const signal = AbortSignal.timeout(ASKED_EVERY_MS);
+    return (await fetch('/slices.json', { method: 'HEAD', cache: 'no-store', signal })).ok;
+  } catch {
+    return false;
+  }
+}
+
+function change(next: boolean) {
+  if (next === isOnline) return;
+  isOnline = next;
+  for (const listener of listeners) listener();
+}
