@@ -3,6 +3,7 @@ export { ApiError, type ApiErrorKind } from './api/api-error';
 export { api, dataOf, type Schema } from './api/client';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
+export { FAILURES, failureText } from './failures/failures';
 export { currentUserQuery } from './session/current-user';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';

@@ -24,12 +24,12 @@ export function Root() {
 /** Sends the browser to sign-in when the provider has ended the session, once (REQ-067, REQ-068). */
 function useWayToSignIn() {
   const state = useSession();
-  const { pathname } = useLocation();
+  const location = useLocation();
   const navigate = useNavigate();
   const hasEnded = state.status === 'signed-out' && state.expiry === 'ended';
   useEffect(() => {
     if (!hasEnded) return;
-    if (pathname === '/login') session.expiryShown();
-    else void navigate('/login?sessionExpired=true', { replace: true });
-  }, [hasEnded, pathname, navigate]);
+    if (location.pathname === '/login') session.expiryShown();
+    else void navigate('/login?sessionExpired=true', { replace: true, state: { from: location } });
+  }, [hasEnded, location, navigate]);
 }

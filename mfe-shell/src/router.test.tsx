@@ -3,7 +3,7 @@ import { answer, collectNotifications, failure, screen, within } from 'mfe-kit/t
 import { act, render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { createMemoryRouter, RouterProvider } from 'react-router';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { routes } from './router';
 import { loadBuild } from './slices/federation';
 import { forgetSlices } from './slices/load-slice';
@@ -126,4 +126,41 @@ test('REQ-057 REQ-063 Logout leads to sign-in and leaves nothing stored', async 
   await expect.poll(() => router.state.location.pathname).toBe('/login');
   expect(localStorage.getItem('user')).toBeNull();
   expect(shown).toEqual([]);
+});
+
+test('REQ-067 an ended session leads to sign-in with the page it ended on, and Back does not lead there', async () => {
+  signIn();
+  const { router } = await open('/settings?tab=1');
+  await screen.findByRole('heading', { name: 'Settings' });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  act(() => session.expire());
+  expect(screen.getByText('Your session has expired. Please log in again.')).toBeVisible();
+  act(() => void vi.advanceTimersByTime(999));
+  expect(router.state.location.pathname).toBe('/settings');
+  act(() => void vi.advanceTimersByTime(1));
+  expect(router.state.location).toMatchObject({
+    pathname: '/login',
+    search: '?sessionExpired=true',
+    state: { from: { pathname: '/settings', search: '?tab=1' } },
+  });
+  expect(router.state.historyAction).toBe('REPLACE');
+});
+
+test('who signs out leaves no page for the next user to land on', async () => {
+  signIn();
+  const { router } = await open('/settings');
+  await screen.findByRole('heading', { name: 'Settings' });
+  act(() => session.clear());
+  await expect.poll(() => router.state.location.pathname).toBe('/login');
+  expect(router.state.location.state).toBeNull();
+});
+
+test('signing out in another tab leads to sign-in here', async () => {
+  signIn();
+  const { router } = await open('/settings');
+  await screen.findByRole('heading', { name: 'Settings' });
+  localStorage.removeItem('user');
+  act(() => void window.dispatchEvent(new StorageEvent('storage', { key: 'user' })));
+  await expect.poll(() => router.state.location.pathname).toBe('/login');
 });

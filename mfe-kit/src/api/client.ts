@@ -11,8 +11,8 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only when the server
- * answered it well, and rejects with `ApiError` alone. It carries the stored token; a 401 to a call
- * that carried one ends the session, here and nowhere else.
+ * answered it well, and rejects with `ApiError` alone. It carries the stored token; a 401 to a
+ * signed-in user's call ends the session, here and nowhere else.
  */
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
@@ -65,10 +65,11 @@ async function answerTo(request: Request) {
   }
 }
 
-/** An answer to an older token says nothing about the session there is now. */
+/** An answer to an older token, or to a visitor, says nothing about the session there is now. */
 function endSessionOf(request: Request) {
-  const { token } = session;
-  if (token && request.headers.get('Authorization') === `Bearer ${token}`) session.expire();
+  const current = session.token === null ? null : `Bearer ${session.token}`;
+  if (session.state.status === 'signed-in' && request.headers.get('Authorization') === current)
+    session.expire();
 }
 
 function parse(text: string): unknown {

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { api, ApiError, dataOf, session, signOut } from 'mfe-kit';
-import { answer, collectNotifications, failure, unreachable } from 'mfe-kit/testing';
+import { QueryClient, QueryObserver } from '@tanstack/react-query';
+import { api, ApiError, currentUserQuery, dataOf, queryClient, session, signOut } from 'mfe-kit';
+import { answer, collectNotifications, failure, garbled, silent, unreachable } from 'mfe-kit/testing';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
 const pending = () =>
@@ -100,4 +101,98 @@ test('another tab that signs out signs this one out', () => {
   localStorage.removeItem('user');
   window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
   expect(session.state.status).toBe('signed-out');
+});
+
+test('REQ-059 REQ-060 a stored user is signed in from the start, and none is signed out', () => {
+  session.start();
+  expect(session.state).toMatchObject({ status: 'signed-out', user: null });
+  localStorage.setItem('user', JSON.stringify({ id: 1, name: 'Achieng Otieno', role: 'supervisor' }));
+  session.start();
+  expect(session.state).toMatchObject({
+    status: 'signed-in',
+    user: { name: 'Achieng Otieno', role: 'supervisor' },
+  });
+});
+
+test.for(['{', '7', 'null', '"Achieng"'])('a stored user that reads %s is none', (stored) => {
+  localStorage.setItem('user', stored);
+  session.start();
+  expect(session.state.status).toBe('signed-out');
+});
+
+test('REQ-076 a stored role that is not known is no role', () => {
+  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', role: 'root' }));
+  session.start();
+  expect(session.state.user?.role).toBeUndefined();
+});
+
+test('REQ-064 a 401 ends the session of a user whose token is gone, too', async () => {
+  answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
+  session.signIn(SIGN_IN);
+  localStorage.removeItem('auth_token');
+  await expect(pending()).rejects.toMatchObject({ status: 401 });
+  expect(session.state).toMatchObject({ status: 'signed-out', expiry: 'ending' });
+});
+
+test('a 401 to the token before says nothing about the session there is now', async () => {
+  answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'), { afterMs: 20 });
+  session.signIn(SIGN_IN);
+  const answered = pending();
+  session.signIn({ ...SIGN_IN, token: 'token-2' });
+  await expect(answered).rejects.toMatchObject({ status: 401 });
+  expect(session.state.status).toBe('signed-in');
+});
+
+test('signing in again in another tab takes back an ending that was under way here', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  session.start();
+  session.signIn(SIGN_IN);
+  session.expire();
+  localStorage.setItem('auth_token', 'token-2');
+  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', email: SIGN_IN.email }));
+  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  vi.advanceTimersByTime(1000);
+  expect(session.state.status).toBe('signed-in');
+});
+
+test('what was read for one user is gone when another signs in in another tab', () => {
+  session.start();
+  session.signIn(SIGN_IN);
+  queryClient.setQueryData(['pending-loans'], ['of Achieng']);
+  localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Peter', email: 'supervisor@mkopo.test' }));
+  window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+  expect(session.state.user?.username).toBe('Peter');
+  expect(queryClient.getQueryData(['pending-loans'])).toBeUndefined();
+});
+
+test('REQ-367 REQ-069 the current user is asked for with a token only, and a 401 answers that there is none', async () => {
+  const observer = new QueryObserver(queryClient, currentUserQuery());
+  onTestFinished(observer.subscribe(() => undefined));
+  expect(observer.getCurrentResult().fetchStatus).toBe('idle');
+
+  answer('get', '/api/v1/auth/me', 401, failure('No session', 'no_session'));
+  session.signIn(SIGN_IN);
+  // The portal's own cache is emptied with the session, this question with it.
+  expect(await new QueryClient().query(currentUserQuery())).toBeNull();
+  expect(localStorage.getItem('user')).toBeNull();
+});
+
+test('REQ-070 any other failure of the current user is passed on', async () => {
+  answer('get', '/api/v1/auth/me', 503, failure('The service is busy', 'busy'));
+  session.signIn(SIGN_IN);
+  await expect(queryClient.query({ ...currentUserQuery(), retry: false })).rejects.toMatchObject({
+    status: 503,
+  });
+  expect(session.state.status).toBe('signed-in');
+});
+
+test('REQ-365 a call is given 10 seconds', async () => {
+  silent('get', '/api/v1/disbursements/pending');
+  await expect(pending()).rejects.toMatchObject({ kind: 'timeout' });
+  expect(vi.mocked(AbortSignal).timeout).toHaveBeenCalledWith(10_000);
+});
+
+test('an answer that is not JSON is a failure', async () => {
+  garbled('get', '/api/v1/disbursements/pending', '<html>');
+  await expect(pending()).rejects.toMatchObject({ kind: 'malformed' });
 });

@@ -4,12 +4,13 @@ import { parseUser, signedInUser, type SessionUser } from './session-user';
 
 /**
  * Who is asking. A session that the provider ended is `ending` while the page says so, and `ended`
- * when the browser has to go to sign-in.
+ * when the browser has to go to sign-in. `hasLeft` tells a user who signed out from a visitor who
+ * has not signed in yet: the next to sign in here does not go on where the last one was.
  */
 export type SessionState =
   | { status: 'loading'; user: null }
   | { status: 'signed-in'; user: SessionUser }
-  | { status: 'signed-out'; user: null; expiry?: 'ending' | 'ended' };
+  | { status: 'signed-out'; user: null; expiry?: 'ending' | 'ended'; hasLeft?: boolean };
 
 const TOKEN_KEY = 'auth_token';
 const USER_KEY = 'user';
@@ -46,8 +47,7 @@ export const session = {
 
   /** Keeps a sign-in answer. */
   signIn({ token, username, email }: { token: string; username: string; email: string }): void {
-    clearTimeout(expiry);
-    expiry = undefined;
+    stopExpiry();
     const user = signedInUser(username, email);
     localStorage.setItem(TOKEN_KEY, token);
     localStorage.setItem(USER_KEY, JSON.stringify(user));
@@ -56,8 +56,9 @@ export const session = {
 
   /** Forgets token, user and everything that was read for them. */
   clear(): void {
+    stopExpiry();
     forget();
-    change({ status: 'signed-out', user: null });
+    change({ status: 'signed-out', user: null, hasLeft: hasLeft() });
   },
 
   /**
@@ -99,11 +100,23 @@ export const session = {
 function read() {
   const user = parseUser(localStorage.getItem(USER_KEY));
   if (user) {
+    stopExpiry();
+    // What was read for one user is not for the eyes of another.
+    if (state.status === 'signed-in' && state.user.email !== user.email) void queryClient.resetQueries();
     change({ status: 'signed-in', user });
   } else if (expiry === undefined) {
     if (state.status === 'signed-in') queryClient.clear();
-    change({ status: 'signed-out', user: null });
+    change({ status: 'signed-out', user: null, hasLeft: hasLeft() });
   }
+}
+
+function hasLeft() {
+  return state.status === 'signed-in' || (state.status === 'signed-out' && state.hasLeft === true);
+}
+
+function stopExpiry() {
+  clearTimeout(expiry);
+  expiry = undefined;
 }
 
 function forget() {

@@ -1,5 +1,6 @@
 import { http, HttpResponse, type DefaultBodyType, delay } from 'msw';
 import { setupServer } from 'msw/node';
+import { vi } from 'vitest';
 import type { paths } from '../contract';
 
 /** The provider of the tests; a request that no test has answered fails it. */
@@ -53,6 +54,21 @@ export function answer<M extends Method, P extends PathOf<M>, S extends StatusOf
 /** Makes a call fail as if the provider could not be reached. */
 export function unreachable<M extends Method>(method: M, path: PathOf<M>): void {
   provider.use(http[method](addressOf(path), () => HttpResponse.error()));
+}
+
+/** Makes a call be answered well by its status, with a body that the contract does not know. */
+export function garbled<M extends Method>(method: M, path: PathOf<M>, body: string): void {
+  provider.use(http[method](addressOf(path), () => new HttpResponse(body)));
+}
+
+/** Makes a call go unanswered; the time that calls are given is over at once. */
+export function silent<M extends Method>(method: M, path: PathOf<M>): void {
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException('The time is over', 'TimeoutError')));
+    return controller.signal;
+  });
+  provider.use(http[method](addressOf(path), () => delay('infinite').then(() => HttpResponse.error())));
 }
 
 /** A failure's body as the provider writes it. */

@@ -14,11 +14,13 @@ interface FieldProps {
   hint?: string | undefined;
   /** What is wrong with the value; replaces the hint and marks the control. */
   error?: string | undefined;
+  /** Says the hint or error aloud when it changes while someone types. */
+  isLive?: boolean;
   children: (control: ControlProps) => ReactNode;
 }
 
 /** A labelled control of a form. */
-export function Field({ label, hint, error, children }: FieldProps) {
+export function Field({ label, hint, error, isLive = false, children }: FieldProps) {
   const id = useId();
   const text = error ?? hint;
   return (
@@ -29,8 +31,12 @@ export function Field({ label, hint, error, children }: FieldProps) {
         ...(text ? { 'aria-describedby': `${id}-text` } : {}),
         ...(error ? { 'aria-invalid': true as const } : {}),
       })}
-      {text ? (
-        <p id={`${id}-text`} className={error ? classes.error : classes.hint}>
+      {text || isLive ? (
+        <p
+          id={`${id}-text`}
+          className={error ? classes.error : classes.hint}
+          aria-live={isLive ? 'polite' : undefined}
+        >
           {text}
         </p>
       ) : null}

@@ -13,6 +13,7 @@ export function SignedIn({ children }: { children?: ReactNode }) {
   // An ended session stays here until its message was seen; then the shell leads to sign-in.
   if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry))
     return <LoadingState />;
-  if (session.status === 'signed-out') return <Navigate to="/login" replace state={{ from: location }} />;
+  if (session.status === 'signed-out')
+    return <Navigate to="/login" replace state={session.hasLeft ? null : { from: location }} />;
   return <MainLayout>{children ?? <Outlet />}</MainLayout>;
 }
