@@ -5,8 +5,14 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
 
 use crate::{
-    Sandbox, auth::Role, clock::UnixMillis, database::Connection, error::Failure, mobile_money::receipt,
-    payouts::PayoutStatus, randomness::Randomness,
+    Sandbox,
+    auth::Role,
+    clock::UnixMillis,
+    database::Connection,
+    error::Failure,
+    mobile_money::{Refusal, receipt},
+    payouts::PayoutStatus,
+    randomness::Randomness,
 };
 
 /// The password of every demo account. They exist in demo mode only.
@@ -187,6 +193,42 @@ struct Demo {
     loans_made: u32,
 }
 
+/// A waiting loan whose customer has a magic number.
+struct Shown {
+    /// Its place among the waiting ones.
+    number: u32,
+    phone_number: &'static str,
+    notes: &'static str,
+}
+
+const SHOWN: [Shown; 5] = [
+    Shown { number: 2, phone_number: "+254700002040", notes: "Demo: mobile money refuses this payment." },
+    Shown { number: 4, phone_number: "+254700009003", notes: "Demo: the result takes 12 seconds." },
+    Shown {
+        number: 5,
+        phone_number: "+254700009001",
+        notes: "Demo: paid, but the answer is lost; it settles by itself.",
+    },
+    Shown {
+        number: 10,
+        phone_number: "+254700009002",
+        notes: "Demo: the request is lost; it fails by itself and can be tried again.",
+    },
+    Shown { number: 13, phone_number: "+254700000001", notes: "Demo: the float does not suffice." },
+];
+
+/// What became of a demo payout.
+#[derive(Clone, Copy)]
+enum DemoPayout {
+    Completed,
+    Refused(Refusal),
+    /// Mobile money works on it, and tells the result a day after the start.
+    Processing,
+}
+
+/// How long mobile money took to answer.
+const ANSWERED_AFTER: Duration = Duration::from_secs(2);
+
 /// A loan just made, as far as its payouts need it.
 struct DemoLoan {
     loan_id: String,
@@ -215,12 +257,13 @@ const DISBURSE_LOAN: &str =
 
 const ADD_PAYOUT: &str = "
     INSERT INTO payout (payout_id, loan_id, transaction_id, amount, phone_number, status, receipt,
-                        result_code, error_message, staff_id, agent_id, created_at, processed_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '1', $11, $12)";
+                        result_code, error_message, staff_id, agent_id, created_at, processed_at, check_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '1', $11, $12, $11)";
 
 const ADD_PAYMENT: &str = "
-    INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at)
-    VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at,
+                                      result_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 impl Demo {
     fn new(seed: u64, now: UnixMillis) -> Self {
@@ -264,25 +307,23 @@ impl Demo {
                 _ => DAY * (records + 30),
             };
             let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
-            let loan = self.approve(db, paid_at.minus(DAY), None).await?;
+            let loan = self.approve(db, paid_at.minus(DAY), None, None).await?;
             if records % 8 == 5 {
-                let refusals = [
-                    ("1", "The balance is insufficient for the transaction."),
-                    ("2040", "Credit Party customer type can't be supported by the service."),
-                    ("8", "Declined due to limit rule: would exceed the maximum balance."),
-                ];
+                let refusals =
+                    [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
                 let refusal = refusals[records as usize % refusals.len()];
-                self.pay(db, &loan, paid_at.minus(2 * HOUR), PayoutStatus::Failed, Some(refusal)).await?;
+                self.pay(db, &loan, paid_at.minus(2 * HOUR), DemoPayout::Refused(refusal)).await?;
                 records += 1;
             }
-            self.pay(db, &loan, paid_at, PayoutStatus::Completed, None).await?;
+            self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
             sqlx::query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
             records += 1;
         }
         Ok(())
     }
 
-    /// Twenty-four loans that wait; two of them failed before, two are being paid just now.
+    /// Twenty-four loans that wait: two of them failed before, two are being paid just now, and
+    /// five show, when they are paid, what can go otherwise than well.
     async fn waiting(&mut self, db: &mut Connection) -> Result<(), Failure> {
         for number in 0..24_u32 {
             let approved_at =
@@ -293,21 +334,19 @@ impl Demo {
                 22 => Some(300_000),
                 _ => None,
             };
-            let loan = self.approve(db, approved_at, amount).await?;
+            let shown = SHOWN.iter().find(|shown| shown.number == number);
+            let loan = self.approve(db, approved_at, amount, shown).await?;
             match number {
                 6 => {
-                    let refusal = ("2040", "Credit Party customer type can't be supported by the service.");
-                    self.pay(db, &loan, self.now.minus(90 * MINUTE), PayoutStatus::Failed, Some(refusal))
-                        .await?;
+                    let refusal = DemoPayout::Refused(Refusal::UnregisteredCustomer);
+                    self.pay(db, &loan, self.now.minus(90 * MINUTE), refusal).await?;
                 }
                 22 => {
-                    let refusal =
-                        ("3", "Declined due to limit rule: greater than the maximum transaction amount.");
-                    self.pay(db, &loan, self.now.minus(26 * HOUR), PayoutStatus::Failed, Some(refusal))
-                        .await?;
+                    let refusal = DemoPayout::Refused(Refusal::AboveMaximum);
+                    self.pay(db, &loan, self.now.minus(26 * HOUR), refusal).await?;
                 }
                 8 | 9 => {
-                    self.pay(db, &loan, self.now.minus(number * MINUTE), PayoutStatus::Pending, None).await?;
+                    self.pay(db, &loan, self.now.minus(number * MINUTE), DemoPayout::Processing).await?;
                 }
                 _ => {}
             }
@@ -320,6 +359,7 @@ impl Demo {
         db: &mut Connection,
         approved_at: UnixMillis,
         amount: Option<i64>,
+        shown: Option<&Shown>,
     ) -> Result<DemoLoan, Failure> {
         self.loans_made += 1;
         let number = self.loans_made;
@@ -332,6 +372,7 @@ impl Demo {
             }
         };
         let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
+        let phone_number = shown.map_or(phone_number, |shown| shown.phone_number.to_owned());
         let customer_id = format!("CUS-{number:05}");
         let credit_score: i64 = self.rng.random_range(420..800);
         let risk_level = match credit_score {
@@ -373,7 +414,7 @@ impl Demo {
             .bind(pick(&mut self.rng, &TERMS))
             .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
             .bind(amount)
-            .bind(None::<&str>)
+            .bind(shown.map(|shown| shown.notes))
             .bind(approver_id)
             .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
             .bind(approver.map(|staff| staff.email))
@@ -389,13 +430,21 @@ impl Demo {
         db: &mut Connection,
         loan: &DemoLoan,
         created_at: UnixMillis,
-        status: PayoutStatus,
-        refusal: Option<(&str, &str)>,
+        payout: DemoPayout,
     ) -> Result<(), Failure> {
         let transaction_id = self.ids.id(created_at);
-        let completed = status == PayoutStatus::Completed;
-        let receipt = completed.then(|| receipt(created_at, &self.ids));
-        let result_code = if completed { Some("0") } else { refusal.map(|(code, _)| code) };
+        let receipt = match payout {
+            DemoPayout::Refused(_) => None,
+            DemoPayout::Completed | DemoPayout::Processing => Some(receipt(created_at, &self.ids)),
+        };
+        let (status, result_at) = match payout {
+            DemoPayout::Completed => (PayoutStatus::Completed, created_at.plus(ANSWERED_AFTER)),
+            DemoPayout::Refused(_) => (PayoutStatus::Failed, created_at.plus(ANSWERED_AFTER)),
+            DemoPayout::Processing => (PayoutStatus::Pending, self.now.plus(DAY)),
+        };
+        let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
+        let result_code = refusal.map_or("0", Refusal::code);
+        let settled = status != PayoutStatus::Pending;
         let staff_id = self.staff_ids[if self.rng.random_bool(0.3) { 0 } else { 2 }].clone();
         sqlx::query(ADD_PAYOUT)
             .bind(self.ids.id(created_at))
@@ -404,25 +453,24 @@ impl Demo {
             .bind(loan.amount)
             .bind(&loan.phone_number)
             .bind(status)
-            .bind(&receipt)
-            .bind(result_code)
-            .bind(refusal.map(|(_, text)| text))
+            .bind(receipt.as_ref().filter(|_| settled))
+            .bind(settled.then_some(result_code))
+            .bind(refusal.map(Refusal::text))
             .bind(staff_id)
             .bind(created_at)
-            .bind((status != PayoutStatus::Pending).then(|| created_at.plus(Duration::from_secs(2))))
+            .bind(settled.then_some(result_at))
             .execute(&mut *db)
             .await?;
-        if let Some(result_code) = result_code {
-            sqlx::query(ADD_PAYMENT)
-                .bind(&transaction_id)
-                .bind(&receipt)
-                .bind(&loan.phone_number)
-                .bind(loan.amount)
-                .bind(result_code)
-                .bind(created_at)
-                .execute(db)
-                .await?;
-        }
+        sqlx::query(ADD_PAYMENT)
+            .bind(&transaction_id)
+            .bind(&receipt)
+            .bind(&loan.phone_number)
+            .bind(loan.amount)
+            .bind(result_code)
+            .bind(created_at)
+            .bind(result_at)
+            .execute(db)
+            .await?;
         Ok(())
     }
 

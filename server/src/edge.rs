@@ -5,8 +5,8 @@ use std::any::Any;
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequest, Request, State},
-    http::{HeaderName, HeaderValue, Response, header},
+    extract::{FromRequest, FromRequestParts, Request, State},
+    http::{HeaderName, HeaderValue, Response, header, request::Parts},
     middleware::Next,
     response::IntoResponse,
 };
@@ -15,7 +15,7 @@ use tracing::Instrument;
 
 use crate::{
     Sandbox,
-    error::{Failure, FailureBody},
+    error::{Failure, FailureBody, Form},
 };
 
 /// The largest body that is read, in bytes.
@@ -25,19 +25,19 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Names the request, logs it, writes a failure's body, and sets the headers every answer has.
-pub async fn answer(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response<Body> {
+pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response<Body> {
     let request_id = sandbox.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let problem = wants_problem(&request);
+    request.extensions_mut().insert(Form { request_id: request_id.clone(), problem });
     let span = tracing::info_span!("request", id = request_id);
     async move {
         let started = tokio::time::Instant::now();
         let mut response = next.run(request).await;
         if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
-            let media_type = if problem { PROBLEM_JSON } else { "application/json" };
             let headers = response.headers_mut();
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+            headers.insert(header::CONTENT_TYPE, failure_media_type(problem));
             headers.remove(header::CONTENT_LENGTH);
             *response.body_mut() = failure.to_json(&request_id, problem).into();
         }
@@ -61,6 +61,11 @@ pub async fn answer(State(sandbox): State<Sandbox>, request: Request, next: Next
     }
     .instrument(span)
     .await
+}
+
+/// The media type of a failure: ours, or RFC 9457's when `problem`.
+pub fn failure_media_type(problem: bool) -> HeaderValue {
+    HeaderValue::from_static(if problem { PROBLEM_JSON } else { "application/json" })
 }
 
 /// A panic is a failure like others: logged, answered without a word about it.
@@ -105,5 +110,14 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
                 Failure::MalformedJson(error.to_string())
             }
         })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Form {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let form = parts.extensions.get::<Self>().cloned();
+        form.ok_or_else(|| Failure::Internal("a request that was not named".to_owned()))
     }
 }

@@ -47,13 +47,23 @@ pub enum Failure {
     /// Mobile money said no; no money went out.
     #[error("{text}")]
     MobileMoneyRefused {
-        /// Mobile money's code.
-        result_code: String,
+        /// Mobile money's code; none when the request never reached it.
+        result_code: Option<String>,
         /// Mobile money's text for it.
         text: String,
         /// The failed payout.
         record: Box<Record>,
     },
+
+    /// The `Idempotency-Key` is not one.
+    #[error("The Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare.")]
+    BadIdempotencyKey,
+    /// The key came before, with another call.
+    #[error("This Idempotency-Key was sent with another request before.")]
+    IdempotencyKeyReused,
+    /// The first call with this key has not been answered yet.
+    #[error("The first request with this Idempotency-Key is still running.")]
+    IdempotencyKeyInUse,
 
     // Requests that can't be answered
     /// The body is not JSON.
@@ -76,11 +86,13 @@ pub enum Failure {
     MethodNotAllowed,
 
     // Our own
-    /// Too much waits already.
+    /// Too much waits already, or the store is away.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
-    /// The store refused to keep what was written.
-    #[error("Something went wrong on our side.")]
+    /// The store failed so that it is not known what it kept.
+    #[error(
+        "Something went wrong on our side, and it is not known whether this was done. Ask again to find out."
+    )]
     NotCommitted,
     /// The store failed.
     #[error("Something went wrong on our side.")]
@@ -106,13 +118,18 @@ impl Failure {
             F::AmountMismatch(_) => (StatusCode::UNPROCESSABLE_ENTITY, "amount_mismatch"),
             F::PhoneMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "phone_mismatch"),
             F::MobileMoneyRefused { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "mobile_money_refused"),
+            F::BadIdempotencyKey => (StatusCode::BAD_REQUEST, "bad_idempotency_key"),
+            F::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
+            F::IdempotencyKeyInUse => (StatusCode::CONFLICT, "idempotency_key_in_use"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
             F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            F::Busy | F::Storage(sqlx::Error::PoolTimedOut) => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            F::Busy | F::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "busy")
+            }
             F::NotCommitted | F::Storage(_) | F::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "internal")
             }
@@ -126,21 +143,31 @@ impl Failure {
 
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            Self::Busy | Self::Storage(sqlx::Error::PoolTimedOut) => Some(1),
+            Self::Busy | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
             _ => None,
         }
     }
 
-    fn body(self) -> FailureBody {
+    /// What the caller hears.
+    pub fn body(self) -> FailureBody {
         let (status, code) = self.status_and_code();
         let text = self.to_string();
         let (result_code, record) = match self {
             Self::AlreadyDisbursed(record) | Self::InProgress(record) => (None, Some(*record)),
-            Self::MobileMoneyRefused { result_code, record, .. } => (Some(result_code), Some(*record)),
+            Self::MobileMoneyRefused { result_code, record, .. } => (result_code, Some(*record)),
             _ => (None, None),
         };
         FailureBody { status, code, text, result_code, record }
     }
+}
+
+/// How a caller is told of a failure.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// Names the request.
+    pub request_id: String,
+    /// As RFC 9457 has it.
+    pub problem: bool,
 }
 
 /// What a failed answer says, until [`crate::edge`] writes it in the form the caller asked for.

@@ -30,6 +30,8 @@ pub mod outbox;
 pub mod lists;
 // Realistic data for demos and tests.
 pub mod demo;
+// What runs beside the calls, and how it ends.
+pub mod tasks;
 // The built shell and its slices, as files.
 pub mod portal;
 
@@ -46,6 +48,7 @@ use crate::{
     error::Failure,
     mobile_money::MobileMoney,
     randomness::Randomness,
+    tasks::Tasks,
 };
 
 /// One isolated world: its data, its clock, its chance, its mobile money. Every handler is given
@@ -69,6 +72,10 @@ pub struct World {
     pub tokens: Tokens,
     /// Where money is sent from.
     pub mobile_money: MobileMoney,
+    /// What runs beside the calls.
+    pub tasks: Tasks,
+    /// Held by the one round of reconciling that runs in this process.
+    pub reconciling: tokio::sync::Mutex<()>,
 }
 
 impl std::ops::Deref for Sandbox {
@@ -99,10 +106,13 @@ impl Sandbox {
         let secret = settings
             .token_secret(&randomness)
             .with_context(|| format!("can't keep the token secret in the data folder {folder}"))?;
+        let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
         let sandbox = Self(Arc::new(World {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
-            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone()),
+            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
+            tasks: Tasks::default(),
+            reconciling: tokio::sync::Mutex::default(),
             settings,
             clock,
             randomness,
@@ -111,7 +121,15 @@ impl Sandbox {
         if sandbox.settings.demo {
             demo::fill_when_empty(&sandbox).await?;
         }
+        payouts::keep_settling(&sandbox, delivered);
         Ok(sandbox)
+    }
+
+    /// Lets running payouts finish for as long as `patience`, then ends what runs beside the
+    /// calls and closes the store. What is left is settled after the next start.
+    pub async fn close(&self, patience: Duration) {
+        self.tasks.end(patience).await;
+        self.database.close().await;
     }
 }
 

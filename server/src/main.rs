@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::{io::IsTerminal, process::ExitCode};
+use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::Parser;
@@ -16,6 +16,9 @@ use tracing_subscriber::EnvFilter;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long a stop waits for answers that are under way: an answer takes 8 s at most.
+const LAST_ANSWERS: Duration = Duration::from_secs(9);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -43,9 +46,17 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     if sandbox.settings.demo {
         println!("{}", demo::welcome(&format!("http://{address}")));
     }
-    let database = sandbox.database.clone();
-    axum::serve(listener, mkopo::router(sandbox)).with_graceful_shutdown(asked_to_stop()).await?;
-    database.close().await;
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let serving = axum::serve(listener, mkopo::router(sandbox.clone())).with_graceful_shutdown(async {
+        asked_to_stop().await;
+        _ = stopping.send(());
+    });
+    tokio::select! {
+        served = serving => served?,
+        // Callers who keep a connection open must not keep the service from stopping.
+        () = async { _ = stopped.await; tokio::time::sleep(LAST_ANSWERS).await } => {}
+    }
+    sandbox.close(LAST_ANSWERS).await;
     tracing::info!("stopped");
     Ok(())
 }

@@ -17,6 +17,11 @@ CREATE TABLE payout (
     agent_id       TEXT NOT NULL,
     created_at     INTEGER NOT NULL,
     processed_at   INTEGER,
+    -- When its status is asked for next while it is PENDING, and how often it was. Whoever asks
+    -- moves the time on first, which keeps every other server off it meanwhile: a lease that
+    -- runs out by itself when its holder dies.
+    check_at       INTEGER NOT NULL,
+    checks         INTEGER NOT NULL DEFAULT 0,
     CHECK ((status = 'COMPLETED') = (receipt IS NOT NULL)),
     CHECK ((status = 'PENDING') = (processed_at IS NULL))
 ) STRICT;
@@ -27,4 +32,29 @@ CREATE UNIQUE INDEX payout_one_live_per_loan ON payout (loan_id) WHERE status IN
 -- The loan's latest payout; the history's own order and keyset; what the reconciler looks for.
 CREATE INDEX payout_by_loan ON payout (loan_id, created_at DESC);
 CREATE INDEX payout_history ON payout (created_at DESC, payout_id DESC);
-CREATE INDEX payout_pending ON payout (created_at) WHERE status = 'PENDING';
+CREATE INDEX payout_pending ON payout (check_at) WHERE status = 'PENDING';
+
+-- The keys that callers sent so that a repeat of a call is safe. A key is entered in the
+-- transaction that decides on its call, so of two calls with one key only one is decided on.
+CREATE TABLE idempotency_key (
+    -- Keys are each user's own: nobody can see or spoil another's answer.
+    staff_id        TEXT NOT NULL REFERENCES staff (staff_id),
+    idempotency_key TEXT NOT NULL,
+    -- SHA-256 of the loan and the body, to tell a repeat from another call under the same key.
+    fingerprint     TEXT NOT NULL,
+    -- The payout that the call started; NULL when it was refused.
+    payout_id       TEXT REFERENCES payout (payout_id),
+    -- How the first call wanted its answer written, for when somebody else has to write it.
+    request_id      TEXT NOT NULL,
+    problem         INTEGER NOT NULL CHECK (problem IN (0, 1)),
+    -- The first answer, byte for byte, from when there is one.
+    status          INTEGER,
+    body            TEXT,
+    created_at      INTEGER NOT NULL,
+    PRIMARY KEY (staff_id, idempotency_key),
+    CHECK ((status IS NULL) = (body IS NULL))
+) STRICT;
+
+-- What a settled payout answers; what is old enough to be forgotten.
+CREATE INDEX idempotency_key_by_payout ON idempotency_key (payout_id);
+CREATE INDEX idempotency_key_oldest ON idempotency_key (created_at);

@@ -1,9 +1,11 @@
--- The simulated mobile money's own books. Nothing outside src/mobile_money reads or writes them:
--- they stand for a company that we only talk to.
+-- The simulated mobile money's own books. They stand for a company that we only talk to: nothing
+-- outside src/mobile_money reads or writes them, but for the audit that holds both books
+-- against each other, and the demo data.
 
 CREATE TABLE mobile_money_account (
     account_id TEXT PRIMARY KEY,
-    float      INTEGER NOT NULL CHECK (float >= 0)
+    -- KES. Below zero only by payments to a magic number, which succeed whatever else is set.
+    float      INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE mobile_money_payment (
@@ -14,6 +16,8 @@ CREATE TABLE mobile_money_payment (
     amount        INTEGER NOT NULL,
     result_code   TEXT NOT NULL,
     requested_at  INTEGER NOT NULL,
+    -- From when on the result is told to who asks for it.
+    result_at     INTEGER NOT NULL,
     CHECK ((result_code = '0') = (receipt IS NOT NULL))
 ) STRICT;
 
@@ -22,3 +26,23 @@ CREATE INDEX mobile_money_payment_by_phone ON mobile_money_payment (phone_number
 
 -- The one account that payouts are paid from.
 INSERT INTO mobile_money_account (account_id, float) VALUES ('payouts', 50000000);
+
+-- How it is told to act; the one row is always there.
+CREATE TABLE mobile_money_scenario (
+    scenario_id     TEXT PRIMARY KEY,
+    default_outcome TEXT NOT NULL,
+    -- The median time to an answer. The times are drawn from the seed; `drawn` counts them, so
+    -- that a restart goes on where it was.
+    latency_ms      INTEGER NOT NULL CHECK (latency_ms >= 0),
+    seed            INTEGER NOT NULL CHECK (seed >= 0),
+    drawn           INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO mobile_money_scenario (scenario_id, default_outcome, latency_ms, seed, drawn)
+VALUES ('payouts', 'success', 0, 1, 0);
+
+-- The outcomes of the coming payments, first in first out.
+CREATE TABLE mobile_money_next_outcome (
+    position INTEGER PRIMARY KEY,
+    outcome  TEXT NOT NULL
+) STRICT;

@@ -1,16 +1,31 @@
 //! The payout calls.
 
 use axum::{
-    Json as Answer, Router,
-    extract::{Path, State},
-    http::{HeaderMap, StatusCode},
-    response::Response,
+    Router,
+    body::Body,
+    extract::{Path, State, rejection::PathRejection},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Disbursement, DisbursementRequest, PayoutStatus};
-use crate::{Sandbox, auth::session::Session, edge::Json, error::Failure, lists, phone::Msisdn};
+use super::{Call, DisbursementRequest, IdempotencyKey, Reply};
+use crate::{
+    Sandbox,
+    auth::session::Session,
+    edge::{self, Json},
+    error::{Failure, Form},
+    lists,
+    phone::Msisdn,
+};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// The largest integer that JSON carries between all programs.
+const LARGEST: i64 = 9_007_199_254_740_991;
 
 /// The calls about payouts; all need a session.
 pub fn signed_in() -> Router<Sandbox> {
@@ -28,32 +43,81 @@ struct WireRequest {
 
 /// The portal sends the number 1; others may send an id of ours.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "agent_id must be a whole number or a text")]
 enum AgentId {
-    Number(u64),
+    Number(i64),
     Text(String),
+}
+
+impl WireRequest {
+    fn read(body: &Value) -> Result<Self, Failure> {
+        let request = Self::deserialize(body).map_err(|error| Failure::InvalidRequest(error.to_string()))?;
+        let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
+        match &request.agent_id {
+            AgentId::Number(number) if !(0..=LARGEST).contains(number) => {
+                return wrong("agent_id must be between 0 and 2^53 - 1");
+            }
+            AgentId::Text(text) if text.chars().count() > 64 => {
+                return wrong("agent_id must have at most 64 characters");
+            }
+            AgentId::Number(_) | AgentId::Text(_) => {}
+        }
+        if !(1..=LARGEST).contains(&request.amount) {
+            return wrong("amount must be between 1 and 2^53 - 1");
+        }
+        if !(1..=32).contains(&request.phone_number.chars().count()) {
+            return wrong("phone_number must have 1 to 32 characters");
+        }
+        Ok(request)
+    }
 }
 
 async fn disburse(
     State(sandbox): State<Sandbox>,
     session: Session,
-    Path(loan_id): Path<String>,
-    Json(request): Json<WireRequest>,
-) -> Result<(StatusCode, Answer<Disbursement>), Failure> {
+    form: Form,
+    loan_id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Result<Response, Failure> {
+    let Path(loan_id) = loan_id.map_err(|_| Failure::NotFound)?;
+    let key = idempotency_key(&headers)?;
+    let wire = WireRequest::read(&body)?;
+    let call = key.map(|key| Call::new(session.staff.staff_id.clone(), key, &loan_id, &body));
     let request = DisbursementRequest {
-        agent_id: match request.agent_id {
+        loan_id,
+        agent_id: match wire.agent_id {
             AgentId::Number(number) => number.to_string(),
             AgentId::Text(text) => text,
         },
-        amount: request.amount,
-        phone_number: Msisdn::parse(&request.phone_number).ok_or(Failure::PhoneMismatch)?,
+        amount: wire.amount,
+        phone_number: Msisdn::parse(&wire.phone_number),
     };
-    let disbursement = super::disburse(&sandbox, &session.staff, loan_id, request).await?;
-    let status = match disbursement.record.status {
-        PayoutStatus::Pending => StatusCode::ACCEPTED,
-        PayoutStatus::Completed | PayoutStatus::Failed => StatusCode::OK,
-    };
-    Ok((status, Answer(disbursement)))
+    Ok(super::disburse(&sandbox, &session.staff, request, call, form).await?.into_response())
+}
+
+/// The key that came with the call, when one did.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failure> {
+    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = sent.next() else { return Ok(None) };
+    if sent.next().is_some() {
+        return Err(Failure::BadIdempotencyKey);
+    }
+    let key = value.to_str().ok().and_then(IdempotencyKey::parse);
+    key.map(Some).ok_or(Failure::BadIdempotencyKey)
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(header::CONTENT_TYPE, edge::failure_media_type(self.problem));
+        if self.replayed {
+            response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+        }
+        response
+    }
 }
 
 async fn records(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<Response, Failure> {

@@ -3,131 +3,135 @@
 //! No database transaction is held while mobile money is asked. The claim is on disk before, so
 //! whatever happens between the three steps, the payout is known and its loan can't be paid again.
 
-use std::time::Duration;
-
-use serde::Serialize;
-
-use super::{PayoutStatus, Record, records};
+use super::{
+    Call, FIRST_CHECK, PATIENCE, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency, records,
+    settle::{Settled, Verdict, lists_changed, settle},
+};
 use crate::{
     Sandbox,
     auth::Staff,
     clock::UnixMillis,
     database::Connection,
-    error::Failure,
-    loans::{DisbursementStatus, LoanStatus},
-    mobile_money::{Answer, Payment},
-    outbox,
+    error::{Failure, Form},
+    loans::LoanStatus,
+    mobile_money::Payment,
     phone::Msisdn,
-    randomness::Randomness,
-    versions::{self, Versioned},
 };
 
-/// How long an answer waits for mobile money. Callers give up after 10 s; they shall hear
-/// 'accepted' before that.
-const PATIENCE: Duration = Duration::from_secs(8);
-
 /// What the caller asks, and was shown when they confirmed.
+#[derive(Debug)]
 pub struct DisbursementRequest {
+    /// Which loan.
+    pub loan_id: String,
     /// Who the caller says pays.
     pub agent_id: String,
     /// The loan's amount, in KES.
     pub amount: i64,
-    /// The customer's phone.
-    pub phone_number: Msisdn,
+    /// The customer's phone; none when what was sent is no Kenyan mobile number.
+    pub phone_number: Option<Msisdn>,
 }
 
-/// A payout and where its loan stands now.
-#[derive(Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the contract's names")]
-pub struct Disbursement {
-    /// The payout.
-    #[serde(flatten)]
-    pub record: Record,
-    loan_status: LoanStatus,
-    disbursement_status: DisbursementStatus,
-    disbursed_at: Option<UnixMillis>,
-    disbursed_by: Option<String>,
-}
-
-/// Pays `loan_id` out in the name of `staff`. Settled when the record says COMPLETED; PENDING
-/// when mobile money has not answered in 8 s.
+/// Pays a loan out in the name of `staff`, and says what the caller is answered: 200 when the
+/// money went out, 202 when mobile money has not answered in 8 s, 422 when it refused. A `call`
+/// that was answered before gets that answer again.
 ///
 /// # Errors
 /// [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
-/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`]: nothing was
-/// done. [`Failure::MobileMoneyRefused`]: the payout failed, and the loan can be tried again.
+/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`],
+/// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
+/// payout was made. [`Failure::NotCommitted`]: it is not known, and no money went out yet.
 pub async fn disburse(
     sandbox: &Sandbox,
     staff: &Staff,
-    loan_id: String,
     request: DisbursementRequest,
-) -> Result<Disbursement, Failure> {
+    call: Option<Call>,
+    form: Form,
+) -> Result<Reply, Failure> {
+    let now = sandbox.clock.now();
     let claim = Claim {
-        payout_id: sandbox.randomness.id(sandbox.clock.now()),
-        transaction_id: sandbox.randomness.id(sandbox.clock.now()),
-        loan_id,
+        payout_id: sandbox.randomness.id(now),
+        transaction_id: sandbox.randomness.id(now),
         staff_id: staff.staff_id.clone(),
         request,
-        now: sandbox.clock.now(),
+        call,
+        form,
+        now,
     };
     // A task of its own: a caller who hangs up must not stop a payout half-way.
-    let payout = tokio::spawn(claim_pay_settle(sandbox.clone(), claim));
-    let record = payout.await.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
-    match record.status {
-        PayoutStatus::Failed => Err(Failure::MobileMoneyRefused {
-            result_code: record.result_code.clone().unwrap_or_default(),
-            text: record.error_message.clone().unwrap_or_default(),
-            record: Box::new(record),
-        }),
-        PayoutStatus::Completed => Ok(Disbursement {
-            loan_status: LoanStatus::Disbursed,
-            disbursement_status: DisbursementStatus::Completed,
-            disbursed_at: record.processed_at,
-            disbursed_by: Some(staff.name()),
-            record,
-        }),
-        PayoutStatus::Pending => Ok(Disbursement {
-            loan_status: LoanStatus::Approved,
-            disbursement_status: DisbursementStatus::Pending,
-            disbursed_at: None,
-            disbursed_by: None,
-            record,
-        }),
+    let payout = sandbox.tasks.finish(claim_pay_settle(sandbox.clone(), claim));
+    match payout.await {
+        Ok(Some(reply)) => reply,
+        Ok(None) => Err(Failure::NotCommitted),
+        Err(panicked) => Err(Failure::Internal(panicked.to_string())),
     }
 }
 
-async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Record, Failure> {
-    let payout_id = claim.payout_id.clone();
-    let loan_id = claim.loan_id.clone();
-    let payment = Payment {
-        originator_id: claim.transaction_id.clone(),
-        phone_number: claim.request.phone_number.clone(),
-        amount: claim.request.amount,
-    };
+async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failure> {
+    let (form, has_key) = (claim.form.clone(), claim.call.is_some());
     let claimed =
         sandbox.database.write(move |connection: &mut Connection| Box::pin(claim.enter(connection))).await?;
-    tracing::info!(loan.id = loan_id, payout.id = payout_id, "payout.claimed");
+    let (record, payment) = match claimed {
+        Claimed::Answered(reply) => return Ok(reply),
+        Claimed::New(record, payment) => (*record, payment),
+    };
+    tracing::info!(loan.id = record.loan_id, payout.id = record.id, "payout.claimed");
 
-    let paying = tokio::spawn({
-        let sandbox = sandbox.clone();
-        async move {
-            let answer = sandbox.mobile_money.pay(payment).await?;
-            settle(&sandbox, payout_id, answer).await
-        }
-    });
-    tokio::select! {
-        settled = paying => settled.map_err(|panicked| Failure::Internal(panicked.to_string()))?,
-        () = sandbox.clock.sleep(PATIENCE) => Ok(claimed),
+    // Goes on when the answer no longer waits for it.
+    let paying = sandbox.tasks.beside(pay_and_settle(sandbox.clone(), payment));
+    let settled = tokio::select! {
+        settled = paying => settled.ok().flatten().flatten(),
+        () = sandbox.clock.sleep(PATIENCE) => None,
+    };
+    match settled {
+        Some(Settled { reply: Some(reply), .. }) => Ok(reply),
+        Some(Settled { record, reply: None }) => Reply::of(record, &form),
+        None if has_key => match accept(&sandbox, record.clone()).await {
+            Ok(Some(reply)) => Ok(reply),
+            // It is accepted all the same; whoever settles it answers a repeat.
+            Ok(None) | Err(_) => Reply::of(record, &form),
+        },
+        None => Reply::of(record, &form),
     }
+}
+
+/// What came of asking mobile money; nothing when that is not known. Whatever goes wrong from
+/// here on, the payout stays PENDING until its status has been asked for.
+async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Option<Settled> {
+    let transaction_id = payment.originator_id.clone();
+    let answer = tokio::select! {
+        answer = sandbox.mobile_money.pay(payment) => answer,
+        () = sandbox.clock.sleep(REQUEST_LIFETIME) => return None,
+    };
+    let settled = match answer {
+        Ok(answer) => settle(&sandbox, transaction_id, Verdict::of(answer)?).await,
+        Err(failure) => Err(failure),
+    };
+    settled.inspect_err(|failure| tracing::error!(?failure, "payout.left_pending")).ok().flatten()
+}
+
+/// Makes 'accepted' the answer to the call that came with a key, unless it was settled just now.
+async fn accept(sandbox: &Sandbox, record: Record) -> Result<Option<Reply>, Failure> {
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| Box::pin(idempotency::answer(connection, record)))
+        .await
 }
 
 struct Claim {
     payout_id: String,
     transaction_id: String,
-    loan_id: String,
     staff_id: String,
     request: DisbursementRequest,
+    call: Option<Call>,
+    form: Form,
     now: UnixMillis,
+}
+
+enum Claimed {
+    /// The loan is this payout's, and mobile money is to be asked.
+    New(Box<Record>, Payment),
+    /// There is no more to do than to answer.
+    Answered(Reply),
 }
 
 const LOAN: &str = "
@@ -137,17 +141,43 @@ const LOAN: &str = "
 
 const CLAIM: &str = "
     INSERT INTO payout
-        (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at)
-    VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8)";
+        (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
+         check_at)
+    VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8, $9)";
 
 impl Claim {
-    async fn enter(self, connection: &mut Connection) -> Result<Record, Failure> {
+    async fn enter(self, connection: &mut Connection) -> Result<Claimed, Failure> {
+        let Some(call) = &self.call else {
+            let phone_number = self.may_be_paid(connection).await?;
+            return self.claim(connection, phone_number).await;
+        };
+        if let Some(reply) = idempotency::enter(connection, call, &self.form, self.now).await? {
+            return Ok(Claimed::Answered(reply));
+        }
+        match self.may_be_paid(connection).await {
+            Ok(phone_number) => {
+                let claimed = self.claim(connection, phone_number).await?;
+                idempotency::started(connection, call, &self.payout_id).await?;
+                Ok(claimed)
+            }
+            Err(refusal) if idempotency::is_kept(&refusal) => {
+                let reply = Reply::refusal(refusal, &self.form)?;
+                idempotency::refused(connection, call, &reply).await?;
+                Ok(Claimed::Answered(reply))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The customer's phone, when the loan may be paid to it.
+    async fn may_be_paid(&self, connection: &mut Connection) -> Result<Msisdn, Failure> {
+        let loan_id = &self.request.loan_id;
         let (status, amount, phone_number): (LoanStatus, i64, Msisdn) = sqlx::query_as(LOAN)
-            .bind(&self.loan_id)
+            .bind(loan_id)
             .fetch_optional(&mut *connection)
             .await?
-            .ok_or_else(|| Failure::LoanNotFound(self.loan_id.clone()))?;
-        if let Some(record) = records::live_record(connection, &self.loan_id).await? {
+            .ok_or_else(|| Failure::LoanNotFound(loan_id.clone()))?;
+        if let Some(record) = records::live_record(connection, loan_id).await? {
             return Err(match record.status {
                 PayoutStatus::Completed => Failure::AlreadyDisbursed(Box::new(record)),
                 PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(Box::new(record)),
@@ -159,103 +189,33 @@ impl Claim {
         if amount != self.request.amount {
             return Err(Failure::AmountMismatch(amount));
         }
-        if phone_number != self.request.phone_number {
+        if self.request.phone_number.as_ref() != Some(&phone_number) {
             return Err(Failure::PhoneMismatch);
         }
+        Ok(phone_number)
+    }
+
+    async fn claim(&self, connection: &mut Connection, phone_number: Msisdn) -> Result<Claimed, Failure> {
         sqlx::query(CLAIM)
             .bind(&self.payout_id)
-            .bind(&self.loan_id)
+            .bind(&self.request.loan_id)
             .bind(&self.transaction_id)
-            .bind(amount)
+            .bind(self.request.amount)
             .bind(&phone_number)
             .bind(&self.staff_id)
             .bind(&self.request.agent_id)
             .bind(self.now)
+            .bind(self.now.plus(FIRST_CHECK))
             .execute(&mut *connection)
             .await?;
         lists_changed(connection).await?;
-        records::record(connection, &self.payout_id).await
+        let record = records::record(connection, &self.payout_id).await?;
+        let payment = Payment {
+            originator_id: self.transaction_id.clone(),
+            phone_number,
+            amount: self.request.amount,
+            expires_at: self.now.plus(REQUEST_LIFETIME),
+        };
+        Ok(Claimed::New(Box::new(record), payment))
     }
-}
-
-const COMPLETE: &str = "
-    UPDATE payout SET status = 'COMPLETED', receipt = $2, result_code = '0', processed_at = $3
-    WHERE payout_id = $1 AND status = 'PENDING'";
-
-const FAIL: &str = "
-    UPDATE payout SET status = 'FAILED', result_code = $2, error_message = $3, processed_at = $4
-    WHERE payout_id = $1 AND status = 'PENDING'";
-
-const DISBURSE_LOAN: &str = "
-    UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
-
-/// Writes down what became of a payout. Hearing the same answer again changes nothing.
-async fn settle(sandbox: &Sandbox, payout_id: String, answer: Answer) -> Result<Record, Failure> {
-    let now = sandbox.clock.now();
-    let randomness = sandbox.randomness.clone();
-    let brand = sandbox.settings.brand.clone();
-    let record = sandbox
-        .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                match answer {
-                    Answer::Paid { receipt } => {
-                        complete(connection, &randomness, now, &payout_id, &receipt, &brand).await?;
-                    }
-                    Answer::Refused(refusal) => {
-                        sqlx::query(FAIL)
-                            .bind(&payout_id)
-                            .bind(refusal.code())
-                            .bind(refusal.text())
-                            .bind(now)
-                            .execute(&mut *connection)
-                            .await?;
-                    }
-                    // What became of the first request is not known from this; the payout waits.
-                    Answer::DuplicateOriginator => {}
-                }
-                lists_changed(connection).await?;
-                records::record(connection, &payout_id).await
-            })
-        })
-        .await?;
-    tracing::info!(loan.id = record.loan_id, payout.id = record.id, status = ?record.status, "payout.settled");
-    Ok(record)
-}
-
-/// A payout shows in both lists.
-async fn lists_changed(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    versions::moved(connection, Versioned::Pending).await?;
-    versions::moved(connection, Versioned::Records).await
-}
-
-async fn complete(
-    connection: &mut Connection,
-    randomness: &Randomness,
-    now: UnixMillis,
-    payout_id: &str,
-    receipt: &str,
-    brand: &str,
-) -> Result<(), Failure> {
-    let completed = sqlx::query(COMPLETE)
-        .bind(payout_id)
-        .bind(receipt)
-        .bind(now)
-        .execute(&mut *connection)
-        .await?
-        .rows_affected();
-    if completed == 0 {
-        return Ok(());
-    }
-    let record = records::record(connection, payout_id).await?;
-    sqlx::query(DISBURSE_LOAN).bind(&record.loan_id).bind(now).execute(&mut *connection).await?;
-    let phone = Msisdn::parse(&record.phone).ok_or_else(|| Failure::Internal("stored phone".to_owned()))?;
-    let text = format!(
-        "{receipt} Confirmed. Dear {}, your loan of KES {} from {brand} has been sent to {}.",
-        record.customer_first_name,
-        record.amount,
-        phone.local(),
-    );
-    outbox::sms(connection, randomness, now, &phone, &text).await?;
-    Ok(())
 }

@@ -2,10 +2,21 @@
 
 pub mod api;
 mod disburse;
+mod idempotency;
+mod invariant;
+mod reconcile;
 mod records;
+mod reply;
+mod settle;
 
-pub use disburse::{Disbursement, DisbursementRequest, disburse};
+pub use disburse::{DisbursementRequest, disburse};
+pub use idempotency::{Call, IdempotencyKey};
+pub use invariant::{Invariant, invariant};
+pub use reconcile::{keep_settling, reconcile};
 pub use records::{Record, records};
+pub use reply::Reply;
+
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -21,3 +32,18 @@ pub enum PayoutStatus {
     /// No money went out.
     Failed,
 }
+
+/// How long an answer waits for mobile money. Callers give up after 10 s; they shall hear
+/// 'accepted' before that.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How long a request to mobile money is good for: it is refused when it arrives later.
+const REQUEST_LIFETIME: Duration = Duration::from_secs(30);
+
+/// How long after that a payout unknown to mobile money is taken for never received. Time enough
+/// for a request that arrived at its last moment to stand in mobile money's books, and for two
+/// machines' clocks to differ.
+const MARGIN: Duration = Duration::from_mins(2);
+
+/// When the status of a payout is first asked for: once its caller has had an answer.
+const FIRST_CHECK: Duration = Duration::from_secs(10);

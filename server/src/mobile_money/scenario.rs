@@ -1,0 +1,189 @@
+//! How the simulation is told to act: a row, so that it is the same in every process and after
+//! every restart.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use serde::{Deserialize, Serialize};
+
+use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
+use crate::{
+    database::{Connection, Database},
+    error::Failure,
+};
+
+/// How mobile money acts on payments that no magic number decides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scenario {
+    /// What becomes of a payment when nothing waits in `next`.
+    pub default: Outcome,
+    /// The median time to an answer, in ms; the times spread around it as real ones do.
+    pub latency_ms: i64,
+    /// What is in the account that payouts are paid from, in KES.
+    pub float: i64,
+    /// What the times are drawn from.
+    pub seed: i64,
+    /// What becomes of the coming payments, one each.
+    pub next: Vec<Outcome>,
+}
+
+/// What of a [`Scenario`] is to change.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of a scenario")]
+pub struct ScenarioChange {
+    pub default: Option<Outcome>,
+    pub latency_ms: Option<u32>,
+    pub float: Option<i64>,
+    pub seed: Option<u32>,
+    pub next: Option<Vec<Outcome>>,
+}
+
+impl ScenarioChange {
+    /// What stands in a fresh database.
+    pub fn back_to_start() -> Self {
+        Self {
+            default: Some(Outcome::Success),
+            latency_ms: Some(0),
+            float: Some(50_000_000),
+            seed: Some(1),
+            next: Some(Vec::new()),
+        }
+    }
+}
+
+const SCENARIO: &str = "
+    SELECT default_outcome, latency_ms, seed, drawn, float
+    FROM mobile_money_scenario JOIN mobile_money_account ON account_id = scenario_id
+    WHERE scenario_id = 'payouts'";
+
+const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY position";
+
+const SET: &str = "
+    UPDATE mobile_money_scenario SET default_outcome = COALESCE($1, default_outcome),
+        latency_ms = COALESCE($2, latency_ms), seed = COALESCE($3, seed),
+        drawn = CASE WHEN $3 IS NULL THEN drawn ELSE 0 END
+    WHERE scenario_id = 'payouts'";
+
+const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
+
+const FORGET_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
+
+const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
+
+const TAKE_NEXT: &str = "
+    DELETE FROM mobile_money_next_outcome
+    WHERE position = (SELECT min(position) FROM mobile_money_next_outcome)
+    RETURNING outcome";
+
+const DRAW: &str = "
+    UPDATE mobile_money_scenario SET drawn = drawn + 1 WHERE scenario_id = 'payouts'
+    RETURNING default_outcome, latency_ms, seed, drawn";
+
+impl MobileMoney {
+    /// How it acts now.
+    pub async fn scenario(&self) -> Result<Scenario, Failure> {
+        read(&mut *self.database.read().await?).await
+    }
+
+    /// Changes how it acts from the next payment on.
+    pub async fn change_scenario(&self, change: ScenarioChange) -> Result<Scenario, Failure> {
+        change_in(&self.database, change).await
+    }
+}
+
+async fn change_in(database: &Database, change: ScenarioChange) -> Result<Scenario, Failure> {
+    database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query(SET)
+                    .bind(change.default.map(Outcome::name))
+                    .bind(change.latency_ms.map(i64::from))
+                    .bind(change.seed.map(i64::from))
+                    .execute(&mut *connection)
+                    .await?;
+                if let Some(float) = change.float {
+                    sqlx::query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+                }
+                if let Some(next) = change.next {
+                    sqlx::query(FORGET_NEXT).execute(&mut *connection).await?;
+                    for (position, outcome) in (1_i64..).zip(next) {
+                        sqlx::query(ADD_NEXT)
+                            .bind(position)
+                            .bind(outcome.name())
+                            .execute(&mut *connection)
+                            .await?;
+                    }
+                }
+                read(connection).await
+            })
+        })
+        .await
+}
+
+async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
+    let (default, latency_ms, seed, _, float): (String, i64, i64, i64, i64) =
+        sqlx::query_as(SCENARIO).fetch_one(&mut *connection).await?;
+    let next: Vec<String> = sqlx::query_scalar(NEXT).fetch_all(connection).await?;
+    let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
+    Ok(Scenario { default: stored(&default)?, latency_ms, float, seed, next })
+}
+
+fn stored(name: &str) -> Result<Outcome, Failure> {
+    Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("stored outcome {name}")))
+}
+
+/// What the simulation does with one payment.
+pub(super) struct Act {
+    pub outcome: Outcome,
+    /// A magic number chose it, so that limits and float don't count.
+    pub whatever_else_is_set: bool,
+    pub latency: Duration,
+}
+
+/// What becomes of `payment`: as its magic number says, else as the next in line, else as set.
+pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Act, Failure> {
+    let (default, latency_ms, seed, drawn): (String, i64, i64, i64) =
+        sqlx::query_as(DRAW).fetch_one(&mut *connection).await?;
+    let latency = latency(latency_ms, seed, drawn);
+    if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
+        return Ok(Act { outcome, whatever_else_is_set: true, latency });
+    }
+    let next: Option<String> = sqlx::query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
+    let outcome = stored(&next.unwrap_or(default))?;
+    Ok(Act { outcome, whatever_else_is_set: false, latency })
+}
+
+/// The time of the `drawn`th answer: log-normal, as answers of services are: half of them within
+/// the median, one in twenty over twice as long.
+fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
+    const SPREAD: f64 = 0.45;
+    let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
+    rng.set_stream(drawn.unsigned_abs());
+    // Box and Muller's way from two even numbers to one of the bell curve.
+    let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
+    let bell = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
+    let median = Duration::from_millis(median_ms.unsigned_abs());
+    median.mul_f64((SPREAD * bell).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_draws_the_same_times() {
+        let draw = |seed| (1..5).map(|n| latency(800, seed, n)).collect::<Vec<_>>();
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+    }
+
+    #[test]
+    fn the_times_spread_around_the_median() {
+        let mut times: Vec<_> = (0..1000).map(|n| latency(800, 1, n).as_millis()).collect();
+        times.sort_unstable();
+        assert!((750..850).contains(&times[500]), "median {}", times[500]);
+        assert!((1500..2000).contains(&times[950]), "one in twenty {}", times[950]);
+        assert_eq!(latency(0, 1, 1), Duration::ZERO);
+    }
+}

@@ -1,0 +1,64 @@
+//! The audit: our books against mobile money's, in one look at both.
+
+use serde::Serialize;
+
+use crate::{database::Connection, error::Failure};
+
+/// Whether every shilling is where the books say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Invariant {
+    /// Money out equals completed, payout by payout, and nothing was paid twice.
+    pub ok: bool,
+    /// KES that mobile money's books say went out, without that of payouts still pending.
+    pub money_out: i64,
+    /// KES of every COMPLETED payout.
+    pub completed: i64,
+    /// Loans that mobile money paid more than once.
+    pub double_paid: Vec<String>,
+    /// How many payouts have not settled yet; what became of them is being asked.
+    pub pending: i64,
+}
+
+/// Money out is what mobile money paid, but for payouts that are PENDING with us; disagreements
+/// are payouts whose two sides contradict each other: COMPLETED and not paid just so, FAILED and
+/// paid, or COMPLETED with a loan that is not DISBURSED.
+const AUDIT: &str = "
+    WITH paid AS (
+        SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,
+               payout.status, payout.loan_id
+        FROM mobile_money_payment AS payment
+        LEFT JOIN payout ON payout.transaction_id = payment.originator_id
+        WHERE payment.result_code = '0'
+    ),
+    total AS (
+        SELECT
+            (SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM paid
+             WHERE COALESCE(status, 'NONE') <> 'PENDING') AS money_out,
+            (SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM payout
+             WHERE status = 'COMPLETED') AS completed,
+            (SELECT count(*) FROM payout WHERE status = 'PENDING') AS pending,
+            (SELECT count(*) FROM payout
+             JOIN loan ON loan.loan_id = payout.loan_id
+             LEFT JOIN paid ON paid.originator_id = payout.transaction_id
+             WHERE payout.status = 'FAILED' AND paid.originator_id IS NOT NULL
+                OR payout.status = 'COMPLETED' AND (
+                    paid.originator_id IS NULL OR paid.amount <> payout.amount
+                    OR paid.receipt <> payout.receipt OR paid.phone_number <> payout.phone_number
+                    OR loan.status <> 'DISBURSED')) AS disagreements
+    ),
+    double_paid AS (
+        SELECT loan_id FROM paid WHERE loan_id IS NOT NULL GROUP BY loan_id HAVING count(*) > 1
+    )
+    SELECT money_out, completed, pending, disagreements, loan_id
+    FROM total LEFT JOIN double_paid ON TRUE
+    ORDER BY loan_id";
+
+/// Holds our books against mobile money's.
+pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
+    let rows: Vec<(i64, i64, i64, i64, Option<String>)> = sqlx::query_as(AUDIT).fetch_all(connection).await?;
+    let &(money_out, completed, pending, disagreements, _) =
+        rows.first().ok_or_else(|| Failure::Internal("an audit without a total".to_owned()))?;
+    let double_paid: Vec<String> = rows.into_iter().filter_map(|row| row.4).collect();
+    let ok = money_out == completed && disagreements == 0 && double_paid.is_empty();
+    Ok(Invariant { ok, money_out, completed, double_paid, pending })
+}

@@ -1,0 +1,169 @@
+//! Writing down what became of a payout. It may be heard more than once, from more than one side
+//! and in any order: the first word settles it, later ones change nothing.
+
+use super::{PayoutStatus, Record, Reply, idempotency, records};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::Connection,
+    error::Failure,
+    mobile_money::{Answer, Refusal},
+    outbox,
+    phone::Msisdn,
+    randomness::Randomness,
+    versions::{self, Versioned},
+};
+
+/// What became of a payout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The money went out, with this receipt.
+    Paid(String),
+    Refused(Refusal),
+    /// The request never reached mobile money, and never will.
+    NotReceived,
+}
+
+impl Verdict {
+    /// What an answer tells; nothing when it tells nothing of what became of the money.
+    pub(super) fn of(answer: Answer) -> Option<Self> {
+        match answer {
+            Answer::Paid { receipt } => Some(Self::Paid(receipt)),
+            Answer::Refused(refusal) => Some(Self::Refused(refusal)),
+            Answer::Expired => Some(Self::NotReceived),
+            Answer::DuplicateOriginator => None,
+        }
+    }
+}
+
+/// A payout that is settled.
+pub(super) struct Settled {
+    pub record: Record,
+    /// The answer to the call that started it, when that came with a key.
+    pub reply: Option<Reply>,
+}
+
+const FIND: &str = "SELECT payout_id FROM payout WHERE transaction_id = $1";
+
+const COMPLETE: &str = "
+    UPDATE payout SET status = 'COMPLETED', receipt = $2, result_code = '0', processed_at = $3
+    WHERE payout_id = $1 AND status = 'PENDING'";
+
+const FAIL: &str = "
+    UPDATE payout SET status = 'FAILED', result_code = $2, error_message = $3, processed_at = $4
+    WHERE payout_id = $1 AND status = 'PENDING'";
+
+const DISBURSE_LOAN: &str = "
+    UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
+
+/// Settles the payout that mobile money knows as `transaction_id`; `None` when there is none.
+pub(super) async fn settle(
+    sandbox: &Sandbox,
+    transaction_id: String,
+    verdict: Verdict,
+) -> Result<Option<Settled>, Failure> {
+    let settling = Settling {
+        verdict,
+        now: sandbox.clock.now(),
+        randomness: sandbox.randomness.clone(),
+        brand: sandbox.settings.brand.clone(),
+    };
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let found: Option<String> =
+                    sqlx::query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
+                let Some(payout_id) = found else { return Ok(None) };
+                let record = settling.write_down(connection, &payout_id).await?;
+                let reply = idempotency::answer(connection, record.clone()).await?;
+                Ok(Some(Settled { record, reply }))
+            })
+        })
+        .await
+}
+
+struct Settling {
+    verdict: Verdict,
+    now: UnixMillis,
+    randomness: Randomness,
+    brand: String,
+}
+
+impl Settling {
+    async fn write_down(self, connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+        let settled = match &self.verdict {
+            Verdict::Paid(receipt) => {
+                sqlx::query(COMPLETE).bind(payout_id).bind(receipt).bind(self.now).execute(&mut *connection)
+            }
+            Verdict::Refused(refusal) => sqlx::query(FAIL)
+                .bind(payout_id)
+                .bind(refusal.code())
+                .bind(refusal.text())
+                .bind(self.now)
+                .execute(&mut *connection),
+            Verdict::NotReceived => sqlx::query(FAIL)
+                .bind(payout_id)
+                .bind(None::<&str>)
+                .bind("The payment request was not received by mobile money.")
+                .bind(self.now)
+                .execute(&mut *connection),
+        }
+        .await?
+        .rows_affected();
+        let record = records::record(connection, payout_id).await?;
+        if settled == 0 {
+            self.check_agrees(&record);
+            return Ok(record);
+        }
+        if let Verdict::Paid(receipt) = &self.verdict {
+            sqlx::query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
+            self.tell_customer(connection, &record, receipt).await?;
+        }
+        lists_changed(connection).await?;
+        tracing::info!(
+            loan.id = record.loan_id,
+            payout.id = record.id,
+            status = ?record.status,
+            "payout.settled"
+        );
+        Ok(record)
+    }
+
+    /// A later word must say the same. If it ever does not, money and books disagree, and the
+    /// invariant says so too.
+    fn check_agrees(&self, record: &Record) {
+        let agrees = match &self.verdict {
+            Verdict::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
+            Verdict::Refused(_) | Verdict::NotReceived => record.status == PayoutStatus::Failed,
+        };
+        if !agrees {
+            tracing::error!(payout.id = record.id, verdict = ?self.verdict, "payout.contradicted");
+        }
+    }
+
+    async fn tell_customer(
+        &self,
+        connection: &mut Connection,
+        record: &Record,
+        receipt: &str,
+    ) -> Result<(), Failure> {
+        let phone =
+            Msisdn::parse(&record.phone).ok_or_else(|| Failure::Internal("stored phone".to_owned()))?;
+        let text = format!(
+            "{receipt} Confirmed. Dear {}, your loan of KES {} from {} has been sent to {}.",
+            record.customer_first_name,
+            record.amount,
+            self.brand,
+            phone.local(),
+        );
+        outbox::sms(connection, &self.randomness, self.now, &phone, &text).await?;
+        Ok(())
+    }
+}
+
+/// A payout shows in both lists.
+pub(super) async fn lists_changed(connection: &mut Connection) -> Result<(), sqlx::Error> {
+    versions::moved(connection, Versioned::Pending).await?;
+    versions::moved(connection, Versioned::Records).await
+}
