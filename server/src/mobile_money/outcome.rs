@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{MAXIMUM, MINIMUM};
 use crate::phone::Msisdn;
 
 /// M-Pesa's text for result code 0.
@@ -223,13 +224,15 @@ pub const MAGIC: [Magic; 16] = [
     magic("+254700009005", 99_955, Outcome::ResultBeforeAnswer),
 ];
 
-/// The outcome that the phone, else the amount, chooses.
+/// The outcome that the phone, else the amount, chooses; amounts outside the limits choose too.
 pub(super) fn chosen_by_magic(phone: &Msisdn, amount: i64) -> Option<Outcome> {
     MAGIC
         .iter()
         .find(|magic| magic.phone == phone.as_str())
         .or_else(|| MAGIC.iter().find(|magic| magic.amount == Some(amount)))
         .map(|magic| magic.outcome)
+        .or_else(|| (amount < MINIMUM).then_some(Outcome::Refused(Refusal::BelowMinimum)))
+        .or_else(|| (amount > MAXIMUM).then_some(Outcome::Refused(Refusal::AboveMaximum)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{future::pending, time::Duration};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    DAILY_LIMIT, MAXIMUM, MINIMUM, Outcome, Refusal,
+    DAILY_LIMIT, Outcome, Refusal,
     receipt::receipt,
     scenario::{Act, decide},
 };
@@ -222,7 +222,7 @@ async fn unused_receipt(
     }
 }
 
-/// Why `payment` is refused: told to be, or against the limits, or over the float.
+/// Why `payment` is refused: told to be, or over the day's limit or the float.
 async fn refusal(
     connection: &mut Connection,
     payment: &Payment,
@@ -234,12 +234,6 @@ async fn refusal(
     }
     if act.whatever_else_is_set {
         return Ok(None);
-    }
-    if payment.amount < MINIMUM {
-        return Ok(Some(Refusal::BelowMinimum));
-    }
-    if payment.amount > MAXIMUM {
-        return Ok(Some(Refusal::AboveMaximum));
     }
     let received: i64 = sqlx::query_scalar(RECEIVED_SINCE)
         .bind(&payment.phone_number)

@@ -4,8 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod contract;
+mod database;
 mod edge;
+mod idempotency;
 mod loans;
+mod mobile_money;
 mod payouts;
+mod reconciling;
 mod sign_in;
 mod test_app;

@@ -1,20 +1,16 @@
 use axum::http::StatusCode;
+use futures::future::join_all;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::test_app::{TestApp, disbursement_of};
-
-/// The first loan of the list that was never tried.
-fn waiting(pending: &[Value]) -> &Value {
-    pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap()
-}
+use crate::test_app::{TestApp, disbursement_of, waiting};
 
 #[tokio::test]
 async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending);
+    let loan = waiting(&pending).next().unwrap();
 
     let answer = agent.disburse(loan).await;
     assert_eq!(answer.status, StatusCode::OK);
@@ -59,6 +55,7 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
     assert_eq!(record["loan_id"], loan["loan_id"]);
     assert_eq!(record["mpesa_ref"], answer.json()["mpesa_ref"]);
     assert_eq!(record["user_email"], "agent@mkopo.test");
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
@@ -66,7 +63,7 @@ async fn asking_twice_pays_once() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending);
+    let loan = waiting(&pending).next().unwrap();
     let first = agent.disburse(loan).await.json();
 
     let again = agent.disburse(loan).await;
@@ -74,6 +71,7 @@ async fn asking_twice_pays_once() {
     assert_eq!(again.json()["record"]["mpesa_ref"], first["mpesa_ref"]);
     let payouts = agent.records().await.into_iter().filter(|record| record["loan_id"] == loan["loan_id"]);
     assert_eq!(payouts.count(), 1);
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
@@ -85,6 +83,7 @@ async fn a_loan_whose_payout_is_under_way_is_not_paid_again() {
     let answer = agent.disburse(loan).await;
     assert_eq!(answer.failure().1, "in_progress");
     assert_eq!(answer.json()["record"]["status"], "PENDING");
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
@@ -92,7 +91,7 @@ async fn what_was_not_shown_to_who_confirmed_is_not_paid() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending);
+    let loan = waiting(&pending).next().unwrap();
     let before = agent.records().await.len();
     let mut refusals = Vec::new();
     for (field, value) in
@@ -130,6 +129,7 @@ async fn what_was_not_shown_to_who_confirmed_is_not_paid() {
     ]
     "#);
     assert_eq!(agent.records().await.len(), before, "no payout was made");
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
@@ -137,11 +137,12 @@ async fn the_customers_number_is_the_same_number_however_it_is_written() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending);
+    let loan = waiting(&pending).next().unwrap();
     let mut body = disbursement_of(loan);
     body["phone_number"] = json!(body["phone_number"].as_str().unwrap().replace("+254", "0"));
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
     assert_eq!(agent.post(&path, Some(body)).await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
@@ -167,18 +168,100 @@ async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
     let still = agent.pending().await;
     let loan = still.iter().find(|other| other["loan_id"] == loan["loan_id"]).unwrap();
     assert_eq!((&loan["loan_status"], &loan["disbursement_status"]), (&json!("APPROVED"), &json!("FAILED")));
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
 async fn many_calls_at_once_for_one_loan_pay_it_once() {
     let app = TestApp::start().await;
+    let staff = [app.sign_in("agent").await, app.sign_in("supervisor").await, app.sign_in("admin").await];
+    let pending = staff[0].pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let before = app.assert_every_shilling_is_accounted_for().await;
+    // Some with a key of their own, some with one that others use too, some with none.
+    let calls = (0..500).map(async |n| {
+        let caller = &staff[n % 3];
+        match n % 5 {
+            0 => caller.disburse_with_key(loan, &format!("key-{n}")).await,
+            1 => caller.disburse_with_key(loan, "shared").await,
+            _ => caller.disburse(loan).await,
+        }
+    });
+    let answers = join_all(calls).await;
+    let first = answers.iter().filter(|answer| answer.status == StatusCode::OK && !answer.is_replay());
+    assert_eq!(first.count(), 1);
+    assert!(answers.iter().all(|answer| matches!(answer.status.as_u16(), 200 | 409)));
+    assert_eq!(staff[0].records_of(loan).await.len(), 1);
+    assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    let after = app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(after.money_out - before.money_out, loan["total_loan_amount"].as_i64().unwrap());
+}
+
+#[tokio::test]
+async fn a_body_that_is_not_what_the_call_takes_makes_no_payout() {
+    let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let supervisor = app.sign_in("supervisor").await;
     let pending = agent.pending().await;
-    let loan = waiting(&pending);
-    let calls = (0..100).map(|n| if n % 2 == 0 { agent.disburse(loan) } else { supervisor.disburse(loan) });
-    let answers = futures::future::join_all(calls).await;
-    let paid = answers.iter().filter(|answer| answer.status == StatusCode::OK).count();
-    let refused = answers.iter().filter(|answer| answer.status == StatusCode::CONFLICT).count();
-    assert_eq!((paid, refused), (1, 99));
+    let loan = waiting(&pending).next().unwrap();
+    let right = disbursement_of(loan);
+    let with = |field: &str, value: Value| {
+        let mut body = right.clone();
+        body[field] = value;
+        body
+    };
+    let without = |field: &str| {
+        let mut body = right.clone();
+        body.as_object_mut().unwrap().remove(field);
+        body
+    };
+    let before = app.assert_every_shilling_is_accounted_for().await;
+    for body in [
+        json!(null),
+        json!([]),
+        json!("x"),
+        without("agent_id"),
+        without("amount"),
+        without("phone_number"),
+        with("agent_id", json!(null)),
+        with("agent_id", json!(-1)),
+        with("agent_id", json!(1.5)),
+        with("agent_id", json!(9_007_199_254_740_992_i64)),
+        with("agent_id", json!("a".repeat(65))),
+        with("agent_id", json!(true)),
+        with("amount", json!("25000")),
+        with("amount", json!(0)),
+        with("amount", json!(-25_000)),
+        with("amount", json!(25_000.5)),
+        with("amount", json!(1e300)),
+        with("amount", json!(9_007_199_254_740_992_i64)),
+        with("phone_number", json!(254_712_345_678_i64)),
+        with("phone_number", json!("")),
+        with("phone_number", json!("7".repeat(33))),
+    ] {
+        let answer = agent.disburse_body_with_key(loan, body.clone(), "key").await;
+        let (status, code, _) = answer.failure();
+        assert_eq!((status, code.as_str()), (422, "invalid_request"), "{body}");
+    }
+    assert_eq!(agent.records_of(loan).await, Vec::<Value>::new());
+    assert_eq!(app.assert_every_shilling_is_accounted_for().await, before);
+    let paid = agent.disburse_with_key(loan, "key").await;
+    assert_eq!(paid.status, StatusCode::OK, "what could not be read does not use the key up");
+}
+
+#[tokio::test]
+async fn an_address_that_is_no_loan_is_a_clear_failure() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let body = json!({"agent_id": 1, "amount": 1, "phone_number": "0712345678"});
+    for (loan, expected) in [
+        ("LN-0", "loan_not_found"),
+        ("%20", "loan_not_found"),
+        ("'%20OR%201=1", "loan_not_found"),
+        ("%FF", "not_found"),
+        ("%00", "loan_not_found"),
+    ] {
+        let path = format!("/api/v1/disbursements/{loan}/disburse");
+        let (status, code, _) = agent.post(&path, Some(body.clone())).await.failure();
+        assert_eq!((status, code.as_str()), (404, expected), "{loan}");
+    }
 }

@@ -1,9 +1,11 @@
 //! The whole service on a fresh database, called without a network.
 
+use std::{pin::Pin, time::Duration};
+
 use axum::{
     Router,
     body::Body,
-    http::{HeaderMap, Method, Request, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
 };
 use clap::Parser;
 use http_body_util::BodyExt;
@@ -11,7 +13,10 @@ use mkopo::{
     Sandbox,
     clock::{Clock, UnixMillis},
     config::{Command, CommandLine, Settings},
+    database::Connection,
     demo,
+    mobile_money::{MAGIC, Outcome, ScenarioChange},
+    payouts::{self, Invariant},
     randomness::Randomness,
 };
 use serde_json::{Value, json};
@@ -29,6 +34,8 @@ pub struct TestApp {
     pub clock: Clock,
     router: Router,
     data_dir: TempDir,
+    /// How often it was started; each start draws other ids, as a real one does.
+    starts: u64,
 }
 
 impl TestApp {
@@ -38,21 +45,99 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with further options of `mkopo serve`.
     pub async fn start_with(options: &[&str]) -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Clock::held_at(NOON), options).await
+        Self::open(tempfile::tempdir().unwrap(), Clock::held_at(NOON), options, 0).await
     }
 
     /// Stops and starts again on the same data.
+    ///
+    /// Nothing that runs is waited for: what was under way stops where it is.
     pub async fn restart(self) -> Self {
-        self.sandbox.database.close().await;
-        let Self { clock, data_dir, .. } = self;
-        Self::open(data_dir, clock, &[]).await
+        self.sandbox.close(Duration::ZERO).await;
+        let Self { clock, data_dir, starts, .. } = self;
+        Self::open(data_dir, clock, &[], starts + 1).await
     }
 
-    async fn open(data_dir: TempDir, clock: Clock, options: &[&str]) -> Self {
+    async fn open(data_dir: TempDir, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
-        let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(7)).await.unwrap();
+        let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(7 + starts)).await.unwrap();
         let router = mkopo::router(sandbox.clone());
-        Self { sandbox, clock, router, data_dir }
+        Self { sandbox, clock, router, data_dir, starts }
+    }
+
+    /// A second server on the same data.
+    pub async fn second_server(&self) -> Sandbox {
+        let settings = settings(self.data_dir.path().to_str().unwrap(), &[]);
+        Sandbox::open(settings, self.clock.clone(), Randomness::seeded(99)).await.unwrap()
+    }
+
+    /// What comes of `future` while the clock runs, fifty times as fast as it does for us.
+    pub async fn as_time_passes<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut future => return outcome,
+                () = tokio::time::sleep(Duration::from_millis(2)) => {
+                    self.clock.advance(Duration::from_millis(100));
+                }
+            }
+        }
+    }
+
+    /// Lets `time` pass, and the reconciler ask after what is due then.
+    pub async fn later(&self, time: Duration) {
+        self.clock.advance(time);
+        payouts::reconcile(&self.sandbox).await.unwrap();
+    }
+
+    /// Tells mobile money what becomes of the coming payments.
+    pub async fn next_outcomes(&self, outcomes: &[Outcome]) {
+        let change = ScenarioChange { next: Some(outcomes.to_vec()), ..ScenarioChange::default() };
+        self.sandbox.mobile_money.change_scenario(change).await.unwrap();
+    }
+
+    /// Stops the test when money went out that the books do not know, or the other way round.
+    pub async fn assert_every_shilling_is_accounted_for(&self) -> Invariant {
+        let audit = payouts::invariant(&mut self.sandbox.database.read().await.unwrap()).await.unwrap();
+        assert!(audit.ok, "{audit:?}");
+        audit
+    }
+
+    /// Gives `loan` another amount and its customer another number.
+    pub async fn change_loan(&self, loan: &Value, amount: i64, phone: &str) -> Value {
+        let mut changed = loan.clone();
+        changed["total_loan_amount"] = json!(amount);
+        changed["customer_phone_number"] = json!(phone);
+        let (loan_id, phone) = (loan["loan_id"].as_str().unwrap().to_owned(), phone.to_owned());
+        let change = self.sandbox.database.write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query("UPDATE loan SET amount = $2 WHERE loan_id = $1")
+                    .bind(&loan_id)
+                    .bind(amount)
+                    .execute(&mut *connection)
+                    .await?;
+                sqlx::query(
+                    "UPDATE customer SET phone_number = $2
+                     WHERE customer_id = (SELECT customer_id FROM loan WHERE loan_id = $1)",
+                )
+                .bind(&loan_id)
+                .bind(phone)
+                .execute(connection)
+                .await?;
+                Ok(())
+            })
+        });
+        change.await.unwrap();
+        changed
+    }
+
+    /// How many SMS went out to that number.
+    pub async fn texts_to(&self, phone: &str) -> i64 {
+        sqlx::query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
+            .bind(phone)
+            .fetch_one(&mut *self.sandbox.database.read().await.unwrap())
+            .await
+            .unwrap()
     }
 
     /// Calls `method path`, with `body` as JSON when there is one.
@@ -118,6 +203,44 @@ impl Staff<'_> {
         let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
         self.post(&path, Some(disbursement_of(loan))).await
     }
+
+    /// As [`Staff::disburse`], with an `Idempotency-Key`.
+    pub async fn disburse_with_key(&self, loan: &Value, key: &str) -> Answer {
+        self.disburse_body_with_key(loan, disbursement_of(loan), key).await
+    }
+
+    pub async fn disburse_body_with_key(&self, loan: &Value, body: Value, key: &str) -> Answer {
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let mut request = request(Method::POST, &path, Some(&self.token), Some(body));
+        request.headers_mut().insert("idempotency-key", HeaderValue::from_str(key).unwrap());
+        self.app.send(request).await
+    }
+
+    /// Runs a call that pays `loan` out until the payout is on disk, and no further.
+    pub async fn until_claimed(&self, loan: &Value, call: &mut Pin<Box<impl Future<Output = Answer>>>) {
+        loop {
+            tokio::select! {
+                biased;
+                answer = call.as_mut() => panic!("answered {}", answer.status),
+                records = self.records_of(loan) => if !records.is_empty() { return },
+            }
+        }
+    }
+
+    /// The records of one loan, the newest first.
+    pub async fn records_of(&self, loan: &Value) -> Vec<Value> {
+        let mut records = self.records().await;
+        records.retain(|record| record["loan_id"] == loan["loan_id"]);
+        records
+    }
+}
+
+/// The loans of the list that were never tried and whose customer's number is not magic.
+pub fn waiting(pending: &[Value]) -> impl Iterator<Item = &Value> {
+    pending.iter().filter(|loan| {
+        let phone = loan["customer_phone_number"].as_str().unwrap();
+        loan["disbursement_status"] == "NOT_STARTED" && MAGIC.iter().all(|magic| magic.phone != phone)
+    })
 }
 
 /// What the portal sends to pay `loan` out.
@@ -152,6 +275,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Whether it is the first answer again.
+    pub fn is_replay(&self) -> bool {
+        self.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes).unwrap()
     }

@@ -1,0 +1,319 @@
+use std::time::Duration;
+
+use axum::http::{HeaderValue, Method, StatusCode};
+use futures::future::join_all;
+use insta::assert_json_snapshot;
+use mkopo::mobile_money::Outcome;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp, disbursement_of, request, waiting};
+
+const KEY: &str = "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10";
+
+/// Asserts that `again` is `first` again, byte for byte.
+fn assert_replays(first: &Answer, again: &Answer) {
+    assert!(!first.is_replay());
+    assert!(again.is_replay());
+    assert_eq!(again.status, first.status);
+    assert_eq!(again.headers["content-type"], first.headers["content-type"]);
+    assert_eq!(String::from_utf8_lossy(&again.bytes), String::from_utf8_lossy(&first.bytes));
+}
+
+#[tokio::test]
+async fn a_repeat_with_the_same_key_gets_the_first_answer_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+
+    let first = agent.disburse_with_key(loan, KEY).await;
+    assert_eq!(first.status, StatusCode::OK);
+    app.clock.advance(Duration::from_mins(3));
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    assert_replays(&first, &agent.disburse_with_key(loan, &format!("\"{KEY}\"")).await);
+    assert_eq!(agent.records_of(loan).await.len(), 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_repeat_after_a_restart_gets_the_first_answer_again() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let first = agent.disburse_with_key(loan, KEY).await;
+
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+}
+
+#[tokio::test]
+async fn every_refusal_that_decides_on_the_call_replays() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let paid = loans.next().unwrap();
+    assert_eq!(agent.disburse(paid).await.status, StatusCode::OK);
+    let rejected = loans.next().unwrap();
+    reject(&app, rejected).await;
+    let loan = loans.next().unwrap();
+    let too_large = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
+    let unknown = json!({"loan_id": "LN-0", "total_loan_amount": 1, "customer_phone_number": "0712345678"});
+    let mut other_amount = loan.clone();
+    other_amount["total_loan_amount"] = json!(1);
+    let mut other_phone = loan.clone();
+    other_phone["customer_phone_number"] = json!("not a number");
+
+    let mut answers = Vec::new();
+    for loan in [paid, rejected, too_large, &unknown, &other_amount, &other_phone] {
+        let key = format!("key-{}", answers.len());
+        let first = agent.disburse_with_key(loan, &key).await;
+        app.clock.advance(Duration::from_mins(1));
+        let again = agent.disburse_with_key(loan, &key).await;
+        assert_replays(&first, &again);
+        let (status, code, _) = first.failure();
+        answers.push(json!([status, code]));
+    }
+    assert_json_snapshot!(answers, @r#"
+    [
+      [
+        409,
+        "already_disbursed"
+      ],
+      [
+        409,
+        "not_approved"
+      ],
+      [
+        422,
+        "mobile_money_refused"
+      ],
+      [
+        404,
+        "loan_not_found"
+      ],
+      [
+        422,
+        "amount_mismatch"
+      ],
+      [
+        422,
+        "phone_mismatch"
+      ]
+    ]
+    "#);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+/// Somebody takes the approval back.
+async fn reject(app: &TestApp, loan: &Value) {
+    let loan_id = loan["loan_id"].as_str().unwrap().to_owned();
+    let rejected = app.sandbox.database.write(move |connection| {
+        Box::pin(async move {
+            sqlx::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
+                .bind(loan_id)
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+    });
+    rejected.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refusal_replays_in_the_form_in_which_it_was_first_given() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+    asked.headers_mut().insert("idempotency-key", HeaderValue::from_static(KEY));
+    asked.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
+    let first = app.send(asked).await;
+    assert_eq!(first.headers["content-type"], "application/problem+json");
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+}
+
+#[tokio::test]
+async fn a_key_that_came_with_another_call_is_refused() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let (loan, other_loan) = (loans.next().unwrap(), loans.next().unwrap());
+    agent.disburse_with_key(loan, KEY).await;
+
+    let mut other_body = disbursement_of(loan);
+    other_body["agent_id"] = json!(2);
+    for answer in [
+        agent.disburse_with_key(other_loan, KEY).await,
+        agent.disburse_body_with_key(loan, other_body, KEY).await,
+    ] {
+        let (status, code, _) = answer.failure();
+        assert_eq!((status, code.as_str()), (422, "idempotency_key_reused"));
+    }
+    assert_eq!(agent.records_of(other_loan).await.len(), 0);
+}
+
+#[tokio::test]
+async fn while_the_first_call_runs_its_key_is_in_use() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::Slow]).await;
+
+    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
+    agent.until_claimed(loan, &mut first).await;
+    let (status, code, _) = agent.disburse_with_key(loan, KEY).await.failure();
+    assert_eq!((status, code.as_str()), (409, "idempotency_key_in_use"));
+
+    let first = app.as_time_passes(first).await;
+    assert_eq!(first.status, StatusCode::ACCEPTED);
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    app.later(Duration::from_mins(1)).await;
+    assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_settled() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
+    agent.until_claimed(loan, &mut first).await;
+    drop(first);
+    // The request has reached mobile money by the time the second look at it is answered.
+    app.sandbox.mobile_money.status("nothing").await.unwrap();
+
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    app.later(Duration::from_secs(10)).await;
+    let answer = agent.disburse_with_key(loan, KEY).await;
+    assert_eq!((answer.status, answer.is_replay()), (StatusCode::OK, true));
+    assert_eq!(answer.json()["status"], "COMPLETED");
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, answer.bytes);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_payout_is_open() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    let mut first = Box::pin(agent.disburse_with_key(loan, KEY));
+    agent.until_claimed(loan, &mut first).await;
+    drop(first);
+
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.failure().1, "idempotency_key_in_use");
+    app.later(Duration::from_secs(10)).await;
+    let accepted = agent.disburse_with_key(loan, KEY).await;
+    assert_eq!((accepted.status, accepted.is_replay()), (StatusCode::ACCEPTED, true));
+    app.later(Duration::from_mins(5)).await;
+    assert_eq!(agent.records_of(loan).await[0]["status"], "FAILED");
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, accepted.bytes);
+    assert_eq!(agent.disburse_with_key(loan, "another-key").await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_loan_in_progress_is_no_final_answer() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let supervisor = app.sign_in("supervisor").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+
+    assert_eq!(supervisor.disburse_with_key(loan, KEY).await.failure().1, "in_progress");
+    app.later(Duration::from_mins(3)).await;
+    let answer = supervisor.disburse_with_key(loan, KEY).await;
+    assert_eq!((answer.status, answer.is_replay()), (StatusCode::OK, false));
+}
+
+#[tokio::test]
+async fn a_key_is_forgotten_after_a_day() {
+    let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let (loan, other_loan) = (loans.next().unwrap(), loans.next().unwrap());
+    let first = agent.disburse_with_key(loan, KEY).await;
+    app.clock.advance(Duration::from_hours(24) - Duration::from_millis(1));
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    app.clock.advance(Duration::from_millis(1));
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.failure().1, "already_disbursed");
+    app.clock.advance(Duration::from_hours(24));
+    assert_eq!(agent.disburse_with_key(other_loan, KEY).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn each_user_has_keys_of_their_own() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let supervisor = app.sign_in("supervisor").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.status, StatusCode::OK);
+    let theirs = supervisor.disburse_with_key(loan, KEY).await;
+    assert_eq!((theirs.failure().1.as_str(), theirs.is_replay()), ("already_disbursed", false));
+}
+
+#[tokio::test]
+async fn what_is_no_key_is_refused_before_anything_is_done() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let long = "k".repeat(256);
+    for key in ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "tab\tbed", "ключ", &long] {
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+        asked.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key.as_bytes()).unwrap());
+        let (status, code, _) = app.send(asked).await.failure();
+        assert_eq!((status, code.as_str()), (400, "bad_idempotency_key"), "{key}");
+    }
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+    for key in ["one", "two"] {
+        asked.headers_mut().append("idempotency-key", HeaderValue::from_static(key));
+    }
+    assert_eq!(app.send(asked).await.failure().1, "bad_idempotency_key");
+    assert_eq!(agent.records_of(loan).await.len(), 0);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn many_calls_at_once_with_one_key_have_one_answer() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let answers = join_all((0..100).map(|_| agent.disburse_with_key(loan, KEY))).await;
+    let mut paid = Vec::new();
+    for answer in answers {
+        match answer.status {
+            StatusCode::OK => paid.push(answer),
+            status => assert_eq!(
+                (status, answer.failure().1),
+                (StatusCode::CONFLICT, "idempotency_key_in_use".to_owned())
+            ),
+        }
+    }
+    assert_eq!(paid.iter().filter(|answer| !answer.is_replay()).count(), 1);
+    assert!(paid.iter().all(|answer| answer.bytes == paid[0].bytes));
+    assert_eq!(agent.records_of(loan).await.len(), 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}

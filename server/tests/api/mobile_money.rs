@@ -1,0 +1,213 @@
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use insta::assert_json_snapshot;
+use mkopo::{
+    mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
+    phone::Msisdn,
+};
+use serde_json::{Value, json};
+
+use crate::test_app::{NOON, TestApp, waiting};
+
+const PLAIN: &str = "+254712345678";
+
+fn payment(originator_id: &str, amount: i64) -> Payment {
+    Payment {
+        originator_id: originator_id.to_owned(),
+        phone_number: Msisdn::parse(PLAIN).unwrap(),
+        amount,
+        expires_at: NOON.plus(Duration::from_secs(30)),
+    }
+}
+
+/// The answer's status and result code, and what the record says three minutes later.
+async fn settled(app: &TestApp, loan: &Value) -> String {
+    let agent = app.sign_in("agent").await;
+    let answer = app.as_time_passes(agent.disburse(loan)).await;
+    app.later(Duration::from_mins(3)).await;
+    app.assert_every_shilling_is_accounted_for().await;
+    let record = &agent.records_of(loan).await[0];
+    let [code, status, reason] = [&answer.json()["result_code"], &record["status"], &record["error_message"]]
+        .map(|value| value.as_str().unwrap_or("-").to_owned());
+    format!("{} {code} {status} {reason}", answer.status.as_u16())
+}
+
+#[tokio::test]
+async fn each_magic_phone_has_its_outcome_whatever_else_is_set() {
+    let app = TestApp::start().await;
+    let change = ScenarioChange {
+        default: Some(Outcome::Refused(Refusal::BadNumber)),
+        float: Some(0),
+        ..ScenarioChange::default()
+    };
+    app.sandbox.mobile_money.change_scenario(change).await.unwrap();
+    let pending = app.sign_in("agent").await.pending().await;
+    let mut outcomes = Vec::new();
+    let free = pending.iter().filter(|loan| loan["disbursement_status"] != "PENDING");
+    for (magic, loan) in MAGIC.iter().zip(free) {
+        let loan = app.change_loan(loan, 300_000, magic.phone).await;
+        outcomes.push(format!("{}: {}", magic.outcome.name(), settled(&app, &loan).await));
+    }
+    assert_eq!(outcomes.len(), MAGIC.len());
+    assert_json_snapshot!(outcomes, @r#"
+    [
+      "success: 200 - COMPLETED -",
+      "insufficient_funds: 422 1 FAILED The balance is insufficient for the transaction.",
+      "below_minimum: 422 2 FAILED Declined due to limit rule: less than the minimum transaction amount.",
+      "above_maximum: 422 3 FAILED Declined due to limit rule: greater than the maximum transaction amount.",
+      "daily_limit: 422 4 FAILED Declined due to limit rule: would exceed the daily transfer limit.",
+      "maximum_balance: 422 8 FAILED Declined due to limit rule: would exceed the maximum balance.",
+      "debit_party_invalid: 422 11 FAILED The DebitParty is in an invalid state.",
+      "initiator_not_allowed: 422 21 FAILED The initiator is not allowed to initiate this request.",
+      "initiator_invalid: 422 2001 FAILED The initiator information is invalid.",
+      "unregistered_customer: 422 2040 FAILED Credit Party customer type can't be supported by the service.",
+      "bad_number: 422 SFC_IC0003 FAILED The operator does not exist.",
+      "paid_answer_lost: 202 - COMPLETED -",
+      "lost_unpaid: 202 - FAILED The payment request was not received by mobile money.",
+      "slow: 202 - COMPLETED -",
+      "result_twice: 200 - COMPLETED -",
+      "result_before_answer: 200 - COMPLETED -"
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn each_magic_amount_has_the_outcome_of_its_phone() {
+    let app = TestApp::start().await;
+    let pending = app.sign_in("agent").await.pending().await;
+    let mut tried = 0;
+    for (magic, loan) in MAGIC.iter().filter(|magic| magic.amount.is_some()).zip(waiting(&pending)) {
+        let loan = app.change_loan(loan, magic.amount.unwrap(), PLAIN).await;
+        let outcome = settled(&app, &loan).await;
+        match magic.outcome {
+            Outcome::Refused(refusal) => {
+                assert_eq!(outcome, format!("422 {} FAILED {}", refusal.code(), refusal.text()));
+            }
+            Outcome::LostUnpaid => assert!(outcome.contains("FAILED"), "{magic:?}"),
+            _ => assert!(outcome.contains("COMPLETED"), "{magic:?}"),
+        }
+        tried += 1;
+    }
+    assert_eq!(tried, 15);
+}
+
+#[tokio::test]
+async fn limits_and_float_hold_for_every_payment_that_is_not_magic() {
+    let app = TestApp::start().await;
+    let pending = app.sign_in("agent").await.pending().await;
+    let mut outcomes = Vec::new();
+    for (amount, loan) in [9, 10, 250_000, 250_001, 249_990, 1, 11].into_iter().zip(waiting(&pending)) {
+        let loan = app.change_loan(loan, amount, PLAIN).await;
+        outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
+    }
+    let float = ScenarioChange { float: Some(999), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(float).await.unwrap();
+    for (amount, loan) in [1_000, 999].into_iter().zip(waiting(&pending).skip(7)) {
+        let loan = app.change_loan(loan, amount, "+254712000000").await;
+        outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
+    }
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 0);
+    assert_json_snapshot!(outcomes, @r#"
+    [
+      "9: 422 2 FAILED Declined due to limit rule: less than the minimum transaction amount.",
+      "10: 200 - COMPLETED -",
+      "250000: 200 - COMPLETED -",
+      "250001: 422 3 FAILED Declined due to limit rule: greater than the maximum transaction amount.",
+      "249990: 200 - COMPLETED -",
+      "1: 422 2 FAILED Declined due to limit rule: less than the minimum transaction amount.",
+      "11: 422 4 FAILED Declined due to limit rule: would exceed the daily transfer limit.",
+      "1000: 422 1 FAILED The balance is insufficient for the transaction.",
+      "999: 200 - COMPLETED -"
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn the_daily_limit_begins_again_at_midnight_in_nairobi() {
+    let app = TestApp::start().await;
+    let pay = async |id: &str| {
+        let expires_at = app.clock.now().plus(Duration::from_secs(30));
+        let answer =
+            app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await.unwrap();
+        matches!(answer, Answer::Paid { .. })
+    };
+    assert_eq!((pay("1").await, pay("2").await, pay("3").await), (true, true, false));
+    app.clock.advance(Duration::from_hours(12));
+    assert!(pay("4").await);
+}
+
+#[tokio::test]
+async fn an_originator_id_pays_once() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let Answer::Paid { receipt } = money.pay(payment("one", 500)).await.unwrap() else { panic!("refused") };
+    assert_eq!(money.pay(payment("one", 500)).await.unwrap(), Answer::DuplicateOriginator);
+    assert_eq!(money.pay(payment("one", 700)).await.unwrap(), Answer::DuplicateOriginator);
+    assert_eq!(money.status("one").await.unwrap(), Status::Paid { receipt });
+    assert_eq!(money.status("two").await.unwrap(), Status::Unknown);
+    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500);
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_its_time_is_not_carried_out() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    app.clock.advance(Duration::from_secs(30));
+    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Expired);
+    assert_eq!(money.status("late").await.unwrap(), Status::Unknown);
+}
+
+#[tokio::test]
+async fn coming_outcomes_are_used_up_one_by_one_and_survive_a_restart() {
+    let app = TestApp::start().await;
+    let next = [
+        Outcome::Refused(Refusal::MaximumBalance),
+        Outcome::Success,
+        Outcome::Refused(Refusal::DebitPartyInvalid),
+    ];
+    app.next_outcomes(&next).await;
+    let money = &app.sandbox.mobile_money;
+    assert_eq!(money.pay(payment("1", 500)).await.unwrap(), Answer::Refused(Refusal::MaximumBalance));
+    // A magic number leaves the queue alone.
+    let magic = Payment { phone_number: Msisdn::parse("+254700000000").unwrap(), ..payment("2", 500) };
+    assert!(matches!(money.pay(magic).await.unwrap(), Answer::Paid { .. }));
+    assert!(matches!(money.pay(payment("3", 500)).await.unwrap(), Answer::Paid { .. }));
+    let app = app.restart().await;
+    let money = &app.sandbox.mobile_money;
+    assert_eq!(money.pay(payment("4", 500)).await.unwrap(), Answer::Refused(Refusal::DebitPartyInvalid));
+    assert!(matches!(money.pay(payment("5", 500)).await.unwrap(), Answer::Paid { .. }));
+    assert_eq!(money.scenario().await.unwrap().next, []);
+}
+
+#[tokio::test]
+async fn a_scenario_changes_in_part_and_goes_back_to_its_start() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let start = money.scenario().await.unwrap();
+    let change: ScenarioChange =
+        serde_json::from_value(json!({"default": "slow", "latency_ms": 800, "next": ["bad_number"]}))
+            .unwrap();
+    let changed = money.change_scenario(change).await.unwrap();
+    assert_eq!(
+        json!(changed),
+        json!({"default": "slow", "latency_ms": 800, "float": 50_000_000, "seed": 1, "next": ["bad_number"]})
+    );
+    let back = money.change_scenario(ScenarioChange::back_to_start()).await.unwrap();
+    assert_eq!(back, start);
+    assert!(serde_json::from_value::<ScenarioChange>(json!({"default": "nonsense"})).is_err());
+}
+
+#[tokio::test]
+async fn an_answer_takes_as_long_as_the_scenario_says() {
+    let app = TestApp::start().await;
+    let latency = ScenarioChange { latency_ms: Some(3_000), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let answer = app.as_time_passes(agent.disburse(loan)).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let took = app.clock.now().since(NOON);
+    assert!(took >= Duration::from_secs(1), "{took:?}");
+}

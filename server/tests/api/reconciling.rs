@@ -1,0 +1,183 @@
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use mkopo::{mobile_money::Outcome, payouts};
+use serde_json::{Value, json};
+
+use crate::test_app::{Staff, TestApp, waiting};
+
+async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
+    agent.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn money_that_went_out_unheard_is_found_by_asking() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let accepted = app.as_time_passes(agent.disburse(loan)).await;
+    assert_eq!(accepted.status, StatusCode::ACCEPTED);
+    assert_eq!(
+        json!([accepted.json()["status"], accepted.json()["mpesa_ref"], accepted.json()["loan_status"]]),
+        json!(["PENDING", null, "APPROVED"])
+    );
+    let audit = app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(audit.pending, 3, "this one, and two of the demo's");
+
+    app.later(Duration::from_secs(10)).await;
+    let record = &agent.records_of(loan).await[0];
+    assert_eq!(record["status"], "COMPLETED");
+    assert_eq!(record["id"], accepted.json()["id"]);
+    assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    assert!(!agent.pending().await.iter().any(|other| other["loan_id"] == loan["loan_id"]));
+    let settled = app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(settled.money_out, audit.money_out + loan["total_loan_amount"].as_i64().unwrap());
+}
+
+#[tokio::test]
+async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+
+    app.later(Duration::from_mins(2)).await;
+    assert_eq!(status_of(&agent, loan).await, "PENDING", "its request might still be on the way");
+    app.later(Duration::from_mins(1)).await;
+    let record = &agent.records_of(loan).await[0];
+    assert_eq!(
+        json!([record["status"], record["error_message"], record["mpesa_ref"]]),
+        json!(["FAILED", "The payment request was not received by mobile money.", null])
+    );
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_slow_result_settles_the_payout_when_it_is_there() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::Slow]).await;
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    assert_eq!(status_of(&agent, loan).await, "PENDING");
+    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
+    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_result_that_comes_twice_or_before_the_answer_settles_once() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    for (loan, outcome) in waiting(&pending).zip([Outcome::ResultTwice, Outcome::ResultBeforeAnswer]) {
+        app.next_outcomes(&[outcome]).await;
+        assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+        app.later(Duration::from_secs(10)).await;
+        assert_eq!(agent.records_of(loan).await.len(), 1);
+        assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+        app.assert_every_shilling_is_accounted_for().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    // The clock stands still: the start itself makes every open payout due.
+    while status_of(&agent, loan).await == "PENDING" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn the_demos_open_payouts_are_still_worked_on_and_settle_a_day_later() {
+    let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
+    let agent = app.sign_in("agent").await;
+    app.later(Duration::from_hours(20)).await;
+    let open =
+        |pending: &[Value]| pending.iter().filter(|loan| loan["disbursement_status"] == "PENDING").count();
+    assert_eq!(open(&agent.pending().await), 2);
+    app.later(Duration::from_hours(5)).await;
+    assert_eq!(open(&agent.pending().await), 0);
+    let audit = app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(audit.pending, 0);
+}
+
+#[tokio::test]
+async fn two_servers_that_reconcile_beside_each_other_settle_each_payout_once() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loans: Vec<&Value> = waiting(&pending).take(5).collect();
+    app.next_outcomes(&[Outcome::PaidAnswerLost; 5]).await;
+    for answer in
+        app.as_time_passes(futures::future::join_all(loans.iter().map(|loan| agent.disburse(loan)))).await
+    {
+        assert_eq!(answer.status, StatusCode::ACCEPTED);
+    }
+    let other = app.second_server().await;
+    app.clock.advance(Duration::from_secs(20));
+    let (ours, theirs) = tokio::join!(payouts::reconcile(&app.sandbox), payouts::reconcile(&other));
+    let (_, _) = (ours.unwrap(), theirs.unwrap());
+    for loan in loans {
+        assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+        assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    }
+    app.assert_every_shilling_is_accounted_for().await;
+    other.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn a_caller_who_hangs_up_does_not_stop_the_payout() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    {
+        let mut call = Box::pin(agent.disburse(loan));
+        agent.until_claimed(loan, &mut call).await;
+    }
+    while status_of(&agent, loan).await == "PENDING" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(status_of(&agent, loan).await, "COMPLETED");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_running_payouts() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loans: Vec<&Value> = waiting(&pending).take(5).collect();
+    let calls = futures::future::join_all(loans.iter().map(|loan| agent.disburse(loan)));
+    let stop = async {
+        while agent.records_of(loans[0]).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+        app.sandbox.tasks.end(Duration::from_secs(5)).await;
+    };
+    let (answers, ()) = tokio::join!(calls, stop);
+    for answer in answers {
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+    app.assert_every_shilling_is_accounted_for().await;
+}
