@@ -1,7 +1,10 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use mkopo::{mobile_money::Outcome, payouts};
+use mkopo::{
+    mobile_money::{Outcome, ScenarioChange},
+    payouts,
+};
 use serde_json::{Value, json};
 
 use crate::test_app::{Staff, TestApp, waiting};
@@ -151,13 +154,13 @@ async fn a_caller_who_hangs_up_does_not_stop_the_payout() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
+    let latency = ScenarioChange { latency_ms: Some(1_000), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
     {
         let mut call = Box::pin(agent.disburse(loan));
         agent.until_claimed(loan, &mut call).await;
     }
-    while status_of(&agent, loan).await == "PENDING" {
-        tokio::task::yield_now().await;
-    }
+    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
     assert_eq!(status_of(&agent, loan).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }
