@@ -1,0 +1,67 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import classes from './Tooltip.module.css';
+
+interface TooltipProps {
+  /** What shows; assistive technology reads it as the description of `children`. */
+  text: string;
+  children: ReactNode;
+}
+
+/**
+ * More about something, on hover, focus or tap. It can be hovered itself, stays until pointer and
+ * focus have left, and goes with Escape (WCAG 1.4.13).
+ */
+export function Tooltip({ text, children }: TooltipProps) {
+  const id = useId();
+  const whole = useRef<HTMLSpanElement>(null);
+  const [isHovered, setHovered] = useState(false);
+  const [isFocused, setFocused] = useState(false);
+  const isShown = isHovered || isFocused;
+
+  useEffect(() => {
+    if (!isShown) return;
+    const hide = () => {
+      setHovered(false);
+      setFocused(false);
+    };
+    const hideOnEscape = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      // The tooltip is what floats on top, so Escape is meant for it and for nothing beneath.
+      event.stopPropagation();
+      hide();
+    };
+    const hideOnTapElsewhere = ({ target }: PointerEvent) => {
+      if (!whole.current?.contains(target as Node)) hide();
+    };
+    document.addEventListener('keydown', hideOnEscape, { capture: true });
+    document.addEventListener('pointerdown', hideOnTapElsewhere);
+    return () => {
+      document.removeEventListener('keydown', hideOnEscape, { capture: true });
+      document.removeEventListener('pointerdown', hideOnTapElsewhere);
+    };
+  }, [isShown]);
+
+  return (
+    <span
+      ref={whole}
+      className={classes.whole}
+      onPointerEnter={({ pointerType }) => setHovered(pointerType !== 'touch')}
+      onPointerLeave={() => setHovered(false)}
+    >
+      <button
+        type="button"
+        className={classes.trigger}
+        aria-describedby={id}
+        onFocus={() => setFocused(true)}
+        onBlur={() => setFocused(false)}
+        // Safari does not focus a button that is clicked or tapped.
+        onClick={() => setFocused(true)}
+      >
+        {children}
+      </button>
+      <span id={id} role="tooltip" className={classes.place} hidden={!isShown}>
+        <span className={classes.text}>{text}</span>
+      </span>
+    </span>
+  );
+}
