@@ -2,6 +2,11 @@ import type { ReactNode } from 'react';
 import classes from './DataTable.module.css';
 import { Icon } from './Icon';
 import { Spinner } from './Spinner';
+import { useMediaQuery } from './useMediaQuery';
+
+/** CSS pixels of the window that a table needs; a narrower one shows a list. */
+const TABLE_FROM_PX = 768;
+const DENSE_TABLE_FROM_PX = 1100;
 
 /** By what, and which way, a list is ordered. */
 export interface Sort {
@@ -21,8 +26,8 @@ export interface Column<Row> {
   align?: 'right';
   /**
    * Where the cell goes below 768 px, where a row becomes an entry of a list: `who` and `amount`
-   * make the first line, a `plain` one stands under them without its title, an `act` at the end;
-   * the others follow with their titles.
+   * make the first line, a `plain` one stands under them without its title, the others follow with
+   * their titles, and an `act` stands at the end.
    */
   narrow?: 'who' | 'amount' | 'plain' | 'act';
 }
@@ -38,6 +43,8 @@ interface DataTableProps<Row> {
   onSort?: (key: string) => void;
   /** Whether the rows are being read anew; they stay under a spinner. */
   isBusy?: boolean;
+  /** For many columns: they stand closer, and become a list below 1100 px already. */
+  isDense?: boolean;
 }
 
 /** Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space. */
@@ -49,10 +56,18 @@ export function DataTable<Row>({
   sort,
   onSort,
   isBusy = false,
+  isDense = false,
 }: DataTableProps<Row>) {
-  // The roles are said aloud because the narrow form's `display` would take them away.
+  const isList = useMediaQuery(`(max-width: ${(isDense ? DENSE_TABLE_FROM_PX : TABLE_FROM_PX) - 1}px)`);
+
+  // The roles are said aloud because the list's `display` would take them away.
   return (
-    <div className={classes.frame} aria-busy={isBusy}>
+    <div
+      className={classes.frame}
+      data-form={isList ? 'list' : 'table'}
+      data-dense={isDense}
+      aria-busy={isBusy}
+    >
       <table className={classes.table} role="table" aria-label={label}>
         <thead role="rowgroup">
           <tr role="row">
