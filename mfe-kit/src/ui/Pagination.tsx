@@ -1,5 +1,6 @@
 import Button from 'antd/es/button';
 import Select from 'antd/es/select';
+import { useEffect, useRef } from 'react';
 import { Icon, type IconName } from './Icon';
 import { pageButtons } from './page-buttons';
 import classes from './Pagination.module.css';
@@ -12,47 +13,60 @@ interface PaginationProps {
   pageSize: number;
   /** Rows on all pages together; with none, nothing is drawn (REQ-301). */
   total: number;
+  /** Rows a page that can be chosen; `pageSize` shows even where it is none of them. */
   pageSizes?: readonly number[];
   onPage: (page: number) => void;
   onPageSize: (pageSize: number) => void;
 }
 
-/** The way through the pages of a list (REQ-299 to REQ-308). */
+/** The way through the pages of a list (REQ-299 to REQ-308). A page past the end counts as the last one. */
 export function Pagination({
-  page,
+  page: asked,
   pageSize,
   total,
   pageSizes = PAGE_SIZES,
   onPage,
   onPageSize,
 }: PaginationProps) {
-  if (total === 0) return null;
   const last = Math.ceil(total / pageSize);
+  const page = Math.max(1, Math.min(asked, last));
+  const { nav, holdFocus } = useFocusOnPage(page);
+  if (total === 0) return null;
   const from = (page - 1) * pageSize + 1;
   const to = Math.min(page * pageSize, total);
 
+  const step = (icon: IconName, label: string, to: number) => (
+    <Button
+      size="small"
+      className={classes.page}
+      aria-label={label}
+      title={label}
+      disabled={to < 1 || to > last || to === page}
+      onClick={() => {
+        holdFocus();
+        onPage(to);
+      }}
+    >
+      <Icon name={icon} size={15} />
+    </Button>
+  );
+
   return (
     <div className={classes.under}>
-      <span>{`Showing ${from} to ${to} of ${total} results`}</span>
+      <span role="status">{`Showing ${from} to ${to} of ${total} results`}</span>
       <Select
         aria-label="Rows per page"
         virtual={false}
+        popupMatchSelectWidth={false}
         value={pageSize}
         onChange={onPageSize}
-        options={sizesWith(pageSize, pageSizes).map((size) => ({
-          value: size,
-          label: `${size} / page`,
-          disabled: !pageSizes.includes(size),
-        }))}
+        options={pageSizes.map((size) => ({ value: size, label: `${size} / page` }))}
+        // The size in force shows even where it can't be chosen: a list starts at 7, and the choices at 10.
+        labelRender={({ value }) => `${value} / page`}
       />
-      <nav className={classes.pages} aria-label="Pages">
-        <Step icon="first" label="First page" isDisabled={page === 1} onClick={() => onPage(1)} />
-        <Step
-          icon="previous"
-          label="Previous page"
-          isDisabled={page === 1}
-          onClick={() => onPage(page - 1)}
-        />
+      <nav ref={nav} className={classes.pages} aria-label="Pages">
+        {step('first', 'First page', 1)}
+        {step('previous', 'Previous page', page - 1)}
         {pageButtons(page, last).map((button) =>
           typeof button === 'number' ? (
             <Button
@@ -66,37 +80,33 @@ export function Pagination({
               {button}
             </Button>
           ) : (
-            <span key={button} aria-hidden="true">
+            <span key={button} className={classes.gap} aria-hidden="true">
               …
             </span>
           ),
         )}
-        <Step icon="next" label="Next page" isDisabled={page === last} onClick={() => onPage(page + 1)} />
-        <Step icon="last" label="Last page" isDisabled={page === last} onClick={() => onPage(last)} />
+        {step('next', 'Next page', page + 1)}
+        {step('last', 'Last page', last)}
       </nav>
     </div>
   );
 }
 
-/** The size in force shows even where it can't be chosen: a list starts at 7, and the choices at 10. */
-function sizesWith(pageSize: number, pageSizes: readonly number[]) {
-  return pageSizes.includes(pageSize) ? pageSizes : [pageSize, ...pageSizes];
-}
+/**
+ * A step that leads to the first or last page is disabled by it, and a disabled button loses the
+ * focus; the page's own button takes it then.
+ */
+function useFocusOnPage(page: number) {
+  const nav = useRef<HTMLElement>(null);
+  const isStepping = useRef(false);
 
-function Step({
-  icon,
-  label,
-  isDisabled,
-  onClick,
-}: {
-  icon: IconName;
-  label: string;
-  isDisabled: boolean;
-  onClick: () => void;
-}) {
-  return (
-    <Button size="small" className={classes.page} aria-label={label} disabled={isDisabled} onClick={onClick}>
-      <Icon name={icon} size={15} />
-    </Button>
-  );
+  useEffect(() => {
+    if (!isStepping.current) return;
+    isStepping.current = false;
+    const { activeElement } = document;
+    if (activeElement === document.body || activeElement?.matches(':disabled'))
+      nav.current?.querySelector<HTMLElement>('[aria-current="page"]')?.focus({ preventScroll: true });
+  }, [page]);
+
+  return { nav, holdFocus: () => (isStepping.current = true) };
 }
