@@ -4,4 +4,7 @@ export { default as Modal } from 'antd/es/modal/Modal';
 export { default as Select } from 'antd/es/select';
 export { default as Switch } from 'antd/es/switch';
 export { type Column, DataTable, type Sort } from './ui/DataTable';
+export { Figure, Figures } from './ui/Figure';
 export { Pagination } from './ui/Pagination';
+export { Person } from './ui/Person';
+export { SearchBox } from './ui/SearchBox';
