@@ -2,13 +2,17 @@ import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
 import slicePackage from '../package.json';
 
+const ReportsPage = lazy(() => import('./reports/ReportsPage'));
 const TransactionsPage = lazy(() => import('./transactions/TransactionsPage'));
 
 /** What was paid out, and what was tried. */
 const slice: Slice = {
   name: slicePackage.name,
   version: slicePackage.version,
-  routes: [{ path: '/transactions', Component: TransactionsPage }],
+  routes: [
+    { path: '/transactions', Component: TransactionsPage },
+    { path: '/reports', Component: ReportsPage },
+  ],
 };
 
 export default slice;

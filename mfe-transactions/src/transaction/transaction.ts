@@ -28,45 +28,50 @@ export interface Transaction {
   approver_email: string | null;
 }
 
+/** A record as other providers may send it too: with parts missing. */
+type Wire = { [Field in keyof Schema<'DisbursementRecord'>]?: Schema<'DisbursementRecord'>[Field] | null };
+
 /** A record as a transaction (REQ-354 to REQ-361). */
-export function transactionFrom(wire: Schema<'DisbursementRecord'>): Transaction {
+export function transactionFrom(wire: Wire): Transaction {
+  const reference = wire.mpesa_ref ?? null;
+  const customer = {
+    id: wire.customer_id ?? '',
+    firstName: wire.customer_first_name ?? '',
+    lastName: wire.customer_last_name ?? '',
+    idNumber: wire.customer_id_number ?? '',
+    phoneNumber: wire.customer_phone_number ?? '',
+  };
   return {
-    id: wire.id,
-    loanId: wire.loan_id,
-    amount: wire.amount,
+    id: wire.id ?? '',
+    loanId: wire.loan_id ?? '',
+    amount: wire.amount ?? 0,
     type: 'disbursement',
     status: statusFrom(wire.status),
-    date: wire.created_at,
-    reference: wire.mpesa_ref,
-    mpesaRef: wire.mpesa_ref,
-    transactionId: wire.transaction_id,
-    phone: wire.phone,
-    errorMessage: wire.error_message,
-    processedAt: wire.processed_at,
+    date: wire.created_at ?? '',
+    reference,
+    mpesaRef: reference,
+    transactionId: wire.transaction_id ?? '',
+    phone: wire.phone ?? '',
+    errorMessage: wire.error_message ?? null,
+    processedAt: wire.processed_at ?? null,
     performedBy: {
-      id: wire.user_id,
-      username: `${wire.user_first_name} ${wire.user_last_name}`.trim(),
-      email: wire.user_email,
+      id: wire.user_id ?? '',
+      username: `${wire.user_first_name ?? ''} ${wire.user_last_name ?? ''}`.trim(),
+      email: wire.user_email ?? '',
       role: 'agent',
     },
-    customer: {
-      id: wire.customer_id,
-      firstName: wire.customer_first_name,
-      lastName: wire.customer_last_name,
-      idNumber: wire.customer_id_number,
-      phoneNumber: wire.customer_phone_number,
-    },
-    customer_first_name: wire.customer_first_name,
-    customer_last_name: wire.customer_last_name,
-    customer_phone_number: wire.customer_phone_number,
-    customer_id_number: wire.customer_id_number,
-    approver_id: wire.approver_id,
-    approver_name: wire.approver_name,
-    approver_email: wire.approver_email,
+    customer,
+    customer_first_name: customer.firstName,
+    customer_last_name: customer.lastName,
+    customer_phone_number: customer.phoneNumber,
+    customer_id_number: customer.idNumber,
+    approver_id: wire.approver_id ?? null,
+    approver_name: wire.approver_name ?? null,
+    approver_email: wire.approver_email ?? null,
   };
 }
 
-function statusFrom(status: string): TransactionStatus {
+function statusFrom(status: string | null | undefined): TransactionStatus {
   if (status === 'COMPLETED' || status === 'SUCCESS') return 'success';
   if (status === 'FAILED' || status === 'ERROR') return 'failed';
   return 'pending';

@@ -1,0 +1,9 @@
+import type { Tone } from 'mfe-kit/ui';
+import type { TransactionStatus } from './transaction';
+
+/** How a status is called and tinted. */
+export const STATUSES: Record<TransactionStatus, { label: string; tone: Tone }> = {
+  success: { label: 'Successful', tone: 'good' },
+  failed: { label: 'Failed', tone: 'bad' },
+  pending: { label: 'Pending', tone: 'wait' },
+};

@@ -1,0 +1,89 @@
+import { disbursementRecord } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import { transactionFrom } from './transaction';
+
+test('REQ-354 REQ-355 REQ-356 REQ-357 REQ-358 a record becomes a transaction, field by field', () => {
+  expect(
+    transactionFrom(
+      disbursementRecord({
+        id: 'PAY-1',
+        loan_id: 'LN-1',
+        amount: 25_000,
+        status: 'FAILED',
+        created_at: '2026-11-14T09:30:00.000Z',
+        mpesa_ref: 'UKE7Q2M9XA',
+        transaction_id: '019a8123-0000-7000-8000-000000000001',
+        phone: '+254700000001',
+        error_message: 'The balance is insufficient for the transaction.',
+        processed_at: '2026-11-14T09:30:02.000Z',
+        user_id: 'USR-3',
+        user_first_name: 'Achieng',
+        user_last_name: 'Otieno',
+        user_email: 'agent@mkopo.test',
+        customer_id: 'CUS-1',
+        customer_first_name: 'Wanjiku',
+        customer_last_name: 'Kamau',
+        customer_id_number: '28461937',
+        customer_phone_number: '+254712345678',
+        approver_id: 'USR-2',
+        approver_name: 'Peter Njoroge',
+        approver_email: 'supervisor@mkopo.test',
+      }),
+    ),
+  ).toEqual({
+    id: 'PAY-1',
+    loanId: 'LN-1',
+    amount: 25_000,
+    type: 'disbursement',
+    status: 'failed',
+    date: '2026-11-14T09:30:00.000Z',
+    reference: 'UKE7Q2M9XA',
+    mpesaRef: 'UKE7Q2M9XA',
+    transactionId: '019a8123-0000-7000-8000-000000000001',
+    phone: '+254700000001',
+    errorMessage: 'The balance is insufficient for the transaction.',
+    processedAt: '2026-11-14T09:30:02.000Z',
+    performedBy: { id: 'USR-3', username: 'Achieng Otieno', email: 'agent@mkopo.test', role: 'agent' },
+    customer: {
+      id: 'CUS-1',
+      firstName: 'Wanjiku',
+      lastName: 'Kamau',
+      idNumber: '28461937',
+      phoneNumber: '+254712345678',
+    },
+    customer_first_name: 'Wanjiku',
+    customer_last_name: 'Kamau',
+    customer_phone_number: '+254712345678',
+    customer_id_number: '28461937',
+    approver_id: 'USR-2',
+    approver_name: 'Peter Njoroge',
+    approver_email: 'supervisor@mkopo.test',
+  });
+});
+
+test.for([
+  ['COMPLETED', 'success'],
+  ['SUCCESS', 'success'],
+  ['FAILED', 'failed'],
+  ['ERROR', 'failed'],
+  ['PENDING', 'pending'],
+  ['REVERSED', 'pending'],
+  ['completed', 'pending'],
+  ['', 'pending'],
+] as const)('REQ-359 REQ-360 REQ-361 %s on the wire is %s here', ([wire, status]) => {
+  expect(transactionFrom({ ...disbursementRecord(), status: wire as 'COMPLETED' }).status).toBe(status);
+});
+
+test('a record without its optional parts keeps its place, with nothing in theirs', () => {
+  const transaction = transactionFrom({ id: 'PAY-1', amount: 25_000, status: 'PENDING', mpesa_ref: null });
+  expect(transaction.performedBy.username).toBe('');
+  expect(transaction.customer).toEqual({
+    id: '',
+    firstName: '',
+    lastName: '',
+    idNumber: '',
+    phoneNumber: '',
+  });
+  expect(transaction.reference).toBeNull();
+  expect(transaction.errorMessage).toBeNull();
+});
