@@ -1,50 +1,374 @@
-import { answer, disbursementRecord, renderSlice, screen } from 'mfe-kit/testing';
-import { expect, test } from 'vitest';
+import { queryClient, session } from 'mfe-kit';
+import {
+  answer,
+  disbursementRecord,
+  failure,
+  provider,
+  renderSlice,
+  screen,
+  unreachable,
+  waitFor,
+  within,
+} from 'mfe-kit/testing';
+import { delay, http, HttpResponse } from 'msw';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
-const RECORDS = Array.from({ length: 20 }, (_, index) =>
+const RECORDS_PATH = '/api/v1/disbursement-records';
+
+const RECORDS = Array.from({ length: 60 }, (_, index) =>
   disbursementRecord({
     id: `PAY-${index + 1}`,
     loan_id: `LN-${index + 1}`,
-    status: index % 2 === 0 ? 'COMPLETED' : 'FAILED',
-    mpesa_ref: index % 2 === 0 ? `UKE${index + 1}` : null,
+    status: index % 3 === 0 ? 'FAILED' : 'COMPLETED',
+    mpesa_ref: index % 3 === 0 ? null : `UKE${index + 1}`,
   }),
 );
 
 async function open(address = '/transactions', records = RECORDS) {
-  answer('get', '/api/v1/disbursement-records', 200, records);
+  const received = answer('get', RECORDS_PATH, 200, records);
   const drawn = renderSlice(slice, address);
-  await screen.findByRole('heading', { name: 'Transaction History' });
-  return drawn;
+  await screen.findByText(/transaction\(s\) found/);
+  return { ...drawn, received };
 }
 
-test('REQ-275 REQ-299 REQ-303 the first seven are shown, and how many there are', async () => {
+const searchBox = () => screen.getByPlaceholderText('Search transactions...');
+const range = () => screen.getByText(/^Showing/).textContent;
+const firstRow = () => screen.getAllByRole('row')[1]!;
+const cell = (row: HTMLElement, title: string) =>
+  within(row).getAllByRole('cell')[
+    screen.getAllByRole('columnheader').findIndex(({ textContent }) => textContent === title)
+  ]!;
+
+async function choose(user: Awaited<ReturnType<typeof open>>['user'], box: string, option: string) {
+  await user.click(screen.getByRole('combobox', { name: box }));
+  await user.click(screen.getByRole('option', { name: option }));
+}
+
+// The first test would wait for the page's code otherwise.
+beforeAll(() => import('./TransactionsPage'));
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('REQ-275 REQ-299 REQ-303 the first seven show under the title, and how many there are', async () => {
   await open();
-  expect(screen.getByText('20 transaction(s) found')).toBeVisible();
+  expect(screen.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
+  expect(screen.getByText('60 transaction(s) found')).toBeVisible();
   expect(screen.getAllByRole('row')).toHaveLength(1 + 7);
-  expect(screen.getByText('Showing 1 to 7 of 20 results')).toBeVisible();
+  expect(range()).toBe('Showing 1 to 7 of 60 results');
+  expect(screen.getByText('7 / page')).toBeVisible();
 });
 
-test('REQ-285 the last column keeps its misspelt title', async () => {
+test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-285 the columns, in their order', async () => {
   await open();
-  expect(screen.getAllByRole('columnheader').at(-1)).toHaveTextContent(/^Dibursed By$/);
+  expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
+    'Customer Name',
+    'Disb Date',
+    'Amount',
+    'Status',
+    'Reference',
+    'Approved By',
+    'Dibursed By',
+  ]);
 });
 
-test('REQ-288 REQ-291 a search leads back to the first page and finds receipts', async () => {
-  const { user } = await open('/transactions?page=3');
-  expect(screen.getByText('Showing 15 to 20 of 20 results')).toBeVisible();
-  await user.type(screen.getByPlaceholderText('Search transactions...'), 'uke19');
-  expect(screen.getByText('Showing 1 to 1 of 1 results')).toBeVisible();
+test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-286 a row says all about its record', async () => {
+  await open('/transactions', [disbursementRecord()]);
+  const row = firstRow();
+  expect(cell(row, 'Customer Name')).toHaveTextContent('WWanjiku Kamau0712345678ID 28461937');
+  expect(cell(row, 'Disb Date')).toHaveTextContent('14 Nov 2026');
+  expect(cell(row, 'Amount')).toHaveTextContent('KES 25,000');
+  expect(cell(row, 'Status')).toHaveTextContent('Successful');
+  expect(cell(row, 'Status').querySelector('svg')).toBeVisible();
+  expect(cell(row, 'Reference')).toHaveTextContent('UKE7Q2M9XA');
+  expect(cell(row, 'Approved By')).toHaveTextContent('Peter Njoroge');
+  expect(cell(row, 'Dibursed By')).toHaveTextContent('Achieng Otieno');
 });
 
-test('REQ-289 an address with a status shows those only', async () => {
-  await open('/transactions?status=failed');
-  expect(screen.getByText('10 transaction(s) found')).toBeVisible();
+test('the exact time stands behind the date', async () => {
+  await open('/transactions', [disbursementRecord()]);
+  const date = within(firstRow()).getByText('14 Nov 2026');
+  expect(date).toHaveAttribute('datetime', '2026-11-14T09:30:00.000Z');
+  expect(date.title).toMatch(/14 Nov 2026.*12:30:00/);
 });
 
-test('REQ-294 REQ-295 an empty list says why it is empty', async () => {
-  const { user } = await open('/transactions', []);
+test('REQ-283 what is missing has its stand-in', async () => {
+  await open('/transactions', [
+    disbursementRecord({ mpesa_ref: null, approver_name: null, user_first_name: '', user_last_name: '' }),
+  ]);
+  const row = firstRow();
+  expect(cell(row, 'Reference')).toHaveTextContent(/^N\/A$/);
+  expect(cell(row, 'Approved By')).toHaveTextContent(/^Supervisor$/);
+  expect(cell(row, 'Dibursed By')).toHaveTextContent(/^Agent$/);
+  expect(within(row).queryByRole('button')).not.toBeInTheDocument();
+});
+
+test('a record with most of its fields missing still has its row', async () => {
+  await open('/transactions', [{ id: 'PAY-1', amount: 500, status: 'REVERSED' } as never]);
+  const row = firstRow();
+  expect(cell(row, 'Disb Date')).toHaveTextContent(/^N\/A$/);
+  expect(cell(row, 'Amount')).toHaveTextContent('KES 500');
+  expect(cell(row, 'Status')).toHaveTextContent('Pending');
+});
+
+test('why a payout failed is told on hover, on focus and to assistive technology', async () => {
+  const { user } = await open('/transactions', [
+    disbursementRecord({ status: 'FAILED', error_message: 'The balance is insufficient.' }),
+  ]);
+  const status = within(firstRow()).getByRole('button', { name: 'Failed' });
+  expect(status).toHaveAccessibleDescription('The balance is insufficient.');
+  await user.hover(status);
+  expect(screen.getByRole('tooltip')).toHaveTextContent('The balance is insufficient.');
+  await user.unhover(status);
+  expect(screen.queryByRole('tooltip')).not.toBeInTheDocument();
+  status.focus();
+  expect(await screen.findByRole('tooltip')).toBeVisible();
+});
+
+test('the reference can be copied', async () => {
+  const { user } = await open('/transactions', [disbursementRecord()]);
+  await user.click(screen.getByRole('button', { name: 'Copy reference UKE7Q2M9XA' }));
+  expect(await navigator.clipboard.readText()).toBe('UKE7Q2M9XA');
+  expect(await screen.findByText('Copied')).toBeInTheDocument();
+});
+
+test('REQ-276 REQ-287 REQ-288 REQ-291 a search leads back to the first page, finds, and stands in the address', async () => {
+  const { user, router } = await open('/transactions?page=3');
+  expect(range()).toBe('Showing 15 to 21 of 60 results');
+  await user.type(searchBox(), 'uke2');
+  expect(screen.getByText('8 transaction(s) found')).toBeVisible();
+  expect(range()).toBe('Showing 1 to 7 of 8 results');
+  expect(router.state.location.search).toBe('?search=uke2');
+  await user.clear(searchBox());
+  expect(screen.getByText('60 transaction(s) found')).toBeVisible();
+  expect(router.state.location.search).toBe('');
+});
+
+test('REQ-277 REQ-289 REQ-291 a status leads back to the first page and shows its own', async () => {
+  const { user, router } = await open('/transactions?page=3');
+  await user.click(screen.getByRole('combobox', { name: 'Status' }));
+  expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
+    'All Statuses',
+    'Successful',
+    'Failed',
+    'Pending',
+  ]);
+  await user.click(screen.getByRole('option', { name: 'Failed' }));
+  expect(screen.getByText('20 transaction(s) found')).toBeVisible();
+  expect(range()).toBe('Showing 1 to 7 of 20 results');
+  expect(router.state.location.search).toBe('?status=failed');
+});
+
+test('REQ-278 REQ-290 More Filters does nothing, and no control offers a type', async () => {
+  const { user, router } = await open();
+  const before = document.body.innerHTML;
+  screen.getByRole('button', { name: 'More Filters' }).focus();
+  await user.keyboard('{Enter}');
+  expect(document.body.innerHTML).toBe(before);
+  expect(router.state.location.search).toBe('');
+  expect(screen.getAllByRole('combobox')).toHaveLength(2);
+});
+
+test('REQ-292 REQ-300 a page size leads back to the first page and stands in the address', async () => {
+  const { user, router } = await open('/transactions?page=3');
+  await choose(user, 'Rows per page', '25 / page');
+  expect(range()).toBe('Showing 1 to 25 of 60 results');
+  expect(screen.getAllByRole('row')).toHaveLength(1 + 25);
+  expect(router.state.location.search).toBe('?size=25');
+});
+
+test('an address brings back search, status, page and size, and keeps what is not the list’s', async () => {
+  const { user, router } = await open('/transactions?search=ln-&status=success&page=2&size=10&from=mail');
+  expect(searchBox()).toHaveValue('ln-');
+  expect(screen.getByText('Successful', { selector: '[title]' })).toBeVisible();
+  expect(range()).toBe('Showing 11 to 20 of 40 results');
+  await user.click(screen.getByRole('button', { name: 'Page 3' }));
+  expect(range()).toBe('Showing 21 to 30 of 40 results');
+  expect(Object.fromEntries(new URLSearchParams(router.state.location.search))).toEqual({
+    search: 'ln-',
+    status: 'success',
+    page: '3',
+    size: '10',
+    from: 'mail',
+  });
+});
+
+test.for([
+  '?page=0',
+  '?page=-1',
+  '?page=two',
+  '?page=1.5',
+  '?size=8',
+  '?size=',
+  '?status=SUCCESS',
+  '?status=',
+])('the address %s is read as if nothing had been chosen', async (search) => {
+  await open(`/transactions${search}`);
+  expect(range()).toBe('Showing 1 to 7 of 60 results');
+});
+
+test('a page past the end shows the last one', async () => {
+  await open('/transactions?page=400');
+  expect(range()).toBe('Showing 57 to 60 of 60 results');
+});
+
+test('leaving the list and coming back keeps it', async () => {
+  const { user, router } = await open();
+  await user.type(searchBox(), 'uke');
+  await user.click(screen.getByRole('button', { name: 'Page 2' }));
+  await router.navigate('/elsewhere');
+  await screen.findByTestId('elsewhere');
+  await router.navigate(-1);
+  expect(await screen.findByPlaceholderText('Search transactions...')).toHaveValue('uke');
+  expect(range()).toBe('Showing 8 to 14 of 40 results');
+});
+
+test('REQ-293 a page turn scrolls smoothly to the top', async () => {
+  const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
+  const { user } = await open();
+  await user.click(screen.getByRole('button', { name: 'Next page' }));
+  expect(range()).toBe('Showing 8 to 14 of 60 results');
+  expect(scrollTo.mock.calls).toEqual([[{ top: 0, behavior: 'smooth' }]]);
+});
+
+test('REQ-293 a page turn goes to the top at once for those who want less motion', async () => {
+  const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
+  vi.spyOn(window, 'matchMedia').mockImplementation(
+    (query) =>
+      Object.assign(new EventTarget(), {
+        matches: query === '(prefers-reduced-motion: reduce)',
+        media: query,
+      }) as unknown as MediaQueryList,
+  );
+  const { user } = await open();
+  await user.click(screen.getByRole('button', { name: 'Last page' }));
+  expect(scrollTo.mock.calls).toEqual([[{ top: 0, behavior: 'auto' }]]);
+});
+
+test('neither search nor filter scrolls', async () => {
+  const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
+  const { user } = await open();
+  await user.type(searchBox(), 'uke');
+  await choose(user, 'Status', 'Failed');
+  expect(scrollTo).not.toHaveBeenCalled();
+});
+
+test('REQ-295 REQ-301 an empty history says when there will be one, and has no pages', async () => {
+  await open('/transactions', []);
+  expect(screen.getByText('0 transaction(s) found')).toBeVisible();
+  expect(screen.getByText('No transactions found')).toBeVisible();
   expect(screen.getByText('Transactions will appear here once loans are disbursed')).toBeVisible();
-  await user.type(screen.getByPlaceholderText('Search transactions...'), 'x');
+  expect(screen.queryByRole('table')).not.toBeInTheDocument();
+  expect(screen.queryByRole('navigation')).not.toBeInTheDocument();
+});
+
+test('REQ-294 a search or a status that finds nothing says what to do', async () => {
+  const { user } = await open();
+  await user.type(searchBox(), 'nobody');
+  expect(screen.getByText('No transactions found')).toBeVisible();
   expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
+  await user.clear(searchBox());
+  await choose(user, 'Status', 'Pending');
+  expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
+});
+
+test('REQ-295 blanks in the search are no filter', async () => {
+  await open('/transactions?search=%20%20', []);
+  expect(screen.getByText('Transactions will appear here once loans are disbursed')).toBeVisible();
+});
+
+test('REQ-296 REQ-298 while the list is read there is a spinner', async () => {
+  const received = answer('get', RECORDS_PATH, 200, RECORDS, { afterMs: 50 });
+  renderSlice(slice, '/transactions');
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(screen.queryByRole('table')).not.toBeInTheDocument();
+  expect(await screen.findByRole('table', { name: 'Transactions' })).toBeVisible();
+  expect(screen.queryByRole('status', { name: 'Loading' })).not.toBeInTheDocument();
+  expect(received.map(({ url }) => url.pathname + url.search)).toEqual([RECORDS_PATH]);
+});
+
+test('REQ-369 the list is fresh for 5 minutes, and then read anew', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { router, received } = await open();
+  const leaveAndComeBack = async () => {
+    await router.navigate('/elsewhere');
+    await screen.findByTestId('elsewhere');
+    await router.navigate('/transactions');
+    await screen.findByText('60 transaction(s) found');
+  };
+  vi.setSystemTime(Date.now() + 5 * 60_000 - 1000);
+  await leaveAndComeBack();
+  expect(received).toHaveLength(1);
+  vi.setSystemTime(Date.now() + 2000);
+  await leaveAndComeBack();
+  await waitFor(() => expect(received).toHaveLength(2));
+});
+
+test('a list that is read anew keeps its rows under the spinner', async () => {
+  await open();
+  answer('get', RECORDS_PATH, 200, [disbursementRecord({ mpesa_ref: 'UKENEWEST1' })], { afterMs: 50 });
+  const reread = queryClient.invalidateQueries({ queryKey: ['transactions'] });
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(screen.getAllByRole('row')).toHaveLength(1 + 7);
+  await reread;
+  expect(await screen.findByText('UKENEWEST1')).toBeVisible();
+  expect(screen.getByText('1 transaction(s) found')).toBeVisible();
+});
+
+test('REQ-297 a failure shows the server’s words, and Retry reloads the page', async () => {
+  const reload = vi.fn();
+  vi.stubGlobal('location', { origin: window.location.origin, reload });
+  answer('get', RECORDS_PATH, 503, failure('The service is busy', 'busy'));
+  const { user } = renderSlice(slice, '/transactions');
+  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorThe service is busyRetry');
+  expect(screen.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Retry' }));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+test.for([
+  ['the provider cannot be reached', () => unreachable('get', RECORDS_PATH)],
+  [
+    'the answer is not JSON',
+    () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.text('<html>'))),
+  ],
+  [
+    'the answer is no list',
+    () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({ data: [] }))),
+  ],
+  [
+    'a failure has no text',
+    () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({}, { status: 500 }))),
+  ],
+] as const)('REQ-297 REQ-298 the page says so when %s', async ([, fail]) => {
+  fail();
+  renderSlice(slice, '/transactions');
+  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorFailed to fetch transactionsRetry');
+});
+
+test('REQ-297 an answer that does not come in 10 s is given up', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+  // The browser's own timer of AbortSignal.timeout cannot be faked; this one can.
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException('timed out', 'TimeoutError')), ms);
+    return controller.signal;
+  });
+  provider.use(http.get(`*${RECORDS_PATH}`, () => delay('infinite')));
+  renderSlice(slice, '/transactions');
+  await screen.findByRole('status', { name: 'Loading' });
+  await vi.advanceTimersByTimeAsync(9_900);
+  expect(screen.queryByRole('alert')).not.toBeInTheDocument();
+  await vi.advanceTimersByTimeAsync(200);
+  expect(await screen.findByRole('alert')).toHaveTextContent('Failed to fetch transactions');
+});
+
+test('a session that has ended shows no stale list', async () => {
+  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
+  answer('get', RECORDS_PATH, 401, failure('no session', 'no_session'));
+  renderSlice(slice, '/transactions');
+  await waitFor(() => expect(session.token).toBeNull());
+  expect(screen.queryByRole('table')).not.toBeInTheDocument();
 });

@@ -1,27 +1,49 @@
 import type { Transaction, TransactionStatus } from '../transaction/transaction';
 
-/** What the list is narrowed to, and which part of it is shown. */
-export interface TransactionListState {
+/** What the list is narrowed to. */
+export interface TransactionFilter {
   search: string;
   status: TransactionStatus | 'all';
-  /** Counted from 1. */
-  page: number;
-  pageSize: number;
+  /** A type or 'all'. No control offers it; so far there is one type (REQ-290). */
+  type: string;
 }
 
-/** The transactions that search and status let through (REQ-287 to REQ-289). */
+/** The transactions that search, status and type let through, in the order they came (REQ-287 to REQ-289). */
 export function selectTransactions(
   transactions: readonly Transaction[],
-  { search, status }: Pick<TransactionListState, 'search' | 'status'>,
+  { search, status, type }: TransactionFilter,
 ): readonly Transaction[] {
   const text = search.trim().toLowerCase();
-  if (text === '' && status === 'all') return transactions;
+  if (text === '' && status === 'all' && type === 'all') return transactions;
+  const texts = text === '' ? [] : searchedTexts(transactions);
   return transactions.filter(
-    (transaction) =>
-      (status === 'all' || transaction.status === status) && (text === '' || isFound(transaction, text)),
+    (transaction, index) =>
+      (status === 'all' || transaction.status === status) &&
+      (type === 'all' || transaction.type === type) &&
+      (text === '' || texts[index]?.includes(text)),
   );
 }
 
-function isFound({ id, loanId, reference, performedBy }: Transaction, text: string): boolean {
-  return [id, loanId, reference, performedBy.username].some((value) => value?.toLowerCase().includes(text));
+/** Whether anything is left out by a filter, or would be. */
+export function isFiltering({ search, status, type }: TransactionFilter): boolean {
+  return search.trim() !== '' || status !== 'all' || type !== 'all';
+}
+
+/** Stands between fields, so that no search finds the end of one with the start of the next. */
+const BETWEEN = '\n';
+
+const textsOfLists = new WeakMap<readonly Transaction[], string[]>();
+
+/**
+ * What search looks at, in lower case: id, loan id, reference and the performer's username. Made
+ * once for a list, because 100,000 records are too many to do at each keystroke.
+ */
+function searchedTexts(transactions: readonly Transaction[]): string[] {
+  const kept = textsOfLists.get(transactions);
+  if (kept) return kept;
+  const texts = transactions.map(({ id, loanId, reference, performedBy }) =>
+    [id, loanId, reference ?? '', performedBy.username].join(BETWEEN).toLowerCase(),
+  );
+  textsOfLists.set(transactions, texts);
+  return texts;
 }
