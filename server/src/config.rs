@@ -1,10 +1,26 @@
 //! The settings; their documentation is `mkopo serve --help`.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
 
+use axum::http::Uri;
+use clap::{CommandFactory, error::ContextKind};
+use ipnet::IpNet;
+use lettre::{AsyncSmtpTransport, Tokio1Executor, message::Mailbox};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use tracing_subscriber::EnvFilter;
 
-use crate::randomness::Randomness;
+use crate::{
+    auth::{Role, email::Email},
+    phone::Msisdn,
+    randomness::Randomness,
+};
+
+/// How long each answer of the mail server is waited for.
+const SMTP_ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Provider of the Mkopo portal: the API, the simulated mobile money, and the built slices.
 #[derive(clap::Parser, Debug)]
@@ -15,18 +31,108 @@ pub struct CommandLine {
     pub command: Command,
 }
 
+impl CommandLine {
+    /// What is wrong with a setting, as one sentence that names it as the environment does; none
+    /// when `error` is about something else than a setting.
+    pub fn refused_setting(error: &clap::Error) -> Option<String> {
+        let context = |kind| error.get(kind).map(ToString::to_string);
+        let option = context(ContextKind::InvalidArg)?;
+        let command = Self::command();
+        let argument = command.get_subcommands().flat_map(clap::Command::get_arguments).find(|argument| {
+            argument.get_long().is_some_and(|long| option.split(' ').next() == Some(&format!("--{long}")))
+        })?;
+        let variable = argument.get_env()?.to_string_lossy();
+        let reason =
+            std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
+        let value = context(ContextKind::InvalidValue).unwrap_or_default();
+        Some(if argument.is_hide_env_values_set() {
+            format!("{variable} is not right: {reason}.")
+        } else {
+            format!("{variable} can't be '{value}': {reason}.")
+        })
+    }
+}
+
 /// What `mkopo` can do.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
     /// Answer calls until told to stop.
     Serve(Settings),
+    /// Say who may sign in.
+    User(UserSettings),
+}
+
+/// What managing staff needs.
+#[derive(clap::Args, Debug)]
+pub struct UserSettings {
+    /// Folder that holds the database. The service may run meanwhile.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: UserCommand,
+}
+
+/// What can be done about staff.
+#[derive(clap::Subcommand, Debug)]
+pub enum UserCommand {
+    /// Open an account. The password is asked for.
+    Add(AddUser),
+    /// Print all accounts.
+    List,
+    /// Close an account: its sessions end at once and nobody can sign in to it.
+    Deactivate {
+        /// The account's e-mail address.
+        #[arg(value_parser = parse_email)]
+        email: Email,
+    },
+    /// Open a closed account again.
+    Activate {
+        /// The account's e-mail address.
+        #[arg(value_parser = parse_email)]
+        email: Email,
+    },
+}
+
+/// The account to open.
+#[derive(clap::Args, Debug)]
+pub struct AddUser {
+    /// E-mail address, by which they sign in.
+    #[arg(value_parser = parse_email)]
+    pub email: Email,
+
+    /// First name.
+    #[arg(long, value_parser = parse_name, value_name = "NAME")]
+    pub first_name: String,
+
+    /// Last name.
+    #[arg(long, value_parser = parse_name, value_name = "NAME")]
+    pub last_name: String,
+
+    /// What the portal calls them; their first name when not given.
+    #[arg(long, value_parser = parse_name, value_name = "NAME")]
+    pub username: Option<String>,
+
+    /// Kenyan mobile number, to which reset codes go.
+    #[arg(long, value_parser = parse_phone, value_name = "NUMBER")]
+    pub phone: Msisdn,
+
+    /// What they may do.
+    #[arg(long)]
+    pub role: Role,
+
+    /// Read the password from the first line of standard input instead of asking for it.
+    #[arg(long)]
+    pub password_stdin: bool,
 }
 
 /// What a deployment may set, by option or environment.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Settings {
     /// Address and port to answer on.
-    #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
+    #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = parse_listen,
+          value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
 
     /// Folder that holds the database and the generated secrets.
@@ -35,12 +141,12 @@ pub struct Settings {
 
     /// Folder of the built portal: the shell, its slices and `slices.json`. Without it only the
     /// API is served.
-    #[arg(long, env = "MKOPO_PORTAL_DIR", value_name = "FOLDER")]
+    #[arg(long, env = "MKOPO_PORTAL_DIR", value_parser = parse_folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
     /// Demo mode: demo accounts with a known password, and demo data, on an empty database.
     #[arg(long, env = "MKOPO_DEMO", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
-          action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new(),
+          action = clap::ArgAction::Set, value_parser = parse_switch,
           value_name = "true|false")]
     pub demo: bool,
 
@@ -52,21 +158,39 @@ pub struct Settings {
 
     /// How long a session lasts, in minutes.
     #[arg(long, env = "MKOPO_SESSION_MINUTES", default_value_t = 480, value_name = "MINUTES",
-          value_parser = clap::value_parser!(u32).range(1..=43_200))]
+          value_parser = parse_session_minutes)]
     pub session_minutes: u32,
+
+    /// Proxies in front, as addresses or networks (`10.0.0.0/8`) with commas between. What they
+    /// say in `X-Forwarded-For` is believed; without any, only the connection's own address is.
+    #[arg(long, env = "MKOPO_TRUSTED_PROXIES", value_delimiter = ',', value_parser = parse_network,
+          value_name = "NETWORK,…")]
+    pub trusted_proxies: Vec<IpNet>,
+
+    /// Mail server that e-mails go out by: `smtps://user:password@host` (TLS) or
+    /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it
+    /// e-mails stay in the outbox.
+    #[arg(long, env = "MKOPO_SMTP_URL", hide_env_values = true, value_parser = SmtpUrl::parse,
+          value_name = "URL")]
+    pub smtp_url: Option<SmtpUrl>,
+
+    /// Who e-mails come from, as `name@domain` or `Name <name@domain>`.
+    #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = parse_mailbox,
+          value_name = "ADDRESS")]
+    pub smtp_from: Mailbox,
 
     /// Name that the portal and its messages carry.
     #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_name = "NAME",
-          value_parser = clap::builder::NonEmptyStringValueParser::new())]
+          value_parser = parse_name)]
     pub brand: String,
 
     /// What the portal calls itself in a sentence.
     #[arg(long, env = "MKOPO_PRODUCT", default_value = "the product", value_name = "NAME",
-          value_parser = clap::builder::NonEmptyStringValueParser::new())]
+          value_parser = parse_name)]
     pub product: String,
 
     /// What is logged: a level, or `target=level` separated by commas.
-    #[arg(long, env = "MKOPO_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(long, env = "MKOPO_LOG", default_value = "info", value_parser = parse_log, value_name = "FILTER")]
     pub log: String,
 }
 
@@ -109,9 +233,107 @@ fn write_private(file: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
+/// The way to a mail server. It may hold a password and does not print.
+#[derive(Clone)]
+pub struct SmtpUrl(SecretString);
+
+impl SmtpUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        const EXAMPLE: &str = "give a mail server such as smtps://user:password@mail.example.com";
+        let url: Uri = text.parse().map_err(|_| EXAMPLE.to_owned())?;
+        let authority = url.authority().ok_or_else(|| EXAMPLE.to_owned())?;
+        AsyncSmtpTransport::<Tokio1Executor>::from_url(text).map_err(|_| EXAMPLE.to_owned())?;
+        let is_encrypted = url.scheme_str() == Some("smtps")
+            || url.query().is_some_and(|query| query.split('&').any(|pair| pair == "tls=required"));
+        let host = authority.host().trim_matches(['[', ']']);
+        let is_here =
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        if authority.as_str().contains('@') && !is_encrypted && !is_here {
+            return Err("a password must not be sent over the network as it is; use smtps:// or add \
+                        ?tls=required"
+                .to_owned());
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The transport that the address names.
+    pub fn transport(&self) -> AsyncSmtpTransport<Tokio1Executor> {
+        AsyncSmtpTransport::<Tokio1Executor>::from_url(self.0.expose_secret())
+            .unwrap_or_else(|_| AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("localhost"))
+            .timeout(Some(SMTP_ANSWERS_WITHIN))
+            .build()
+    }
+}
+
+impl std::fmt::Debug for SmtpUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SmtpUrl([REDACTED])")
+    }
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "give an address and a port such as 127.0.0.1:8080".to_owned())
+}
+
+fn parse_folder(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    folder
+        .is_dir()
+        .then_some(folder)
+        .ok_or_else(|| "there is no such folder; give one that is there".to_owned())
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("give true or false".to_owned()),
+    }
+}
+
+fn parse_session_minutes(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|minutes| (1..=43_200).contains(minutes))
+        .ok_or_else(|| "give whole minutes from 1 to 43200".to_owned())
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err("give a name of at least one letter".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+fn parse_log(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text)
+        .map(|_| text.to_owned())
+        .map_err(|_| "give a level such as info, or target=level with commas between".to_owned())
+}
+
+fn parse_mailbox(text: &str) -> Result<Mailbox, String> {
+    text.parse().map_err(|_| "give an address such as no-reply@example.com".to_owned())
+}
+
+fn parse_email(text: &str) -> Result<Email, String> {
+    Email::parse(text).ok_or_else(|| "give an e-mail address such as wanjiru@example.com".to_owned())
+}
+
+fn parse_phone(text: &str) -> Result<Msisdn, String> {
+    Msisdn::parse(text).ok_or_else(|| "give a Kenyan mobile number such as 0712345678".to_owned())
+}
+
 fn parse_jwt_secret(text: &str) -> Result<SecretString, String> {
     if text.len() < 32 {
-        return Err("must have at least 32 bytes".to_owned());
+        return Err("give at least 32 bytes, or leave it unset to have one made".to_owned());
     }
     Ok(text.into())
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
+        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, with commas between".to_owned())
 }

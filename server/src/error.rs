@@ -1,5 +1,7 @@
 //! Every failure, its status and its body, chosen here and nowhere else.
 
+use std::time::Duration;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -24,6 +26,25 @@ pub enum Failure {
     /// The account was deactivated.
     #[error("account is inactive")]
     AccountInactive,
+
+    /// No such code was sent to them, or it has been used, replaced, tried too often or expired.
+    #[error("invalid or expired code")]
+    InvalidCode,
+    /// The new password has fewer than 6 characters.
+    #[error("Password must be at least 6 characters long.")]
+    PasswordTooShort,
+    /// This e-mail address, or this network address, was wrong too often.
+    #[error("Too many tries. Try again in {}.", minutes_or_seconds(*wait))]
+    #[expect(missing_docs, reason = "the text says it")]
+    TooManyTries { wait: Duration },
+    /// Another code can't be sent yet.
+    #[error("A code was sent a moment ago. Another can be sent in {}.", minutes_or_seconds(*wait))]
+    #[expect(missing_docs, reason = "the text says it")]
+    CodeSentAlready { wait: Duration },
+    /// So many sign in that this one's password could not be checked in time.
+    #[error("Too many people are signing in. Try again in {}.", minutes_or_seconds(*wait))]
+    #[expect(missing_docs, reason = "the text says it")]
+    SignInsWait { wait: Duration },
 
     // Paying out
     /// No loan has this id.
@@ -111,6 +132,11 @@ impl Failure {
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
+            F::InvalidCode => (StatusCode::BAD_REQUEST, "invalid_code"),
+            F::PasswordTooShort => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_short"),
+            F::TooManyTries { .. } | F::CodeSentAlready { .. } | F::SignInsWait { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "too_many_requests")
+            }
             F::LoanNotFound(_) => (StatusCode::NOT_FOUND, "loan_not_found"),
             F::AlreadyDisbursed(_) => (StatusCode::CONFLICT, "already_disbursed"),
             F::InProgress(_) => (StatusCode::CONFLICT, "in_progress"),
@@ -144,6 +170,9 @@ impl Failure {
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             Self::Busy | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
+            Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
+                Some(whole_seconds(*wait))
+            }
             _ => None,
         }
     }
@@ -168,6 +197,19 @@ pub struct Form {
     pub request_id: String,
     /// As RFC 9457 has it.
     pub problem: bool,
+}
+
+/// Rounded up: whoever comes again after so many seconds does not come too early.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
+}
+
+fn minutes_or_seconds(wait: Duration) -> String {
+    match whole_seconds(wait) {
+        1 => "1 second".to_owned(),
+        seconds @ ..=90 => format!("{seconds} seconds"),
+        seconds => format!("{} minutes", seconds.div_ceil(60)),
+    }
 }
 
 /// What a failed answer says, until [`crate::edge`] writes it in the form the caller asked for.

@@ -41,12 +41,13 @@ use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
 use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
 
 use crate::{
-    auth::{password::Passwords, session, session::Tokens},
+    auth::{fingerprint::Fingerprints, password::Passwords, session, session::Tokens},
     clock::Clock,
     config::Settings,
     database::Database,
     error::Failure,
     mobile_money::MobileMoney,
+    outbox::Outbox,
     randomness::Randomness,
     tasks::Tasks,
 };
@@ -70,6 +71,10 @@ pub struct World {
     pub passwords: Passwords,
     /// Signs and reads session tokens.
     pub tokens: Tokens,
+    /// Makes what must be recognised unreadable.
+    pub fingerprints: Fingerprints,
+    /// Wakes who sends messages.
+    pub outbox: Outbox,
     /// Where money is sent from.
     pub mobile_money: MobileMoney,
     /// What runs beside the calls.
@@ -94,22 +99,23 @@ impl Sandbox {
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
         use anyhow::Context;
-        let folder = settings.data_dir.display().to_string();
-        std::fs::create_dir_all(&settings.data_dir).with_context(|| {
-            format!("can't make the data folder {folder}; set MKOPO_DATA_DIR to one that can be written")
-        })?;
-        let database = Database::open(&settings.data_dir.join("mkopo.db")).await.with_context(|| {
+        let unusable = |what: &str| {
             format!(
-                "can't open the database in the data folder {folder}; set MKOPO_DATA_DIR to one that can be written"
+                "can't {what} in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
+                settings.data_dir.display()
             )
-        })?;
-        let secret = settings
-            .token_secret(&randomness)
-            .with_context(|| format!("can't keep the token secret in the data folder {folder}"))?;
+        };
+        std::fs::create_dir_all(&settings.data_dir).with_context(|| unusable("make anything"))?;
+        let database = Database::open(&settings.data_dir.join("mkopo.db"))
+            .await
+            .with_context(|| unusable("open the database"))?;
+        let secret = settings.token_secret(&randomness).with_context(|| unusable("keep the token secret"))?;
         let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
         let sandbox = Self(Arc::new(World {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
+            fingerprints: Fingerprints::new(&secret),
+            outbox: Outbox::default(),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),

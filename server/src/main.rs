@@ -1,6 +1,8 @@
 //! The command line.
 
-use std::{io::IsTerminal, process::ExitCode, time::Duration};
+mod user;
+
+use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::Parser;
@@ -8,7 +10,7 @@ use mkopo::{
     Sandbox,
     clock::Clock,
     config::{Command, CommandLine, Settings},
-    demo,
+    demo, outbox,
     randomness::Randomness,
 };
 use tokio::{net::TcpListener, signal};
@@ -22,8 +24,17 @@ const LAST_ANSWERS: Duration = Duration::from_secs(9);
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let done = match CommandLine::parse().command {
+    let command = match CommandLine::try_parse() {
+        Ok(line) => line.command,
+        Err(error) => {
+            let Some(sentence) = CommandLine::refused_setting(&error) else { error.exit() };
+            eprintln!("mkopo: {sentence}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let done = match command {
         Command::Serve(settings) => serve(settings).await,
+        Command::User(settings) => user::run(settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -46,8 +57,10 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     if sandbox.settings.demo {
         println!("{}", demo::welcome(&format!("http://{address}")));
     }
+    sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
     let (stopping, stopped) = tokio::sync::oneshot::channel();
-    let serving = axum::serve(listener, mkopo::router(sandbox.clone())).with_graceful_shutdown(async {
+    let service = mkopo::router(sandbox.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(async {
         asked_to_stop().await;
         _ = stopping.send(());
     });
@@ -62,8 +75,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
 }
 
 fn log(settings: &Settings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.log)
-        .with_context(|| format!("MKOPO_LOG is not a log filter: {}", settings.log))?;
+    let filter = EnvFilter::try_new(&settings.log)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if std::io::stderr().is_terminal() {
         lines.init();

@@ -1,4 +1,4 @@
--- Who may sign in, and their sessions.
+-- Who may sign in, their sessions, their one-time codes, and how often was tried.
 --
 -- Conventions of every table: ids are TEXT, times are ms since 1970 in UTC (`…_at`), money is
 -- whole KES, booleans are 0 or 1. STRICT makes SQLite hold to the types as PostgreSQL does.
@@ -30,3 +30,32 @@ CREATE TABLE session (
 ) STRICT;
 
 CREATE INDEX session_open_by_staff ON session (staff_id) WHERE ended_at IS NULL;
+
+-- The last code of each purpose: a newer one takes the place of the older. The row outlives the
+-- code, to say how long ago it was sent.
+CREATE TABLE one_time_code (
+    staff_id    TEXT NOT NULL REFERENCES staff (staff_id),
+    purpose     TEXT NOT NULL CHECK (purpose IN ('sign_in', 'password_reset')),
+    -- Keyed by the deployment's secret: a million tries on a stolen database find nothing.
+    fingerprint TEXT NOT NULL,
+    wrong_tries INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    used_at     INTEGER,
+    PRIMARY KEY (staff_id, purpose)
+) STRICT;
+
+-- Tries that failed, counted by e-mail address (as a fingerprint: what is typed there need not be
+-- one) and by network address. In the database, so that a restart or a second server goes on
+-- counting where the first stopped.
+CREATE TABLE try_count (
+    action         TEXT NOT NULL,
+    subject        TEXT NOT NULL,
+    tries          INTEGER NOT NULL,
+    -- Fifteen minutes after the first try; then the count begins anew.
+    window_ends_at INTEGER NOT NULL,
+    PRIMARY KEY (action, subject)
+) STRICT;
+
+-- What can be dropped.
+CREATE INDEX try_count_by_end ON try_count (window_ends_at);

@@ -1,13 +1,21 @@
-//! Who is asking: staff, their passwords and their sessions.
+//! Who is asking: staff, their passwords, codes and sessions.
 
+pub mod accounts;
 pub mod api;
+pub mod client_address;
+pub mod email;
+pub mod fingerprint;
+pub mod limits;
+pub mod otp;
 pub mod password;
+pub mod password_reset;
 pub mod session;
 pub mod sign_in;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::UnixMillis;
+use self::email::Email;
+use crate::{clock::UnixMillis, database::Connection};
 
 /// What a member of staff may do; the portal shows its entries by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
@@ -25,7 +33,7 @@ pub enum Role {
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Staff {
     pub staff_id: String,
-    pub email: String,
+    pub email: Email,
     pub username: String,
     pub first_name: String,
     pub last_name: String,
@@ -36,7 +44,17 @@ pub struct Staff {
     pub created_at: UnixMillis,
 }
 
+const BY_EMAIL: &str = "
+    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+           is_active, created_at
+    FROM staff WHERE email = $1";
+
 impl Staff {
+    /// The account of `email`, active or not.
+    pub async fn by_email(connection: &mut Connection, email: &Email) -> Result<Option<Self>, sqlx::Error> {
+        sqlx::query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
+    }
+
     /// First and last name.
     pub fn name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)

@@ -67,7 +67,7 @@ impl Tokens {
         let mut rules = Validation::new(Algorithm::HS256);
         rules.set_issuer(&[ISSUER]);
         rules.set_audience(&[AUDIENCE]);
-        rules.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
+        rules.set_required_spec_claims(&["exp", "iss", "aud", "sub", "jti"]);
         // The library would ask the machine for the time; ours may have been moved.
         rules.validate_exp = false;
         let claims = jsonwebtoken::decode::<Claims>(token, &self.decoding, &rules).ok()?.claims;
@@ -78,36 +78,47 @@ impl Tokens {
 const OPEN: &str = "
     INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
 
-/// Opens a session for `staff` and answers its token.
-pub async fn open(sandbox: &Sandbox, staff: &Staff) -> Result<String, Failure> {
-    let now = sandbox.clock.now();
-    let session_id = sandbox.randomness.id(now);
-    let expires_at = now.plus(sandbox.settings.session_length());
+/// A session that is not open yet.
+pub struct NewSession {
+    session_id: String,
+    staff_id: String,
+    created_at: UnixMillis,
+    expires_at: UnixMillis,
+}
+
+/// A session for `staff` and its token, which is good once the session is entered.
+pub fn prepare(sandbox: &Sandbox, staff: &Staff) -> Result<(NewSession, String), Failure> {
+    let created_at = sandbox.clock.now();
+    let expires_at = created_at.plus(sandbox.settings.session_length());
+    let session = NewSession {
+        session_id: sandbox.randomness.id(created_at),
+        staff_id: staff.staff_id.clone(),
+        created_at,
+        expires_at,
+    };
     let token = sandbox.tokens.sign(&Claims {
         iss: ISSUER.to_owned(),
         aud: AUDIENCE.to_owned(),
-        sub: staff.staff_id.clone(),
-        jti: session_id.clone(),
-        iat: now.0 / 1000,
+        sub: session.staff_id.clone(),
+        jti: session.session_id.clone(),
+        iat: created_at.0 / 1000,
         exp: expires_at.0 / 1000,
     })?;
-    let staff_id = staff.staff_id.clone();
-    sandbox
-        .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                sqlx::query(OPEN)
-                    .bind(session_id)
-                    .bind(staff_id)
-                    .bind(now)
-                    .bind(expires_at)
-                    .execute(connection)
-                    .await?;
-                Ok(())
-            })
-        })
-        .await?;
-    Ok(token)
+    Ok((session, token))
+}
+
+impl NewSession {
+    /// Opens it.
+    pub async fn enter(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        sqlx::query(OPEN)
+            .bind(self.session_id)
+            .bind(self.staff_id)
+            .bind(self.created_at)
+            .bind(self.expires_at)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
 }
 
 const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
@@ -123,6 +134,18 @@ pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Re
             })
         })
         .await
+}
+
+const END_ALL: &str = "UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL";
+
+/// Ends all sessions of `staff_id`.
+pub async fn end_all(
+    connection: &mut Connection,
+    staff_id: &str,
+    now: UnixMillis,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(&mut *connection).await?;
+    versions::moved(connection, Versioned::Sessions).await
 }
 
 const FIND: &str = "

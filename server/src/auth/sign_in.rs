@@ -1,9 +1,17 @@
-//! Signing in by password.
+//! Signing in: by password, or by password and a code that was e-mailed.
 
 use secrecy::SecretString;
 
-use super::{Staff, session};
-use crate::{Sandbox, error::Failure};
+use super::{
+    Staff,
+    client_address::ClientAddress,
+    email::Email,
+    fingerprint::Fingerprints,
+    limits::{self, Action, Trier},
+    otp::{Attempt, Otp, Purpose},
+    session::{self, NewSession},
+};
+use crate::{Sandbox, clock::UnixMillis, database::Connection, error::Failure};
 
 /// Someone signed in, with the token that proves it.
 pub struct SignedIn {
@@ -13,37 +21,102 @@ pub struct SignedIn {
     pub staff: Staff,
 }
 
-/// Opens a session for who knows the password of `email`.
+/// What someone gives to prove who they are.
+pub struct Credentials {
+    /// Of the account.
+    pub email: Email,
+    /// Of the account.
+    pub password: SecretString,
+    /// The code that was e-mailed, when they sign in by code.
+    pub otp: Option<Otp>,
+}
+
+/// Opens a session for who knows the password of `email`, and the code if one is asked for.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] (told
-/// only to who knows the password).
-pub async fn by_password(
+/// only to who knows the password), [`Failure::InvalidCode`] (the same),
+/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+pub async fn sign_in(
     sandbox: &Sandbox,
-    email: &str,
-    password: SecretString,
+    ClientAddress(address): ClientAddress,
+    credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
-    let staff = find(sandbox, email).await?;
+    let Credentials { email, password, otp } = credentials;
+    let trier = Trier::new(&sandbox.fingerprints, &email, address);
+    let staff = {
+        let mut reader = sandbox.database.read().await?;
+        // Those who are past the limit don't get as far as the costly hashing.
+        limits::check(&mut reader, Action::Password, &trier, sandbox.clock.now()).await?;
+        Staff::by_email(&mut reader, &email).await?
+    };
     let kept = staff.as_ref().map(|staff| staff.password_hash.clone());
     let matches = sandbox.passwords.matches(password, kept).await?;
+
+    let now = sandbox.clock.now();
+    let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
+    let (session, token) = match &staff {
+        Some(staff) => session::prepare(sandbox, staff).map(|(session, token)| (Some(session), token))?,
+        None => (None, String::new()),
+    };
+    let decision = Decision {
+        staff: staff.clone(),
+        matches,
+        attempt: otp.map(|otp| Attempt {
+            staff_id,
+            purpose: Purpose::SignIn,
+            otp,
+            trier: trier.clone(),
+            now,
+        }),
+        session,
+        trier,
+        now,
+        fingerprints: sandbox.fingerprints.clone(),
+    };
+    sandbox.database.write(move |connection: &mut Connection| Box::pin(decision.enter(connection))).await??;
     let staff = staff.ok_or(Failure::UserNotFound)?;
-    if !matches {
-        return Err(Failure::InvalidPassword);
-    }
-    if !staff.is_active {
-        return Err(Failure::AccountInactive);
-    }
-    let token = session::open(sandbox, &staff).await?;
+    tracing::info!(staff.id = staff.staff_id, "session.opened");
     Ok(SignedIn { token, staff })
 }
 
-const FIND: &str = "
-    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
-           is_active, created_at
-    FROM staff WHERE email = $1";
+/// What is known once the password has been checked; decided and counted in one transaction.
+struct Decision {
+    staff: Option<Staff>,
+    matches: bool,
+    attempt: Option<Attempt>,
+    session: Option<NewSession>,
+    trier: Trier,
+    now: UnixMillis,
+    fingerprints: Fingerprints,
+}
 
-async fn find(sandbox: &Sandbox, email: &str) -> Result<Option<Staff>, Failure> {
-    let mut reader = sandbox.database.read().await?;
-    let email = email.trim().to_lowercase();
-    Ok(sqlx::query_as(FIND).bind(email).fetch_optional(&mut *reader).await?)
+impl Decision {
+    /// The outer result undoes what was written, the inner one keeps it.
+    async fn enter(self, connection: &mut Connection) -> Result<Result<(), Failure>, Failure> {
+        let Self { staff, matches, attempt, session, trier, now, fingerprints } = self;
+        limits::check(connection, Action::Password, &trier, now).await?;
+        let (Some(staff), Some(session)) = (staff, session) else {
+            limits::count(connection, Action::Password, &trier, now).await?;
+            return Ok(Err(Failure::UserNotFound));
+        };
+        // While the password was being checked it may have been reset, or the account closed.
+        let staff_now = Staff::by_email(connection, &staff.email).await?;
+        let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
+        let Some(staff) = staff_now.filter(|_| matches) else {
+            limits::count(connection, Action::Password, &trier, now).await?;
+            return Ok(Err(Failure::InvalidPassword));
+        };
+        if !staff.is_active {
+            return Ok(Err(Failure::AccountInactive));
+        }
+        if let Some(attempt) = attempt
+            && !attempt.enter(connection, &fingerprints).await?
+        {
+            return Ok(Err(Failure::InvalidCode));
+        }
+        limits::forget(connection, Action::Password, &trier).await?;
+        session.enter(connection).await?;
+        Ok(Ok(()))
+    }
 }

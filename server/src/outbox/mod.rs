@@ -1,18 +1,60 @@
 //! Every e-mail and SMS that goes out: a row, written in the transaction that it tells of.
 
-use crate::{clock::UnixMillis, database::Connection, phone::Msisdn, randomness::Randomness};
+mod deliver;
+
+pub use deliver::keep_delivering;
+
+use crate::{
+    auth::email::Email, clock::UnixMillis, database::Connection, phone::Msisdn, randomness::Randomness,
+};
+
+/// A one-time code that a message carries.
+#[derive(Clone, Copy)]
+pub struct Code<'a> {
+    /// As it stands in the message's text.
+    pub digits: &'a str,
+    /// When it is worthless.
+    pub expires_at: UnixMillis,
+}
 
 const ENQUEUE: &str = "
-    INSERT INTO outbox_message (message_id, channel, recipient, subject, body, code, created_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    INSERT INTO outbox_message
+        (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-/// Puts an SMS into the outbox.
+/// Puts an e-mail into the outbox.
+pub async fn email(
+    connection: &mut Connection,
+    randomness: &Randomness,
+    now: UnixMillis,
+    to: &Email,
+    subject: &str,
+    body: &str,
+    code: Option<Code<'_>>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(ENQUEUE)
+        .bind(randomness.id(now))
+        .bind("email")
+        .bind(to)
+        .bind(subject)
+        .bind(body)
+        .bind(code.map(|code| code.digits))
+        .bind(code.map(|code| code.expires_at))
+        .bind(now)
+        .bind(now)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Puts an SMS into the outbox. Nothing takes it further: whoever is to read it finds it there.
 pub async fn sms(
     connection: &mut Connection,
     randomness: &Randomness,
     now: UnixMillis,
     to: &Msisdn,
     body: &str,
+    code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(ENQUEUE)
         .bind(randomness.id(now))
@@ -20,9 +62,27 @@ pub async fn sms(
         .bind(to)
         .bind(None::<&str>)
         .bind(body)
-        .bind(None::<&str>)
+        .bind(code.map(|code| code.digits))
+        .bind(code.map(|code| code.expires_at))
         .bind(now)
+        .bind(None::<UnixMillis>)
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// Wakes whoever waits for new messages, in this process. Clones wake the same.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox(std::sync::Arc<tokio::sync::Notify>);
+
+impl Outbox {
+    /// Says that a message was put in; called once it is committed.
+    pub fn wake(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits for the next message that is put in.
+    async fn woken(&self) {
+        self.0.notified().await;
+    }
 }

@@ -157,7 +157,7 @@ impl Settling {
             self.brand,
             phone.local(),
         );
-        outbox::sms(connection, &self.randomness, self.now, &phone, &text).await?;
+        outbox::sms(connection, &self.randomness, self.now, &phone, &text, None).await?;
         Ok(())
     }
 }

@@ -3,12 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod command_line;
 mod contract;
 mod database;
 mod edge;
 mod idempotency;
+mod limits;
 mod loans;
+mod logs;
+mod mail_server;
 mod mobile_money;
+mod otp;
+mod outbox;
+mod password_reset;
 mod payouts;
 mod reconciling;
 mod sign_in;

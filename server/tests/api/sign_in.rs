@@ -143,3 +143,71 @@ async fn a_token_that_is_not_ours_is_no_session() {
         assert_eq!(elsewhere.send(request).await.status, StatusCode::UNAUTHORIZED, "{token}");
     }
 }
+
+/// What a token of ours says, and when.
+fn claims(session_id: &str, staff_id: &str) -> Value {
+    let now = crate::test_app::NOON.0 / 1000;
+    json!({
+        "iss": "mkopo", "aud": "mkopo-portal", "sub": staff_id, "jti": session_id,
+        "iat": now, "exp": now + 3600,
+    })
+}
+
+#[tokio::test]
+async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
+    use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+
+    let secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let app = TestApp::start_with(&["--jwt-secret", secret]).await;
+    app.sign_in("agent").await;
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let (session_id, staff_id): (String, String) =
+        sqlx::query_as("SELECT session_id, staff_id FROM session").fetch_one(&mut *reader).await.unwrap();
+    let right = claims(&session_id, &staff_id);
+    let sign = |claims: &Value, algorithm: Algorithm, secret: &str| {
+        encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap()
+    };
+    let status = async |token: &str| {
+        app.send(crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(token), None)).await.status
+    };
+    let good = sign(&right, Algorithm::HS256, secret);
+    assert_eq!(status(&good).await, StatusCode::OK, "the others differ from this one in what they name");
+
+    let expired = crate::test_app::NOON.0 / 1000 - 61;
+    for (claim, value) in [
+        ("iss", None),
+        ("iss", Some(json!("other"))),
+        ("aud", None),
+        ("aud", Some(json!("other"))),
+        ("exp", None),
+        ("exp", Some(json!(expired))),
+        ("exp", Some(json!("never"))),
+        ("jti", None),
+        ("jti", Some(json!("other"))),
+        ("jti", Some(json!(""))),
+        ("sub", None),
+        ("sub", Some(json!("other"))),
+    ] {
+        let mut claims = right.clone();
+        match &value {
+            Some(value) => claims[claim] = value.clone(),
+            None => _ = claims.as_object_mut().unwrap().remove(claim),
+        }
+        let token = sign(&claims, Algorithm::HS256, secret);
+        assert_eq!(status(&token).await, StatusCode::UNAUTHORIZED, "{claim}: {value:?}");
+    }
+    for algorithm in [Algorithm::HS384, Algorithm::HS512] {
+        let token = sign(&right, algorithm, secret);
+        assert_eq!(status(&token).await, StatusCode::UNAUTHORIZED, "{algorithm:?}");
+    }
+    let other_secret = sign(&right, Algorithm::HS256, &secret.replace('0', "9"));
+    let (head, signature) = good.rsplit_once('.').unwrap();
+    let (_, payload) = head.split_once('.').unwrap();
+    // {"alg":"none","typ":"JWT"}
+    let unsigned = format!("eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.{payload}.");
+    for token in
+        [other_secret, unsigned, head.to_owned(), format!("{head}."), format!("x.{payload}.{signature}")]
+    {
+        assert_eq!(status(&token).await, StatusCode::UNAUTHORIZED, "{token}");
+    }
+}

@@ -1,10 +1,11 @@
 //! The whole service on a fresh database, called without a network.
 
-use std::{pin::Pin, time::Duration};
+use std::{net::SocketAddr, path::Path, pin::Pin, time::Duration};
 
 use axum::{
     Router,
     body::Body,
+    extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
 };
 use clap::Parser;
@@ -52,9 +53,19 @@ impl TestApp {
     ///
     /// Nothing that runs is waited for: what was under way stops where it is.
     pub async fn restart(self) -> Self {
+        self.restart_with(&[]).await
+    }
+
+    /// Stops and starts again on the same data, with further options of `mkopo serve`.
+    pub async fn restart_with(self, options: &[&str]) -> Self {
         self.sandbox.close(Duration::ZERO).await;
         let Self { clock, data_dir, starts, .. } = self;
-        Self::open(data_dir, clock, &[], starts + 1).await
+        Self::open(data_dir, clock, options, starts + 1).await
+    }
+
+    /// Where the data is.
+    pub fn data_dir(&self) -> &Path {
+        self.data_dir.path()
     }
 
     async fn open(data_dir: TempDir, clock: Clock, options: &[&str], starts: u64) -> Self {
@@ -68,6 +79,13 @@ impl TestApp {
     pub async fn second_server(&self) -> Sandbox {
         let settings = settings(self.data_dir.path().to_str().unwrap(), &[]);
         Sandbox::open(settings, self.clock.clone(), Randomness::seeded(99)).await.unwrap()
+    }
+
+    /// The same, to be called.
+    pub async fn second(&self) -> Self {
+        let sandbox = self.second_server().await;
+        let router = mkopo::router(sandbox.clone());
+        Self { sandbox, clock: self.clock.clone(), router, data_dir: tempfile::tempdir().unwrap(), starts: 0 }
     }
 
     /// What comes of `future` while the clock runs, fifty times as fast as it does for us.
@@ -145,6 +163,33 @@ impl TestApp {
         self.send(request(method, path, None, body)).await
     }
 
+    /// Posts `body` to `path`, from a network address.
+    pub async fn post_from(&self, address: &str, path: &str, body: Value) -> Answer {
+        let mut request = request(Method::POST, path, None, Some(body));
+        let peer = SocketAddr::new(address.parse().unwrap(), 40_000);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        self.send(request).await
+    }
+
+    /// Posts `body` to `path`, without a session.
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.call(Method::POST, path, Some(body)).await
+    }
+
+    /// The newest message to `recipient`.
+    pub async fn newest_message(&self, recipient: &str) -> Message {
+        const NEWEST: &str = "
+            SELECT channel, recipient, subject, body, code, sent_at IS NOT NULL AS is_sent, attempts, last_error
+            FROM outbox_message WHERE recipient = $1 ORDER BY created_at DESC, message_id DESC LIMIT 1";
+        let mut reader = self.sandbox.database.read().await.unwrap();
+        sqlx::query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
+    }
+
+    /// The code in the newest message to `recipient`.
+    pub async fn newest_code(&self, recipient: &str) -> String {
+        self.newest_message(recipient).await.code.unwrap()
+    }
+
     /// Sends any request; its answer must be in the contract.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let (method, path) = (request.method().clone(), request.uri().to_string());
@@ -164,11 +209,27 @@ impl TestApp {
     }
 }
 
+/// What went out.
+#[derive(Debug, sqlx::FromRow, serde::Serialize)]
+pub struct Message {
+    pub channel: String,
+    pub recipient: String,
+    pub subject: Option<String>,
+    pub body: String,
+    pub code: Option<String>,
+    pub is_sent: bool,
+    pub attempts: i64,
+    pub last_error: Option<String>,
+}
+
 /// The settings of a test: demo mode, in that data folder.
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
-    let line = ["mkopo", "serve", "--demo", "true", "--data-dir", data_dir];
-    let Command::Serve(settings) = CommandLine::parse_from(line.iter().chain(options)).command;
-    settings
+    let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
+    let line = ["mkopo", "serve", "--data-dir", data_dir];
+    match CommandLine::parse_from(line.iter().chain(demo).chain(options)).command {
+        Command::Serve(settings) => settings,
+        other @ Command::User(_) => panic!("{other:?}"),
+    }
 }
 
 /// Someone signed in.

@@ -1,0 +1,109 @@
+//! Opening, closing and listing the accounts of staff.
+
+use secrecy::SecretString;
+
+use super::{Role, Staff, email::Email, otp, password::Passwords, session};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, Database},
+    error::Failure,
+    phone::Msisdn,
+    randomness::Randomness,
+};
+
+/// Someone who shall be able to sign in.
+pub struct NewAccount {
+    /// They sign in by it.
+    pub email: Email,
+    /// What the portal calls them.
+    pub username: String,
+    /// First name.
+    pub first_name: String,
+    /// Last name.
+    pub last_name: String,
+    /// Where reset codes go.
+    pub phone_number: Msisdn,
+    /// What they may do.
+    pub role: Role,
+    /// They sign in by it.
+    pub password: SecretString,
+}
+
+const INSERT: &str = "
+    INSERT INTO staff
+        (staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+         is_active, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+
+/// Opens an account.
+///
+/// # Errors
+/// One that [`Failure::is_unique_violation`] when the address has an account already.
+pub async fn open(
+    database: &Database,
+    passwords: &Passwords,
+    randomness: &Randomness,
+    now: UnixMillis,
+    account: NewAccount,
+) -> Result<(), Failure> {
+    let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
+    let password_hash = passwords.hash(password).await?;
+    let staff_id = randomness.id(now);
+    database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query(INSERT)
+                    .bind(staff_id)
+                    .bind(email)
+                    .bind(username)
+                    .bind(first_name)
+                    .bind(last_name)
+                    .bind(phone_number)
+                    .bind(role)
+                    .bind(password_hash)
+                    .bind(true)
+                    .bind(now)
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
+const ALL: &str = "
+    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+           is_active, created_at
+    FROM staff ORDER BY email";
+
+/// All accounts, by e-mail address.
+pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
+    Ok(sqlx::query_as(ALL).fetch_all(connection).await?)
+}
+
+const SET_ACTIVE: &str = "
+    UPDATE staff SET is_active = $2, updated_at = $3 WHERE email = $1 RETURNING staff_id";
+
+/// Closes the account of `email`, which ends its sessions and codes for good, or opens it again.
+///
+/// # Errors
+/// [`Failure::UserNotFound`].
+pub async fn set_active(
+    connection: &mut Connection,
+    email: &Email,
+    is_active: bool,
+    now: UnixMillis,
+) -> Result<(), Failure> {
+    let staff_id: String = sqlx::query_scalar(SET_ACTIVE)
+        .bind(email)
+        .bind(is_active)
+        .bind(now)
+        .fetch_optional(&mut *connection)
+        .await?
+        .ok_or(Failure::UserNotFound)?;
+    if !is_active {
+        session::end_all(connection, &staff_id, now).await?;
+        otp::end_all(connection, &staff_id, now).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! One-time codes: six digits, good for five minutes, once, and for five tries.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use super::{Staff, email::Email, limits, limits::Action, limits::Trier};
+use crate::{
+    Sandbox, auth::client_address::ClientAddress, auth::fingerprint::Fingerprints, clock::UnixMillis,
+    database::Connection, error::Failure, outbox, phone::Msisdn, randomness::Randomness,
+};
+
+/// How long a code is good.
+pub const LIFE: Duration = Duration::from_mins(5);
+/// How long after a code another one can be asked for.
+pub const RESEND_AFTER: Duration = Duration::from_secs(30);
+/// How many tries a code takes; the last one may be the right one.
+const TRIES: i64 = 5;
+
+/// What a code is for. One for the one is none for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
+pub enum Purpose {
+    /// To sign in, besides the password; sent by e-mail.
+    SignIn,
+    /// To set a new password; sent by SMS.
+    PasswordReset,
+}
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign_in",
+            Self::PasswordReset => "password_reset",
+        }
+    }
+
+    fn asking(self) -> Action {
+        match self {
+            Self::SignIn => Action::SignInCodeRequest,
+            Self::PasswordReset => Action::ResetCodeRequest,
+        }
+    }
+
+    fn trying(self) -> Action {
+        match self {
+            Self::SignIn => Action::SignInCode,
+            Self::PasswordReset => Action::ResetCode,
+        }
+    }
+}
+
+/// A code as someone typed it, right or not. It does not print.
+#[derive(Clone)]
+pub struct Otp(String);
+
+impl Otp {
+    fn draw(randomness: &Randomness) -> Self {
+        Self(format!("{:06}", randomness.below(1_000_000)))
+    }
+
+    fn fingerprint_parts<'a>(&'a self, staff_id: &'a str, purpose: Purpose) -> [&'a str; 4] {
+        ["one-time code", purpose.name(), staff_id, &self.0]
+    }
+}
+
+impl<'de> Deserialize<'de> for Otp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Whatever is no code is a wrong one.
+        String::deserialize(deserializer).map(|text| Self(text.trim().to_owned()))
+    }
+}
+
+/// Sends a code to the user of `email`. It ends the one before.
+///
+/// # Errors
+/// [`Failure::UserNotFound`], [`Failure::AccountInactive`], [`Failure::CodeSentAlready`] within
+/// 30 s, [`Failure::TooManyTries`] after many within 15 minutes.
+pub async fn send(
+    sandbox: &Sandbox,
+    ClientAddress(address): ClientAddress,
+    email: Email,
+    purpose: Purpose,
+) -> Result<(), Failure> {
+    let request = Request {
+        trier: Trier::new(&sandbox.fingerprints, &email, address),
+        email,
+        purpose,
+        otp: Otp::draw(&sandbox.randomness),
+        now: sandbox.clock.now(),
+        brand: sandbox.settings.brand.clone(),
+        randomness: sandbox.randomness.clone(),
+        fingerprints: sandbox.fingerprints.clone(),
+    };
+    let sent = sandbox
+        .database
+        .write(move |connection: &mut Connection| Box::pin(request.enter(connection)))
+        .await?;
+    sandbox.outbox.wake();
+    sent
+}
+
+struct Request {
+    trier: Trier,
+    email: Email,
+    purpose: Purpose,
+    otp: Otp,
+    now: UnixMillis,
+    brand: String,
+    randomness: Randomness,
+    fingerprints: Fingerprints,
+}
+
+const SENT_AT: &str = "SELECT created_at FROM one_time_code WHERE staff_id = $1 AND purpose = $2";
+
+const KEEP: &str = "
+    INSERT INTO one_time_code (staff_id, purpose, fingerprint, wrong_tries, created_at, expires_at)
+    VALUES ($1, $2, $3, 0, $4, $5)
+    ON CONFLICT (staff_id, purpose) DO UPDATE SET
+        fingerprint = excluded.fingerprint, wrong_tries = 0, created_at = excluded.created_at,
+        expires_at = excluded.expires_at, used_at = NULL";
+
+impl Request {
+    /// The outer result undoes what was written, the inner one keeps it.
+    async fn enter(self, connection: &mut Connection) -> Result<Result<(), Failure>, Failure> {
+        let Self { trier, purpose, now, .. } = &self;
+        limits::check(connection, purpose.asking(), trier, *now).await?;
+        let staff = match Staff::by_email(connection, &self.email).await? {
+            Some(staff) if staff.is_active => staff,
+            absent => {
+                limits::count(connection, purpose.asking(), trier, *now).await?;
+                let inactive = absent.is_some();
+                return Ok(Err(if inactive { Failure::AccountInactive } else { Failure::UserNotFound }));
+            }
+        };
+        let sent_at: Option<UnixMillis> = sqlx::query_scalar(SENT_AT)
+            .bind(&staff.staff_id)
+            .bind(*purpose)
+            .fetch_optional(&mut *connection)
+            .await?;
+        // One sent later than now was sent before the clock was moved back.
+        if let Some(sent_at) = sent_at.filter(|sent_at| *sent_at <= now.plus(RESEND_AFTER)) {
+            let wait = sent_at.plus(RESEND_AFTER).since(*now);
+            if !wait.is_zero() {
+                return Err(Failure::CodeSentAlready { wait });
+            }
+        }
+        limits::count(connection, purpose.asking(), trier, *now).await?;
+        sqlx::query(KEEP)
+            .bind(&staff.staff_id)
+            .bind(*purpose)
+            .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
+            .bind(*now)
+            .bind(now.plus(LIFE))
+            .execute(&mut *connection)
+            .await?;
+        self.enter_message(connection, &staff).await?;
+        Ok(Ok(()))
+    }
+
+    async fn enter_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
+        let Self { brand, now, randomness, .. } = self;
+        let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
+        let digits = code.digits;
+        match self.purpose {
+            Purpose::SignIn => {
+                let subject = format!("Your {brand} verification code");
+                let body = format!(
+                    "Dear {},\n\n\
+                     your {brand} verification code is {digits}. It can be used once, within 5 minutes.\n\n\
+                     If you did not ask for it, ignore this message: nobody can sign in with the code \
+                     alone. Never pass it on; {brand} will not ask you for it.\n",
+                    staff.first_name
+                );
+                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
+            }
+            Purpose::PasswordReset => {
+                let phone = Msisdn::parse(&staff.phone_number)
+                    .ok_or_else(|| Failure::Internal("stored phone".to_owned()))?;
+                let body = format!(
+                    "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
+                     If you did not ask for it, ignore this message. Never pass it on."
+                );
+                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const FIND: &str = "
+    SELECT fingerprint FROM one_time_code
+    WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3 AND wrong_tries < $4";
+
+const WRONG: &str = "
+    UPDATE one_time_code SET wrong_tries = wrong_tries + 1 WHERE staff_id = $1 AND purpose = $2";
+
+const USE: &str = "
+    UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
+
+/// A code and what it is tried for.
+pub struct Attempt {
+    /// Whose code it is; nobody's is tried like a wrong one.
+    pub staff_id: Option<String>,
+    /// What for.
+    pub purpose: Purpose,
+    /// The code, as typed.
+    pub otp: Otp,
+    /// Who tries.
+    pub trier: Trier,
+    /// When.
+    pub now: UnixMillis,
+}
+
+impl Attempt {
+    /// Uses the code up when it is right, and says whether it was. The connection's transaction
+    /// must be kept in either case: it holds the count of wrong tries.
+    ///
+    /// # Errors
+    /// [`Failure::TooManyTries`].
+    pub async fn enter(
+        &self,
+        connection: &mut Connection,
+        fingerprints: &Fingerprints,
+    ) -> Result<bool, Failure> {
+        let Self { purpose, now, .. } = *self;
+        limits::check(connection, purpose.trying(), &self.trier, now).await?;
+        let staff_id = self.staff_id.as_deref().unwrap_or_default();
+        let kept: Option<String> = sqlx::query_scalar(FIND)
+            .bind(staff_id)
+            .bind(purpose)
+            .bind(now)
+            .bind(TRIES)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let parts = self.otp.fingerprint_parts(staff_id, purpose);
+        if fingerprints.matches(kept.as_deref().unwrap_or_default(), &parts) {
+            sqlx::query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
+            limits::forget(connection, purpose.trying(), &self.trier).await?;
+            return Ok(true);
+        }
+        sqlx::query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
+        limits::count(connection, purpose.trying(), &self.trier, now).await?;
+        Ok(false)
+    }
+}
+
+const END_ALL: &str = "
+    UPDATE one_time_code SET used_at = $2 WHERE staff_id = $1 AND used_at IS NULL";
+
+/// Ends every code of `staff_id`.
+pub async fn end_all(
+    connection: &mut Connection,
+    staff_id: &str,
+    now: UnixMillis,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Sending e-mails on by SMTP, once their row is on disk and without anyone waiting for it.
+//!
+//! A message is claimed by moving its next attempt past the time that sending may take. Whoever
+//! dies meanwhile leaves a message that comes up again, in this process or another: each goes out
+//! at least once, and under the same Message-ID whenever it does.
+//!
+//! Outside demo mode a code is struck out of its message when its life is over, sent or not: who
+//! reads the database later reads no code.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
+    message::{Mailbox, Message, MessageBuilder, header::ContentType},
+};
+
+use crate::{Sandbox, clock::UnixMillis, config::Settings, database::Connection, error::Failure};
+
+/// How long one attempt may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a message stays with who claimed it: longer than an attempt.
+const LEASE: Duration = Duration::from_mins(1);
+/// How many messages are sent at once.
+const AT_ONCE: i64 = 8;
+/// How often is looked for what other processes put in, and for what is due again. On the
+/// machine's clock: a sandbox whose clock stands still sends its e-mails all the same.
+const ROUND: Duration = Duration::from_secs(1);
+/// The longest wait between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// How much of an error is kept, in characters.
+const ERROR_LENGTH: usize = 500;
+
+/// Sends what waits and strikes out what has expired, for as long as it is polled.
+pub async fn keep_delivering(sandbox: Sandbox) {
+    let mailer = Mailer::of(&sandbox.settings).map(Arc::new);
+    loop {
+        if let Err(failure) = round(&sandbox, mailer.as_ref()).await {
+            tracing::warn!(?failure, "outbox.round_failed");
+        }
+        _ = tokio::time::timeout(ROUND, sandbox.outbox.woken()).await;
+    }
+}
+
+const CODES_EXPIRED: &str = "
+    SELECT count(*) FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1";
+
+const DUE: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at <= $1";
+
+async fn round(sandbox: &Sandbox, mailer: Option<&Arc<Mailer>>) -> Result<(), Failure> {
+    let now = sandbox.clock.now();
+    let (codes_expired, due): (i64, i64) = {
+        let mut reader = sandbox.database.read().await?;
+        let codes_expired = sqlx::query_scalar(CODES_EXPIRED).bind(now).fetch_one(&mut *reader).await?;
+        (codes_expired, sqlx::query_scalar(DUE).bind(now).fetch_one(&mut *reader).await?)
+    };
+    if codes_expired > 0 && !sandbox.settings.demo {
+        sandbox
+            .database
+            .write(move |connection: &mut Connection| Box::pin(strike_out(connection, now)))
+            .await?;
+    }
+    if let Some(mailer) = mailer
+        && due > 0
+    {
+        deliver(sandbox, mailer).await?;
+    }
+    Ok(())
+}
+
+const STRIKE_OUT: &str = "
+    UPDATE outbox_message SET body = replace(body, code, '••••••'), code = NULL
+    WHERE code IS NOT NULL AND code_expires_at <= $1";
+
+async fn strike_out(connection: &mut Connection, now: UnixMillis) -> Result<(), Failure> {
+    sqlx::query(GIVE_UP).bind(now).execute(&mut *connection).await?;
+    sqlx::query(STRIKE_OUT).bind(now).execute(connection).await?;
+    Ok(())
+}
+
+/// A message that is this sender's for the length of the lease.
+#[derive(Debug, sqlx::FromRow)]
+struct Claimed {
+    message_id: String,
+    recipient: String,
+    subject: String,
+    body: String,
+    created_at: UnixMillis,
+    attempts: u32,
+}
+
+const GIVE_UP: &str = "
+    UPDATE outbox_message SET next_attempt_at = NULL, last_error = 'Not sent: its code has expired.'
+    WHERE next_attempt_at IS NOT NULL AND code_expires_at <= $1";
+
+const CLAIM: &str = "
+    UPDATE outbox_message SET next_attempt_at = $2, attempts = attempts + 1
+    WHERE next_attempt_at <= $1 AND message_id IN
+        (SELECT message_id FROM outbox_message WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $3)
+    RETURNING message_id, recipient, subject, body, created_at, attempts";
+
+/// Sends all that is due.
+async fn deliver(sandbox: &Sandbox, mailer: &Arc<Mailer>) -> Result<(), Failure> {
+    loop {
+        let now = sandbox.clock.now();
+        let claimed: Vec<Claimed> = sandbox
+            .database
+            .write(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    sqlx::query(GIVE_UP).bind(now).execute(&mut *connection).await?;
+                    let claim = sqlx::query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(AT_ONCE);
+                    Ok(claim.fetch_all(connection).await?)
+                })
+            })
+            .await?;
+        if claimed.is_empty() {
+            return Ok(());
+        }
+        let sent = claimed.into_iter().map(|message| attempt(sandbox, mailer, message));
+        for kept in futures::future::join_all(sent).await {
+            kept?;
+        }
+    }
+}
+
+const SENT: &str = "
+    UPDATE outbox_message SET sent_at = $2, next_attempt_at = NULL, last_error = NULL WHERE message_id = $1";
+
+const NOT_SENT: &str = "
+    UPDATE outbox_message SET next_attempt_at = $2, last_error = $3
+    WHERE message_id = $1 AND next_attempt_at IS NOT NULL";
+
+/// Sends one message and writes down what became of it.
+async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
+    let outcome = match tokio::time::timeout(PATIENCE, mailer.send(&message)).await {
+        Ok(outcome) => outcome.map_err(|error| format!("{error:#}")),
+        Err(_) => Err(format!("no end of it after {} s", PATIENCE.as_secs())),
+    };
+    let now = sandbox.clock.now();
+    let Claimed { message_id, attempts, .. } = message;
+    match &outcome {
+        Ok(()) => tracing::info!(message.id = message_id, attempts, "outbox.sent"),
+        Err(error) => tracing::warn!(message.id = message_id, attempts, error, "outbox.not_sent"),
+    }
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                match outcome {
+                    Ok(()) => sqlx::query(SENT).bind(message_id).bind(now).execute(connection).await?,
+                    Err(error) => {
+                        let error: String = error.chars().take(ERROR_LENGTH).collect();
+                        let next = now.plus(wait_after(attempts));
+                        sqlx::query(NOT_SENT)
+                            .bind(message_id)
+                            .bind(next)
+                            .bind(error)
+                            .execute(connection)
+                            .await?
+                    }
+                };
+                Ok(())
+            })
+        })
+        .await
+}
+
+/// 1 s after the first attempt, twice as long after each further one, never longer than a minute.
+fn wait_after(attempts: u32) -> Duration {
+    let doubled = 1_u64.checked_shl(attempts.saturating_sub(1)).unwrap_or(u64::MAX);
+    Duration::from_secs(doubled).min(LONGEST_WAIT)
+}
+
+/// The way to the mail server.
+struct Mailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+impl Mailer {
+    /// None where no mail server is set: then e-mails stay in the outbox.
+    fn of(settings: &Settings) -> Option<Self> {
+        let transport = settings.smtp_url.as_ref()?.transport();
+        let mut from = settings.smtp_from.clone();
+        from.name.get_or_insert_with(|| settings.brand.clone());
+        Some(Self { transport, from })
+    }
+
+    async fn send(&self, message: &Claimed) -> anyhow::Result<()> {
+        let written = self.builder(message)?.body(message.body.clone())?;
+        self.transport.send(written).await?;
+        Ok(())
+    }
+
+    fn builder(&self, message: &Claimed) -> anyhow::Result<MessageBuilder> {
+        let created_at = u64::try_from(message.created_at.0).unwrap_or(0);
+        Ok(Message::builder()
+            .message_id(Some(format!("<{}@{}>", message.message_id, self.from.email.domain())))
+            .date(SystemTime::UNIX_EPOCH + Duration::from_millis(created_at))
+            .from(self.from.clone())
+            .to(message.recipient.parse()?)
+            .subject(message.subject.clone())
+            .header(ContentType::TEXT_PLAIN))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_wait_is_twice_the_one_before_up_to_a_minute() {
+        let waits: Vec<u64> = (1..=8).map(|attempts| wait_after(attempts).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
+        assert_eq!(wait_after(u32::MAX), LONGEST_WAIT);
+    }
+}

@@ -1,0 +1,232 @@
+//! The real binary: what it says when it can't start, and `mkopo user`.
+
+use std::{
+    io::Write,
+    net::TcpListener,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use crate::test_app::TestApp;
+
+fn mkopo() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+    command.env_clear().stdin(Stdio::null());
+    command
+}
+
+/// What a start with one setting ends with. The data folder is a fresh one unless it is the setting.
+fn start_with(variable: &str, value: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let output = mkopo()
+        .arg("serve")
+        .env("MKOPO_LISTEN", "127.0.0.1:0")
+        .env("MKOPO_DATA_DIR", folder.path())
+        .env(variable, value)
+        .output()
+        .unwrap();
+    refusal(&output)
+}
+
+/// The one line that a failed run prints.
+fn refusal(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    assert!(!output.status.success(), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
+    let mut child = mkopo()
+        .arg("user")
+        .args(arguments)
+        .env("MKOPO_DATA_DIR", data_dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may be done before it has read all, and need not read at all.
+    _ = child.stdin.take().unwrap().write_all(password.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
+    let said: Vec<String> = [
+        ("MKOPO_LISTEN", "8080"),
+        ("MKOPO_LISTEN", ""),
+        ("MKOPO_DEMO", "perhaps"),
+        ("MKOPO_JWT_SECRET", "a-short-secret-0123456789"),
+        ("MKOPO_SESSION_MINUTES", "0"),
+        ("MKOPO_SESSION_MINUTES", "half an hour"),
+        ("MKOPO_TRUSTED_PROXIES", "10.0.0.1,proxy"),
+        ("MKOPO_BRAND", " "),
+        ("MKOPO_PRODUCT", ""),
+        ("MKOPO_PORTAL_DIR", "/no/such/folder"),
+        ("MKOPO_LOG", "mkopo=loud"),
+        ("MKOPO_SMTP_URL", "mail.example.com"),
+        ("MKOPO_SMTP_URL", "http://mail.example.com"),
+        ("MKOPO_SMTP_URL", "smtp://mkopo:a-mail-password@mail.example.com"),
+        ("MKOPO_SMTP_FROM", "Mkopo"),
+    ]
+    .into_iter()
+    .map(|(variable, value)| {
+        let said = start_with(variable, value);
+        assert!(said.contains(variable), "{said}");
+        assert!(!said.contains("a-short-secret") && !said.contains("a-mail-password"), "{said}");
+        said
+    })
+    .collect();
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: MKOPO_LISTEN can't be '8080': give an address and a port such as 127.0.0.1:8080.
+    mkopo: MKOPO_LISTEN can't be '': give an address and a port such as 127.0.0.1:8080.
+    mkopo: MKOPO_DEMO can't be 'perhaps': give true or false.
+    mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes, or leave it unset to have one made.
+    mkopo: MKOPO_SESSION_MINUTES can't be '0': give whole minutes from 1 to 43200.
+    mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
+    mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, with commas between.
+    mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter.
+    mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter.
+    mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': there is no such folder; give one that is there.
+    mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level with commas between.
+    mkopo: MKOPO_SMTP_URL is not right: give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_SMTP_URL is not right: give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_SMTP_URL is not right: a password must not be sent over the network as it is; use smtps:// or add ?tls=required.
+    mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
+    ");
+}
+
+#[test]
+fn a_taken_port_stops_the_start() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = start_with("MKOPO_LISTEN", &address).replace(&address, "[address]");
+    assert_snapshot!(said, @"mkopo: can't listen on [address]; set MKOPO_LISTEN to a free address and port: Address already in use (os error 98)");
+}
+
+#[test]
+fn a_data_folder_that_can_not_be_one_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let no_database = folder.path().join("no-database");
+    std::fs::create_dir_all(no_database.join("mkopo.db")).unwrap();
+    let no_secret = folder.path().join("no-secret");
+    std::fs::create_dir_all(no_secret.join("jwt.secret")).unwrap();
+    let damaged = folder.path().join("damaged");
+    std::fs::create_dir(&damaged).unwrap();
+    std::fs::write(damaged.join("mkopo.db"), "this is not a database, whatever its name says").unwrap();
+    for data_dir in [file.clone(), file.join("under"), no_database, no_secret, damaged] {
+        let said = start_with("MKOPO_DATA_DIR", data_dir.to_str().unwrap());
+        assert!(said.contains("MKOPO_DATA_DIR") && said.contains(data_dir.to_str().unwrap()), "{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_data_folder_that_can_not_be_written_stops_the_start() {
+    // Not even root can make a folder here.
+    let said = start_with("MKOPO_DATA_DIR", "/proc/mkopo");
+    assert_snapshot!(said, @"mkopo: can't make anything in the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
+}
+
+#[test]
+fn who_mistypes_an_option_is_told_by_the_command_line_itself() {
+    let output = mkopo().args(["serve", "--colour", "blue"]).output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--colour"));
+}
+
+#[tokio::test]
+async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
+    let app = TestApp::start_with(&["--demo", "false"]).await;
+    let add = |email: &str| {
+        let arguments = [
+            "add",
+            email,
+            "--first-name",
+            "Grace",
+            "--last-name",
+            "Wekesa",
+            "--phone",
+            "0712 345 678",
+            "--role",
+            "supervisor",
+            "--password-stdin",
+        ];
+        user(app.data_dir(), &arguments, "Kahawa-2026\n")
+    };
+    let login = async || {
+        let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
+        app.post("/api/v1/auth/login", credentials).await
+    };
+    assert_eq!(login().await.status, 404);
+
+    let added = add("Grace@Example.com");
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
+    assert_snapshot!(refusal(&add("grace@example.com")), @"mkopo: grace@example.com has an account already");
+    let answer = login().await;
+    assert_eq!(answer.status, 200);
+    let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
+    let me = async || {
+        let request =
+            crate::test_app::request(axum::http::Method::GET, "/api/v1/auth/me", Some(&token), None);
+        app.send(request).await
+    };
+    assert_eq!(me().await.status, 200);
+
+    let deactivated = user(app.data_dir(), &["deactivate", "grace@example.com"], "");
+    assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can't sign in any more.");
+    assert_eq!(me().await.status, 401, "at once, from another process");
+    assert_eq!(login().await.failure().1, "account_inactive");
+    assert_snapshot!(String::from_utf8_lossy(&user(app.data_dir(), &["list"], "").stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
+
+    let activated = user(app.data_dir(), &["activate", "grace@example.com"], "");
+    assert_snapshot!(String::from_utf8_lossy(&activated.stdout), @"grace@example.com can sign in.");
+    assert_eq!(me().await.status, 401, "what ended stays ended");
+    assert_eq!(login().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_code_that_was_sent_before_the_account_was_deactivated_is_dead() {
+    let app = TestApp::start().await;
+    let email = "agent@mkopo.test";
+    app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
+    let otp = app.newest_code("+254711000003").await;
+    assert!(user(app.data_dir(), &["deactivate", email], "").status.success());
+    let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
+    assert_eq!(app.post("/api/v1/auth/reset-password", reset.clone()).await.failure().1, "invalid_code");
+    assert!(user(app.data_dir(), &["activate", email], "").status.success());
+    assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.failure().1, "invalid_code");
+}
+
+#[test]
+fn what_is_wrong_about_a_user_is_said_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let names =
+        ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712345678", "--role", "agent"];
+    let add = |more: &[&str], password: &str| {
+        let arguments: Vec<&str> =
+            ["add", "grace@example.com"].iter().chain(&names).chain(more).copied().collect();
+        refusal(&user(folder.path(), &arguments, password))
+    };
+    let said = [
+        add(&["--password-stdin"], "12345\n"),
+        add(&["--password-stdin"], ""),
+        add(&[], "Kahawa-2026\n"),
+        refusal(&user(folder.path(), &["deactivate", "grace@example.com"], "")),
+        refusal(&user(folder.path(), &["activate", "grace@example.com"], "")),
+    ];
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: the password must have 6 to 1024 characters
+    mkopo: the password must have 6 to 1024 characters
+    mkopo: there is no terminal to ask for the password; give --password-stdin and write it there
+    mkopo: grace@example.com has no account
+    mkopo: grace@example.com has no account
+    ");
+}

@@ -1,0 +1,94 @@
+use std::{cell::RefCell, io::Write};
+
+use axum::http::StatusCode;
+use mkopo::{demo, outbox};
+use serde_json::json;
+
+use crate::{
+    mail_server::{MailServer, Mood},
+    test_app::TestApp,
+};
+
+thread_local! {
+    /// What this thread logs, when it is listened to.
+    static HEARD: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
+
+struct Ear;
+
+impl Write for Ear {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        HEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.extend(bytes)));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Listens to everything that this thread logs. For the whole process, because what is logged
+/// where is decided once for all threads; the other tests' threads are not listened to.
+fn listen() {
+    let everything =
+        tracing_subscriber::fmt().json().with_max_level(tracing::Level::TRACE).with_writer(|| Ear).finish();
+    tracing::subscriber::set_global_default(everything).unwrap();
+    HEARD.set(Some(Vec::new()));
+}
+
+#[tokio::test]
+async fn logs_hold_no_password_no_code_no_token_and_no_whole_phone_number() {
+    listen();
+    let mail_server = MailServer::start(Mood::Refuses).await;
+    let secret = "0123456789abcdef0123456789abcdef";
+    let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
+    let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.clone()));
+    let email = "agent@mkopo.test";
+
+    let token = app.sign_in("agent").await.token;
+    let wrong = json!({"email": email, "password": "Not-the-password"});
+    app.post("/api/v1/auth/login", wrong).await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await;
+    let sign_in_code = app.newest_code(email).await;
+    mail_server.refused(1).await;
+    let typed = json!({"email": email, "password": demo::PASSWORD, "otp": "918273"});
+    app.post("/api/v1/auth/verify-signin-otp", typed).await;
+    let right = json!({"email": email, "password": demo::PASSWORD, "otp": sign_in_code});
+    let answer = app.post("/api/v1/auth/verify-signin-otp", right).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let other_token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
+    app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
+    let reset_code = app.newest_code("+254711000003").await;
+    let reset = json!({"email": email, "otp": reset_code, "new_password": "Kahawa-2026"});
+    assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.status, StatusCode::OK);
+    app.post("/api/v1/auth/login", json!({"email": email, "password": ["Kahawa-2026"]})).await;
+    let supervisor = app.sign_in("supervisor").await;
+    let pending = supervisor.pending().await;
+    let loan = pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
+    assert_eq!(supervisor.disburse(loan).await.status, StatusCode::OK);
+    let customers_phone = loan["customer_phone_number"].as_str().unwrap();
+    delivering.abort();
+
+    let logged = String::from_utf8(HEARD.take().unwrap()).unwrap();
+    for told in ["session.opened", "password.reset", "outbox.not_sent", "payout.settled"] {
+        assert!(logged.contains(told), "{told} was not captured");
+    }
+    for secret in [
+        demo::PASSWORD,
+        "Not-the-password",
+        "Kahawa-2026",
+        &sign_in_code,
+        "918273",
+        &reset_code,
+        &token,
+        &other_token,
+        token.rsplit('.').next().unwrap(),
+        secret,
+        "711000003",
+        customers_phone,
+        customers_phone.trim_start_matches("+254"),
+    ] {
+        let line = logged.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret} was logged");
+    }
+}

@@ -1,0 +1,300 @@
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use insta::assert_json_snapshot;
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+const AGENT: &str = "agent@mkopo.test";
+
+async fn ask(app: &TestApp, email: &str) -> Answer {
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await
+}
+
+async fn verify(app: &TestApp, email: &str, password: &str, otp: &str) -> Answer {
+    let body = json!({"email": email, "password": password, "otp": otp});
+    app.post("/api/v1/auth/verify-signin-otp", body).await
+}
+
+async fn asked_code(app: &TestApp) -> String {
+    assert_eq!(ask(app, AGENT).await.status, StatusCode::OK);
+    app.newest_code(AGENT).await
+}
+
+/// Some code that is not `code`, a different one for each `n`.
+fn wrong(code: &str, n: u32) -> String {
+    let number: u32 = code.parse().unwrap();
+    format!("{:06}", (number + 1 + n) % 1_000_000)
+}
+
+fn code_and_text(answer: &Answer) -> Value {
+    let (status, code, text) = answer.failure();
+    json!([status, code, text])
+}
+
+#[tokio::test]
+async fn a_sign_in_code_goes_out_by_email() {
+    let app = TestApp::start().await;
+    let answer = ask(&app, " Agent@Mkopo.test").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "message": "A verification code was sent to your email."
+    }
+    "#);
+    let message = app.newest_message(AGENT).await;
+    let code = message.code.clone().unwrap();
+    assert!(code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit()), "{code}");
+    assert!(message.body.contains(&code));
+    let told = message.body.replace(&code, "[code]");
+    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, told]), @r#"
+    [
+      "email",
+      "agent@mkopo.test",
+      "Your Mkopo verification code",
+      "Dear Wanjiru,\n\nyour Mkopo verification code is [code]. It can be used once, within 5 minutes.\n\nIf you did not ask for it, ignore this message: nobody can sign in with the code alone. Never pass it on; Mkopo will not ask you for it.\n"
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn the_code_never_stands_in_an_answer_nor_in_the_store_as_it_is() {
+    let app = TestApp::start().await;
+    let answer = ask(&app, AGENT).await;
+    let code = app.newest_code(AGENT).await;
+    assert!(!String::from_utf8(answer.bytes).unwrap().contains(&code));
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let fingerprint: String =
+        sqlx::query_scalar("SELECT fingerprint FROM one_time_code").fetch_one(&mut *reader).await.unwrap();
+    assert_eq!(fingerprint.len(), 64, "keyed, in hexadecimal");
+    assert!(!fingerprint.contains(&code));
+}
+
+#[tokio::test]
+async fn password_and_code_open_a_session() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let answer = verify(&app, AGENT, demo::PASSWORD, &code).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_json_snapshot!(answer.json(), {".user.token" => "[token]", ".user.id" => "[id]"}, @r#"
+    {
+      "user": {
+        "email": "agent@mkopo.test",
+        "id": "[id]",
+        "name": "Wanjiru Maina",
+        "role": "agent",
+        "token": "[token]",
+        "username": "Wanjiru"
+      }
+    }
+    "#);
+    let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
+    let me = crate::test_app::request(axum::http::Method::GET, "/api/v1/auth/me", Some(&token), None);
+    assert_eq!(app.send(me).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_code_works_once() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
+    let again = verify(&app, AGENT, demo::PASSWORD, &code).await;
+    assert_eq!(again.status, StatusCode::BAD_REQUEST);
+    assert_json_snapshot!(again.json(), {".request_id" => "[id]"}, @r#"
+    {
+      "code": "invalid_code",
+      "error": "invalid or expired code",
+      "message": "invalid or expired code",
+      "request_id": "[id]"
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn one_code_used_many_times_at_once_works_once() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let calls = (0..8).map(|_| verify(&app, AGENT, demo::PASSWORD, &code));
+    let answers = futures::future::join_all(calls).await;
+    let signed_in = answers.iter().filter(|answer| answer.status == StatusCode::OK).count();
+    assert_eq!(signed_in, 1);
+}
+
+#[tokio::test]
+async fn the_password_is_checked_with_the_code_and_a_wrong_one_leaves_the_code_as_it_was() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    for _ in 0..6 {
+        let answer = verify(&app, AGENT, "wrong", &code).await;
+        assert_eq!(code_and_text(&answer), json!([400, "invalid_password", "invalid password"]));
+    }
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_fifth_try_with_the_right_code_works() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    for n in 0..4 {
+        let answer = verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
+        assert_eq!(code_and_text(&answer), json!([400, "invalid_code", "invalid or expired code"]));
+    }
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn after_five_wrong_tries_the_right_code_is_dead() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    for n in 0..5 {
+        verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
+    }
+    let answer = verify(&app, AGENT, demo::PASSWORD, &code).await;
+    assert_eq!(answer.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn a_code_lives_five_minutes() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    app.clock.advance(Duration::from_mins(5) - Duration::from_millis(1));
+    let last = asked_code(&app).await;
+    assert_ne!(last, code);
+    app.clock.advance(Duration::from_mins(5));
+    let answer = verify(&app, AGENT, demo::PASSWORD, &last).await;
+    assert_eq!(answer.failure().1, "invalid_code");
+
+    let code = asked_code(&app).await;
+    app.clock.advance(Duration::from_mins(5) - Duration::from_millis(1));
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_newer_code_ends_the_older_one_and_its_wrong_tries() {
+    let app = TestApp::start().await;
+    let older = asked_code(&app).await;
+    for n in 0..5 {
+        verify(&app, AGENT, demo::PASSWORD, &wrong(&older, n)).await;
+    }
+    app.clock.advance(Duration::from_secs(30));
+    let newer = asked_code(&app).await;
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &older).await.failure().1, "invalid_code");
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &newer).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn another_code_can_be_asked_for_after_30_seconds() {
+    let app = TestApp::start().await;
+    let first = asked_code(&app).await;
+    app.clock.advance(Duration::from_millis(9_500));
+    let refused = ask(&app, AGENT).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers["retry-after"], "21");
+    assert_json_snapshot!(refused.json(), {".request_id" => "[id]"}, @r#"
+    {
+      "code": "too_many_requests",
+      "error": "A code was sent a moment ago. Another can be sent in 21 seconds.",
+      "message": "A code was sent a moment ago. Another can be sent in 21 seconds.",
+      "request_id": "[id]"
+    }
+    "#);
+    assert_eq!(app.newest_code(AGENT).await, first, "nothing was sent");
+
+    app.clock.advance(Duration::from_secs(20));
+    assert_eq!(ask(&app, AGENT).await.headers["retry-after"], "1");
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(ask(&app, AGENT).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_reset_code_does_not_sign_in() {
+    let app = TestApp::start().await;
+    let answer = app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let code = app.newest_code("+254711000003").await;
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn one_users_code_is_not_anothers() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let answer = verify(&app, "supervisor@mkopo.test", demo::PASSWORD, &code).await;
+    assert_eq!(answer.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn who_gets_no_code_is_told_why() {
+    let app = TestApp::start().await;
+    let mut answers = Vec::new();
+    for email in ["nobody@mkopo.test", "inactive@mkopo.test", "no address"] {
+        answers.push(code_and_text(&ask(&app, email).await));
+    }
+    for (email, password) in [
+        ("nobody@mkopo.test", demo::PASSWORD),
+        ("inactive@mkopo.test", demo::PASSWORD),
+        ("inactive@mkopo.test", "wrong"),
+        (AGENT, demo::PASSWORD),
+    ] {
+        answers.push(code_and_text(&verify(&app, email, password, "000000").await));
+    }
+    assert_json_snapshot!(answers, @r#"
+    [
+      [
+        404,
+        "user_not_found",
+        "user not found"
+      ],
+      [
+        403,
+        "account_inactive",
+        "account is inactive"
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: email: not an e-mail address at line 1 column 22."
+      ],
+      [
+        404,
+        "user_not_found",
+        "user not found"
+      ],
+      [
+        403,
+        "account_inactive",
+        "account is inactive"
+      ],
+      [
+        400,
+        "invalid_password",
+        "invalid password"
+      ],
+      [
+        400,
+        "invalid_code",
+        "invalid or expired code"
+      ]
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn what_is_no_code_is_a_wrong_code() {
+    let app = TestApp::start().await;
+    asked_code(&app).await;
+    for otp in ["", "12345", "1234567", "abcdef", "１２３４５６"] {
+        let answer = verify(&app, AGENT, demo::PASSWORD, otp).await;
+        assert_eq!(answer.failure().1, "invalid_code", "{otp:?}");
+    }
+}
+
+#[tokio::test]
+async fn codes_outlive_a_restart() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let app = app.restart().await;
+    assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
+}

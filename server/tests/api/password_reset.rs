@@ -1,0 +1,230 @@
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use insta::assert_json_snapshot;
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+const AGENT: &str = "agent@mkopo.test";
+const AGENTS_PHONE: &str = "+254711000003";
+const NEW: &str = "Kahawa-2026";
+
+async fn ask(app: &TestApp, email: &str) -> Answer {
+    app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await
+}
+
+async fn reset(app: &TestApp, email: &str, otp: &str, new_password: &str) -> Answer {
+    let body = json!({"email": email, "otp": otp, "new_password": new_password});
+    app.post("/api/v1/auth/reset-password", body).await
+}
+
+async fn login(app: &TestApp, password: &str) -> StatusCode {
+    app.post("/api/v1/auth/login", json!({"email": AGENT, "password": password})).await.status
+}
+
+async fn asked_code(app: &TestApp) -> String {
+    assert_eq!(ask(app, AGENT).await.status, StatusCode::OK);
+    app.newest_code(AGENTS_PHONE).await
+}
+
+fn code_and_text(answer: &Answer) -> Value {
+    let (status, code, text) = answer.failure();
+    json!([status, code, text])
+}
+
+#[tokio::test]
+async fn a_reset_code_goes_out_by_sms() {
+    let app = TestApp::start().await;
+    let answer = ask(&app, AGENT).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "message": "A password reset code was sent to your phone."
+    }
+    "#);
+    let message = app.newest_message(AGENTS_PHONE).await;
+    let told = message.body.replace(message.code.as_deref().unwrap(), "[code]");
+    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, told]), @r#"
+    [
+      "sms",
+      "+254711000003",
+      null,
+      "[code] is your Mkopo password reset code. It can be used once, within 5 minutes. If you did not ask for it, ignore this message. Never pass it on."
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn a_reset_sets_the_password() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let answer = reset(&app, AGENT, &code, NEW).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "message": "Your password was reset. Sign in with the new one."
+    }
+    "#);
+    assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::BAD_REQUEST);
+    assert_eq!(login(&app, NEW).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_reset_ends_all_sessions_of_the_user_and_no_others() {
+    let app = TestApp::start().await;
+    let sessions = [app.sign_in("agent").await, app.sign_in("agent").await];
+    let supervisor = app.sign_in("supervisor").await;
+    let code = asked_code(&app).await;
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
+    for session in &sessions {
+        assert_eq!(session.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(supervisor.get("/api/v1/auth/me").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_reset_ends_the_sign_in_code_that_was_sent_before_it() {
+    let app = TestApp::start().await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
+    let sign_in_code = app.newest_code(AGENT).await;
+    let code = asked_code(&app).await;
+    reset(&app, AGENT, &code, NEW).await;
+    let body = json!({"email": AGENT, "password": NEW, "otp": sign_in_code});
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", body).await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn a_reset_code_works_once_and_for_five_minutes() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
+    let again = reset(&app, AGENT, &code, "Another-1").await;
+    assert_json_snapshot!(code_and_text(&again), @r#"
+    [
+      400,
+      "invalid_code",
+      "invalid or expired code"
+    ]
+    "#);
+    assert_eq!(login(&app, NEW).await, StatusCode::OK);
+
+    app.clock.advance(Duration::from_secs(30));
+    let code = asked_code(&app).await;
+    app.clock.advance(Duration::from_mins(5));
+    assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    for _ in 0..6 {
+        let answer = reset(&app, AGENT, &code, "12345").await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_json_snapshot!(code_and_text(&reset(&app, AGENT, &code, "Käse5").await), @r#"
+    [
+      422,
+      "password_too_short",
+      "Password must be at least 6 characters long."
+    ]
+    "#);
+    let long = "x".repeat(1025);
+    assert_json_snapshot!(code_and_text(&reset(&app, AGENT, &code, &long).await), @r#"
+    [
+      422,
+      "invalid_request",
+      "The body is not what this call takes: a password has at most 1024 characters at line 1 column 1070."
+    ]
+    "#);
+    assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::OK);
+    assert_eq!(reset(&app, AGENT, &code, "123456").await.status, StatusCode::OK, "6 are enough");
+}
+
+#[tokio::test]
+async fn the_fifth_try_with_the_right_reset_code_works_and_a_sixth_does_not() {
+    let app = TestApp::start().await;
+    let code = asked_code(&app).await;
+    let wrong = if code == "000000" { "000001" } else { "000000" };
+    for _ in 0..4 {
+        assert_eq!(reset(&app, AGENT, wrong, NEW).await.failure().1, "invalid_code");
+    }
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
+
+    app.clock.advance(Duration::from_secs(30));
+    let code = asked_code(&app).await;
+    let wrong = if code == "000000" { "000001" } else { "000000" };
+    for _ in 0..5 {
+        reset(&app, AGENT, wrong, "Another-1").await;
+    }
+    assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn who_asks_for_a_reset_that_can_not_be_is_told_why_and_at_the_reset_it_is_a_wrong_code() {
+    let app = TestApp::start().await;
+    let mut answers = Vec::new();
+    for email in ["nobody@mkopo.test", "inactive@mkopo.test"] {
+        answers.push(code_and_text(&ask(&app, email).await));
+        answers.push(code_and_text(&reset(&app, email, "123456", NEW).await));
+    }
+    assert_json_snapshot!(answers, @r#"
+    [
+      [
+        404,
+        "user_not_found",
+        "user not found"
+      ],
+      [
+        400,
+        "invalid_code",
+        "invalid or expired code"
+      ],
+      [
+        403,
+        "account_inactive",
+        "account is inactive"
+      ],
+      [
+        400,
+        "invalid_code",
+        "invalid or expired code"
+      ]
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn a_sign_in_code_does_not_reset_the_password() {
+    let app = TestApp::start().await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
+    let code = app.newest_code(AGENT).await;
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn another_reset_code_can_be_asked_for_after_30_seconds() {
+    let app = TestApp::start().await;
+    asked_code(&app).await;
+    let refused = ask(&app, AGENT).await;
+    assert_eq!(
+        (refused.status, &refused.headers["retry-after"]),
+        (StatusCode::TOO_MANY_REQUESTS, &"30".parse().unwrap())
+    );
+    app.clock.advance(Duration::from_secs(30));
+    assert_eq!(ask(&app, AGENT).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_reset_lets_in_who_was_locked_out_for_wrong_passwords() {
+    let app = TestApp::start().await;
+    for _ in 0..10 {
+        login(&app, "wrong").await;
+    }
+    assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    let code = asked_code(&app).await;
+    assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
+    assert_eq!(login(&app, NEW).await, StatusCode::OK);
+}
