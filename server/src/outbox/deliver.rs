@@ -7,10 +7,7 @@
 //! Outside demo mode a code is struck out of its message when its life is over, sent or not: who
 //! reads the database later reads no code.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
@@ -35,7 +32,7 @@ const ERROR_LENGTH: usize = 500;
 
 /// Sends what waits and strikes out what has expired, for as long as it is polled.
 pub async fn keep_delivering(sandbox: Sandbox) {
-    let mailer = Mailer::of(&sandbox.settings).map(Arc::new);
+    let mailer = Mailer::of(&sandbox.settings);
     loop {
         if let Err(failure) = round(&sandbox, mailer.as_ref()).await {
             tracing::warn!(?failure, "outbox.round_failed");
@@ -44,30 +41,34 @@ pub async fn keep_delivering(sandbox: Sandbox) {
     }
 }
 
-const CODES_EXPIRED: &str = "
-    SELECT count(*) FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1";
+const IS_CODE_EXPIRED: &str = "
+    SELECT count(*) FROM
+        (SELECT 1 FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1 LIMIT 1) AS expired";
 
-const DUE: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at <= $1";
+const IS_DUE: &str = "
+    SELECT count(*) FROM (SELECT 1 FROM outbox_message WHERE next_attempt_at <= $1 LIMIT 1) AS due";
 
-async fn round(sandbox: &Sandbox, mailer: Option<&Arc<Mailer>>) -> Result<(), Failure> {
+async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure> {
     let now = sandbox.clock.now();
-    let (codes_expired, due): (i64, i64) = {
-        let mut reader = sandbox.database.read().await?;
-        let codes_expired = sqlx::query_scalar(CODES_EXPIRED).bind(now).fetch_one(&mut *reader).await?;
-        (codes_expired, sqlx::query_scalar(DUE).bind(now).fetch_one(&mut *reader).await?)
-    };
-    if codes_expired > 0 && !sandbox.settings.demo {
+    // Reading first: most rounds find nothing, and need not keep the writer from others.
+    if !sandbox.settings.demo && is_any(sandbox, IS_CODE_EXPIRED, now).await? {
         sandbox
             .database
             .write(move |connection: &mut Connection| Box::pin(strike_out(connection, now)))
             .await?;
     }
     if let Some(mailer) = mailer
-        && due > 0
+        && is_any(sandbox, IS_DUE, now).await?
     {
         deliver(sandbox, mailer).await?;
     }
     Ok(())
+}
+
+async fn is_any(sandbox: &Sandbox, question: &'static str, now: UnixMillis) -> Result<bool, Failure> {
+    let mut reader = sandbox.database.read().await?;
+    let count: i64 = sqlx::query_scalar(question).bind(now).fetch_one(&mut *reader).await?;
+    Ok(count > 0)
 }
 
 const STRIKE_OUT: &str = "
@@ -102,7 +103,7 @@ const CLAIM: &str = "
     RETURNING message_id, recipient, subject, body, created_at, attempts";
 
 /// Sends all that is due.
-async fn deliver(sandbox: &Sandbox, mailer: &Arc<Mailer>) -> Result<(), Failure> {
+async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
         let now = sandbox.clock.now();
         let claimed: Vec<Claimed> = sandbox
@@ -135,7 +136,7 @@ const NOT_SENT: &str = "
 /// Sends one message and writes down what became of it.
 async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
     let outcome = match tokio::time::timeout(PATIENCE, mailer.send(&message)).await {
-        Ok(outcome) => outcome.map_err(|error| format!("{error:#}")),
+        Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(_) => Err(format!("no end of it after {} s", PATIENCE.as_secs())),
     };
     let now = sandbox.clock.now();
