@@ -3,14 +3,20 @@ import { lazy } from 'react';
 import slicePackage from '../package.json';
 
 const LoginPage = lazy(() => import('./login/LoginPage'));
+const PasswordResetPage = lazy(() => import('./password-reset/PasswordResetPage'));
+const ProfilePage = lazy(() => import('./profile/ProfilePage'));
 
 const open: SliceRouteHandle = { access: 'public' };
 
-/** Sign-in. */
+/** Sign-in, a new password, and the user's own page. */
 const slice: Slice = {
   name: slicePackage.name,
   version: slicePackage.version,
-  routes: [{ path: '/login', Component: LoginPage, handle: open }],
+  routes: [
+    { path: '/login', Component: LoginPage, handle: open },
+    { path: '/password-reset', Component: PasswordResetPage, handle: open },
+    { path: '/profile', Component: ProfilePage },
+  ],
 };
 
 export default slice;

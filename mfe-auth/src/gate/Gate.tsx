@@ -2,6 +2,7 @@ import { portalSettings } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import classes from './Gate.module.css';
+import { OutboxLink } from './OutboxLink';
 
 /** The frame of the screens before sign-in: one card, and nothing else to look at. */
 export function Gate({
@@ -21,10 +22,13 @@ export function Gate({
         <ThemeToggle />
       </header>
       <main>
-        <div className={classes.card}>
-          <h1>{title}</h1>
-          <p className={classes.subtitle}>{subtitle}</p>
-          {children}
+        <div className={classes.column}>
+          <div className={classes.card}>
+            <h1>{title}</h1>
+            <p className={classes.subtitle}>{subtitle}</p>
+            {children}
+          </div>
+          <OutboxLink />
         </div>
       </main>
       <footer>{`© ${new Date().getFullYear()} ${portalSettings().brand}`}</footer>

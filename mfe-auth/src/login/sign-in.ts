@@ -1,27 +1,71 @@
-import { api, ApiError, dataOf, session } from 'mfe-kit';
+import { api, ApiError, currentUserQuery, dataOf, queryClient, type Schema, session } from 'mfe-kit';
+import type { FieldError } from '../fields/field-error';
 
-/** What a server's text means to the person who signs in. */
-const MESSAGES: Record<string, string> = {
-  'user not found': 'Email not found. Please check your email address.',
-  'invalid password': 'Incorrect password. Please try again.',
-  'account is inactive': 'Your account is inactive. Please contact support.',
-};
+export interface Credentials {
+  email: string;
+  password: string;
+}
 
-/** Signs in by password and keeps the session; a failure leaves nobody signed in (REQ-062). */
-export async function signInByPassword(email: string, password: string): Promise<void> {
+/** Signs in by password; a failure leaves nobody signed in (REQ-062). */
+export function signInByPassword({ email, password }: Credentials): Promise<void> {
+  return openSession(api.POST('/api/v1/auth/login', { body: { email, password } }));
+}
+
+/** Signs in by password and code; a failure leaves nobody signed in (REQ-122). */
+export function signInByCode({ email, password }: Credentials, otp: string): Promise<void> {
+  return openSession(api.POST('/api/v1/auth/verify-signin-otp', { body: { email, password, otp } }));
+}
+
+/** Has a code sent to the e-mail address. What is answered is not read (REQ-105). */
+export async function requestSignInCode(email: string): Promise<void> {
+  await api.POST('/api/v1/auth/request-signin-otp', { body: { email } });
+}
+
+async function openSession(answer: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
   try {
-    const { user } = await dataOf(api.POST('/api/v1/auth/login', { body: { email, password } }));
-    session.signIn(user);
+    session.signIn(userIn(await dataOf(answer)));
   } catch (error) {
     session.clear();
     throw error;
   }
+  // Kept for whoever asks; should it fail, who asks will ask again (REQ-128).
+  void queryClient.query(currentUserQuery()).catch(() => undefined);
 }
 
-/** The sentence for a failed sign-in by password (REQ-095 to REQ-099). */
-export function signInFailure(error: unknown): string {
-  if (!(error instanceof ApiError) || error.kind !== 'server')
-    return 'An unexpected error occurred. Please try again.';
-  const text = error.serverError ?? error.serverMessage ?? '';
-  return MESSAGES[text.toLowerCase()] ?? (text || 'Login failed. Please try again.');
+function userIn(answer: unknown) {
+  const { token, username, email } = (answer as { user?: Record<string, unknown> } | undefined)?.user ?? {};
+  if (!isText(token) || !isText(username) || !isText(email)) throw new ApiError({ kind: 'malformed' });
+  return { token, username, email };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** What a code can't be asked for without (REQ-103, REQ-104). */
+export function missingForCode({ email, password }: Credentials): FieldError<keyof Credentials> | null {
+  if (!email.trim()) return { field: 'email', text: 'Please enter your email address first' };
+  if (!password.trim()) return { field: 'password', text: 'Please enter your password first' };
+  return null;
+}
+
+/** The field that a refusal is about, where it is about one. */
+export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | null {
+  if (!(error instanceof ApiError)) return null;
+  switch ((error.serverError ?? error.serverMessage)?.toLowerCase()) {
+    case 'user not found':
+      return { field: 'email', text: 'Email not found.' };
+    case 'invalid password':
+      return { field: 'password', text: 'Incorrect password.' };
+    default:
+      return null;
+  }
+}
+
+/** What to do about a refused code; `undefined` when the refusal was about neither code nor password. */
+export function adviceOnCode(error: unknown): string | undefined {
+  if (fieldAtFault(error)?.field === 'password') return 'Go back to login and check your password.';
+  return error instanceof ApiError && error.status === 400
+    ? 'Check the code, or have a new one sent.'
+    : undefined;
 }

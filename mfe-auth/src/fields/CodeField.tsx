@@ -1,0 +1,40 @@
+import { Field, Input, type InputRef } from 'mfe-kit/ui';
+import type { Ref } from 'react';
+import classes from './CodeField.module.css';
+
+/** How many digits a one-time code has. */
+export const CODE_LENGTH = 6;
+
+interface CodeFieldProps {
+  ref: Ref<InputRef>;
+  value: string;
+  error?: string | undefined;
+  disabled: boolean;
+  onChange: (code: string) => void;
+}
+
+/**
+ * The field of a one-time code: one input, which a phone or a browser can fill by itself. Whatever
+ * is pasted into it, its first six digits stay (REQ-114, REQ-146).
+ */
+export function CodeField({ ref, value, error, disabled, onChange }: CodeFieldProps) {
+  return (
+    <Field label="Verification Code" error={error}>
+      {(control) => (
+        <Input
+          {...control}
+          ref={ref}
+          className={classes.code ?? ''}
+          name="otp"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          spellCheck={false}
+          required
+          disabled={disabled}
+          value={value}
+          onChange={({ target }) => onChange(target.value.replaceAll(/\D/g, '').slice(0, CODE_LENGTH))}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,32 @@
+import { Field, Input, type InputRef } from 'mfe-kit/ui';
+import type { Ref } from 'react';
+
+interface EmailFieldProps {
+  ref: Ref<InputRef>;
+  value: string;
+  error?: string | undefined;
+  disabled: boolean;
+  onChange: (email: string) => void;
+}
+
+/** The field of the e-mail address that a user signs in with. */
+export function EmailField({ ref, value, error, disabled, onChange }: EmailFieldProps) {
+  return (
+    <Field label="Email" error={error}>
+      {(control) => (
+        <Input
+          {...control}
+          ref={ref}
+          size="large"
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          disabled={disabled}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  );
+}

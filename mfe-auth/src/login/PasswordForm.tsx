@@ -1,0 +1,119 @@
+import { useMutation } from '@tanstack/react-query';
+import { failureText, notify } from 'mfe-kit';
+import { Button, Checkbox, type InputRef } from 'mfe-kit/ui';
+import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { Link } from 'react-router';
+import { EmailField } from '../fields/EmailField';
+import { errorAt, type FieldError } from '../fields/field-error';
+import { PasswordField } from '../fields/PasswordField';
+import classes from '../gate/form.module.css';
+import { useGateState } from '../gate/gate-state';
+import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
+import { type Credentials, fieldAtFault, missingForCode, signInByPassword } from './sign-in';
+import { SIGN_IN_TOAST, welcome } from './toast';
+import { useCodeRequest } from './useCodeRequest';
+
+interface PasswordFormProps {
+  credentials: Credentials;
+  onChange: (change: Partial<Credentials>) => void;
+  onCodeSent: () => void;
+}
+
+/** Sign-in by password, and the way to sign-in by code. */
+export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordFormProps) {
+  const { from } = useGateState();
+  const [wrong, setWrong] = useState<FieldError<keyof Credentials> | null>(null);
+  const email = useRef<InputRef>(null);
+  const password = useRef<InputRef>(null);
+
+  const signIn = useMutation({
+    mutationFn: () => signInByPassword(credentials),
+    onSuccess: welcome,
+    onError: (error) => {
+      notify({ type: 'error', message: failureText('signIn', error), key: SIGN_IN_TOAST });
+      pointAt(fieldAtFault(error));
+    },
+  });
+  const request = useCodeRequest({
+    email: credentials.email,
+    onSent: onCodeSent,
+    onFailed: (error) => pointAt(fieldAtFault(error)),
+  });
+  const isPending = signIn.isPending || request.isPending;
+  const { form, sendTo } = useKeptFocus(isPending);
+
+  // The first field that is still to be filled in.
+  useEffect(() => {
+    (email.current?.input?.value ? password : email).current?.focus();
+  }, []);
+
+  function pointAt(error: FieldError<keyof Credentials> | null) {
+    setWrong(error);
+    if (error) sendTo(() => focusOn(error.field));
+  }
+
+  function focusOn(field: keyof Credentials) {
+    focusWhole((field === 'email' ? email : password).current);
+  }
+
+  function change(given: Partial<Credentials>) {
+    setWrong(null);
+    onChange(given);
+  }
+
+  function requestCode() {
+    const missing = missingForCode(credentials);
+    setWrong(missing);
+    if (missing) focusOn(missing.field);
+    else if (form.current?.reportValidity()) request.mutate();
+  }
+
+  return (
+    <form
+      ref={form}
+      className={classes.form}
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault();
+        setWrong(null);
+        signIn.mutate();
+      }}
+    >
+      <EmailField
+        ref={email}
+        value={credentials.email}
+        error={errorAt(wrong, 'email')}
+        disabled={isPending}
+        onChange={(email) => change({ email })}
+      />
+      <PasswordField
+        ref={password}
+        label="Password"
+        name="password"
+        autoComplete="current-password"
+        value={credentials.password}
+        error={errorAt(wrong, 'password')}
+        disabled={isPending}
+        onChange={(password) => change({ password })}
+      />
+      <div className={classes.line}>
+        <Checkbox disabled={isPending}>Remember me</Checkbox>
+        <Link to="/password-reset" state={{ from, email: credentials.email }}>
+          Forgot password?
+        </Link>
+      </div>
+      <div className={classes.acts}>
+        <Button type="primary" size="large" block htmlType="submit" disabled={isPending}>
+          {signIn.isPending ? 'Signing in...' : 'Sign in'}
+        </Button>
+        <Button
+          size="large"
+          block
+          disabled={isPending || !credentials.email || !credentials.password}
+          onClick={requestCode}
+        >
+          {request.isPending ? 'Sending OTP...' : 'Sign in with OTP'}
+        </Button>
+      </div>
+    </form>
+  );
+}

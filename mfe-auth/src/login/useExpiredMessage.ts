@@ -1,0 +1,27 @@
+import { notify, session } from 'mfe-kit';
+import { useEffect } from 'react';
+import { useLocation, useSearchParams } from 'react-router';
+
+/** Says why the browser was sent here, once: the mark leaves the address (REQ-080, REQ-081). */
+export function useExpiredMessage() {
+  const [search, setSearch] = useSearchParams();
+  const { state } = useLocation() as { state: unknown };
+  const hasExpired = search.get('sessionExpired') === 'true';
+
+  useEffect(() => {
+    if (!hasExpired) return;
+    notify({
+      type: 'info',
+      message: 'Your session expired. Please log in again.',
+      key: session.expiredToastKey,
+    });
+    setSearch(
+      (before) => {
+        before.delete('sessionExpired');
+        return before;
+      },
+      // The state names the page to come back to.
+      { replace: true, state },
+    );
+  }, [hasExpired, setSearch, state]);
+}

@@ -1,0 +1,62 @@
+import { Button, type InputRef } from 'mfe-kit/ui';
+import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { EmailField } from '../fields/EmailField';
+import classes from '../gate/form.module.css';
+import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
+import { fieldAtFault } from '../login/sign-in';
+import { useResetCode } from './useResetCode';
+
+interface EmailStepProps {
+  email: string;
+  onChange: (email: string) => void;
+  onCodeSent: () => void;
+}
+
+/** Whose password it is. */
+export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
+  const [wrong, setWrong] = useState<string>();
+  const input = useRef<InputRef>(null);
+
+  const request = useResetCode({
+    email,
+    onSent: onCodeSent,
+    onFailed: (error) => {
+      setWrong(fieldAtFault(error)?.text);
+      sendTo(() => focusWhole(input.current));
+    },
+  });
+  const { form, sendTo } = useKeptFocus(request.isPending);
+
+  useEffect(() => input.current?.focus(), []);
+
+  function submit() {
+    setWrong(email.trim() ? undefined : 'Please enter your email address');
+    if (email.trim()) request.mutate();
+    else input.current?.focus();
+  }
+
+  return (
+    <form
+      ref={form}
+      className={classes.form}
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <EmailField
+        ref={input}
+        value={email}
+        error={wrong}
+        disabled={request.isPending}
+        onChange={(typed) => {
+          setWrong(undefined);
+          onChange(typed);
+        }}
+      />
+      <Button type="primary" size="large" block htmlType="submit" disabled={request.isPending || !email}>
+        {request.isPending ? 'Sending Code...' : 'Send Reset Code'}
+      </Button>
+    </form>
+  );
+}
