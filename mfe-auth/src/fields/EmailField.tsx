@@ -17,6 +17,7 @@ export function EmailField({ ref, value, error, disabled, onChange }: EmailField
         <Input
           {...control}
           ref={ref}
+          status={error ? 'error' : ''}
           size="large"
           type="email"
           name="email"

@@ -40,6 +40,7 @@ export function PasswordField({
           {...control}
           {...input}
           ref={ref}
+          status={error ? 'error' : ''}
           size="large"
           // Hidden again on the way, so that the browser does not offer it as ordinary text later.
           type={isShown && !disabled ? 'text' : 'password'}

@@ -6,7 +6,7 @@ export function OutboxLink() {
   if (!portalSettings().demo) return null;
   return (
     <p className={classes.outbox}>
-      Demo: e-mails and SMS arrive in the{' '}
+      Demo: codes arrive in the{' '}
       <a href="/console/outbox" target="_blank" rel="noreferrer">
         outbox (opens in a new tab)
       </a>

@@ -6,7 +6,8 @@ import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import classes from '../gate/form.module.css';
 import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
 import { adviceOnCode, type Credentials, signInByCode } from './sign-in';
-import { SIGN_IN_TOAST, welcome } from './toast';
+import { GATE_TOAST } from '../gate/toast';
+import { welcome } from './welcome';
 import { useCodeRequest } from './useCodeRequest';
 
 /** The second half of sign-in by code. */
@@ -19,7 +20,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
     mutationFn: () => signInByCode(credentials, otp),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signInByCode', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText('signInByCode', error), key: GATE_TOAST });
       setAdvice(adviceOnCode(error));
       if (adviceOnCode(error)) sendTo(() => focusWhole(code.current));
     },
@@ -61,7 +62,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
           icon={<Icon name="back" />}
           disabled={isPending}
           onClick={() => {
-            notify({ type: 'info', message: 'Switched back to regular login', key: SIGN_IN_TOAST });
+            notify({ type: 'info', message: 'Switched back to regular login', key: GATE_TOAST });
             onBack();
           }}
         >

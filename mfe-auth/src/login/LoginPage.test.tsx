@@ -1,73 +1,476 @@
-import { session } from 'mfe-kit';
+import { currentUserQuery, queryClient, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   collectNotifications,
+  currentUser,
   failure,
+  garbled,
   renderSlice,
   screen,
   signedIn,
+  silent,
+  standingToasts,
   unreachable,
+  waitFor,
 } from 'mfe-kit/testing';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import slice from '../slice';
+import { missingForCode } from './sign-in';
 
-beforeEach(() => session.start());
+const LOGIN = '/api/v1/auth/login';
+const REQUEST = '/api/v1/auth/request-signin-otp';
+const VERIFY = '/api/v1/auth/verify-signin-otp';
 
-async function signIn(email = 'agent@mkopo.test', password = 'Mkopo-demo-1') {
-  const { router, user } = renderSlice(slice, '/login');
-  await user.type(await screen.findByLabelText('Email'), email);
-  await user.type(screen.getByLabelText('Password'), password);
-  await user.click(screen.getByRole('button', { name: 'Sign in' }));
-  return router;
+const EMAIL = 'agent@mkopo.test';
+const PASSWORD = 'Mkopo-demo-1';
+
+const email = () => screen.getByLabelText('Email');
+const password = () => screen.getByLabelText('Password');
+const code = () => screen.getByLabelText('Verification Code');
+const button = (name: string) => screen.getByRole('button', { name });
+
+beforeEach(() => {
+  session.start();
+  answer('get', '/api/v1/auth/me', 200, currentUser());
+});
+
+/** Opens sign-in and fills it in. */
+async function fillIn(at: Parameters<typeof renderSlice>[1] = '/login') {
+  const { router, user } = renderSlice(slice, at);
+  await screen.findByLabelText('Email');
+  await user.paste(EMAIL);
+  await user.click(password());
+  await user.paste(PASSWORD);
+  return { router, user };
 }
 
-test('REQ-092 REQ-101 REQ-102 a right password signs in, says so and goes to the dashboard', async () => {
-  const shown = collectNotifications();
-  const received = answer('post', '/api/v1/auth/login', 200, signedIn());
-  const router = await signIn();
-  await screen.findByTestId('elsewhere');
-  expect(router.state.location.pathname).toBe('/dashboard');
-  expect(received.map(({ body }) => body)).toEqual([{ email: 'agent@mkopo.test', password: 'Mkopo-demo-1' }]);
-  expect(shown).toMatchObject([
-    { type: 'success', message: 'Login successful! Welcome back to the product!' },
-  ]);
-  expect(localStorage.getItem('auth_token')).toBe('token-1');
+async function signIn(at?: Parameters<typeof renderSlice>[1]) {
+  const { router, user } = await fillIn(at);
+  await user.click(button('Sign in'));
+  return { router, user };
+}
+
+/** Fills sign-in in and has a code sent. */
+async function askForCode() {
+  answer('post', REQUEST, 200, { message: 'sent' });
+  const { router, user } = await fillIn();
+  await user.click(button('Sign in with OTP'));
+  await screen.findByRole('heading', { name: 'Enter Verification Code' });
+  return { router, user };
+}
+
+describe('by password', () => {
+  test('REQ-079 REQ-082 to REQ-088 the form asks for e-mail address and password, and starts there', async () => {
+    const { user } = renderSlice(slice, '/login');
+    expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+    expect(document.title).toBe('Sign in · Mkopo');
+    expect(email()).toHaveAttribute('type', 'email');
+    expect(email()).toBeRequired();
+    expect(email()).toHaveAttribute('autocomplete', 'username');
+    expect(email()).toHaveFocus();
+    expect(password()).toBeRequired();
+    expect(password()).toHaveAttribute('type', 'password');
+    expect(password()).toHaveAttribute('autocomplete', 'current-password');
+    expect(button('Sign in')).toBeEnabled();
+    expect(button('Sign in with OTP')).toBeDisabled();
+    expect(screen.getByRole('link', { name: 'Forgot password?' })).toHaveAttribute('href', '/password-reset');
+    await user.click(screen.getByRole('checkbox', { name: 'Remember me' }));
+    expect(screen.getByRole('checkbox', { name: 'Remember me' })).toBeChecked();
+    expect(Object.keys(localStorage)).toEqual([]);
+    await user.click(button('Switch to dark theme'));
+    expect(document.documentElement).toHaveClass('dark');
+    expect(localStorage.getItem('theme')).toBe('dark');
+  });
+
+  test('REQ-092 REQ-093 REQ-101 REQ-102 a right password signs in, says so and goes to the dashboard', async () => {
+    const shown = collectNotifications();
+    const received = answer('post', LOGIN, 200, signedIn());
+    const { router } = await signIn();
+    await screen.findByTestId('elsewhere');
+    expect(router.state.location.pathname).toBe('/dashboard');
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL, password: PASSWORD }]);
+    expect(shown).toMatchObject([
+      { type: 'success', message: 'Login successful! Welcome back to the product!' },
+    ]);
+    expect(localStorage.getItem('auth_token')).toBe('token-1');
+    expect(JSON.parse(localStorage.getItem('user')!)).toMatchObject({
+      id: 1,
+      username: 'Achieng',
+      role: 'admin',
+    });
+  });
+
+  test('REQ-101 the greeting names the deployment’s product', async () => {
+    setPortalSettings({ brand: 'Pesa', product: 'Pesa Desk', demo: false });
+    onTestFinished(() => setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false }));
+    const shown = collectNotifications();
+    answer('post', LOGIN, 200, signedIn());
+    await signIn();
+    await screen.findByTestId('elsewhere');
+    expect(shown).toMatchObject([{ message: 'Login successful! Welcome back to Pesa Desk!' }]);
+  });
+
+  test('Enter in the password is enough', async () => {
+    answer('post', LOGIN, 200, signedIn());
+    const { user } = await fillIn();
+    await user.keyboard('{Enter}');
+    await screen.findByTestId('elsewhere');
+  });
+
+  test('sign-in leads back to the page that was wanted, with what it was opened with', async () => {
+    answer('post', LOGIN, 200, signedIn());
+    const from = { pathname: '/loans/7', search: '?a=1', hash: '', key: 'x', state: { loan: 7 } };
+    const { router } = await signIn({ pathname: '/login', search: '?sessionExpired=true', state: { from } });
+    await screen.findByTestId('elsewhere');
+    expect(router.state.location).toMatchObject({
+      pathname: '/loans/7',
+      search: '?a=1',
+      state: { loan: 7 },
+    });
+    expect(router.state.historyAction).toBe('REPLACE');
+  });
+
+  test('REQ-014 who is signed in already goes on to the dashboard', async () => {
+    session.signIn(signedIn().user);
+    const { router } = renderSlice(slice, '/login');
+    await screen.findByTestId('elsewhere');
+    expect(router.state.location.pathname).toBe('/dashboard');
+  });
+
+  test('signing in in another tab signs this one in too', async () => {
+    const { router } = renderSlice(slice, '/login');
+    await screen.findByLabelText('Email');
+    localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', email: EMAIL }));
+    window.dispatchEvent(new StorageEvent('storage', { key: 'user' }));
+    await screen.findByTestId('elsewhere');
+    expect(router.state.location.pathname).toBe('/dashboard');
+  });
+
+  test('REQ-095 a wrong e-mail address is pointed at, and the next keystroke replaces it', async () => {
+    const shown = collectNotifications();
+    answer('post', LOGIN, 404, failure('user not found'));
+    const { user } = await signIn();
+    await waitFor(() => expect(email()).toHaveFocus());
+    expect(shown).toEqual([
+      { type: 'error', message: 'Email not found. Please check your email address.', key: 'sign-in' },
+    ]);
+    expect(email()).toBeInvalid();
+    expect(email()).toHaveAccessibleDescription('Email not found.');
+    expect(password()).toHaveValue(PASSWORD);
+    await user.keyboard('o');
+    expect(email()).toHaveValue('o');
+    expect(email()).not.toHaveAttribute('aria-invalid');
+  });
+
+  test('REQ-096 a wrong password is pointed at, and the next keystroke replaces it', async () => {
+    const shown = collectNotifications();
+    answer('post', LOGIN, 400, failure('invalid password'));
+    const { user } = await signIn();
+    await waitFor(() => expect(password()).toHaveFocus());
+    expect(shown).toMatchObject([{ type: 'error', message: 'Incorrect password. Please try again.' }]);
+    expect(password()).toHaveAccessibleDescription('Incorrect password.');
+    expect(email()).toHaveValue(EMAIL);
+    await user.keyboard('x');
+    expect(password()).toHaveValue('x');
+  });
+
+  test.for([
+    ['REQ-097', 403, failure('account is inactive'), 'Your account is inactive. Please contact support.'],
+    ['REQ-098', 429, failure('Too many tries. Wait a minute.'), 'Too many tries. Wait a minute.'],
+  ] as const)('%s %d reads as the table of failures says', async ([, status, body, message]) => {
+    const shown = collectNotifications();
+    answer('post', LOGIN, status, body);
+    await signIn();
+    await expect.poll(() => shown).toMatchObject([{ type: 'error', message }]);
+    expect(session.state.status).toBe('signed-out');
+  });
+
+  test.for([
+    ['offline', () => unreachable('post', LOGIN)],
+    ['out of time', () => silent('post', LOGIN)],
+    ['not JSON', () => garbled('post', LOGIN, '<html>')],
+    ['empty', () => garbled('post', LOGIN, '')],
+    ['without a user', () => garbled('post', LOGIN, '{}')],
+    ['without a token', () => garbled('post', LOGIN, '{"user":{"username":"A","email":"a@b.c"}}')],
+    [
+      'with a token that is none',
+      () => garbled('post', LOGIN, '{"user":{"token":7,"username":"A","email":"a@b.c"}}'),
+    ],
+    ['without a name', () => garbled('post', LOGIN, '{"user":{"token":"t","email":"a@b.c"}}')],
+  ] as const)(
+    'REQ-099 REQ-062 an answer that is %s signs nobody in and keeps what was typed',
+    async ([, fail]) => {
+      const shown = collectNotifications();
+      localStorage.setItem('auth_token', 'left over');
+      fail();
+      await signIn();
+      await expect
+        .poll(() => shown)
+        .toMatchObject([{ type: 'error', message: 'An unexpected error occurred. Please try again.' }]);
+      expect(session.state.status).toBe('signed-out');
+      expect(localStorage.getItem('auth_token')).toBeNull();
+      expect(email()).toHaveValue(EMAIL);
+      expect(password()).toHaveValue(PASSWORD);
+      await waitFor(() => expect(button('Sign in')).toHaveFocus());
+    },
+  );
+
+  test('a 401 to a wrong password is that sign-in’s failure, not a session’s end', async () => {
+    const shown = collectNotifications();
+    localStorage.setItem('auth_token', 'left over');
+    // Another provider may answer so; ours does not.
+    answer('post', LOGIN, 401 as 400, failure('invalid password'));
+    await signIn();
+    await expect.poll(() => shown).toMatchObject([{ message: 'Incorrect password. Please try again.' }]);
+    expect(session.state).not.toHaveProperty('expiry');
+  });
+
+  test('REQ-087 REQ-091 while it is pending the form is closed and the button says so', async () => {
+    const received = answer('post', LOGIN, 200, signedIn(), { afterMs: 300 });
+    const { user } = await signIn();
+    expect(await screen.findByRole('button', { name: 'Signing in...' })).toBeDisabled();
+    for (const control of [email(), password(), screen.getByRole('checkbox'), button('Sign in with OTP')])
+      expect(control).toBeDisabled();
+    await user.keyboard('{Enter}');
+    await screen.findByTestId('elsewhere');
+    expect(received).toHaveLength(1);
+  });
+
+  test('REQ-080 REQ-081 an ended session is explained once, and its mark leaves the address', async () => {
+    const shown = collectNotifications();
+    const { router } = renderSlice(slice, '/login?sessionExpired=true&x=1');
+    await screen.findByRole('heading', { name: 'Sign in' });
+    expect(shown).toEqual([
+      { type: 'info', message: 'Your session expired. Please log in again.', key: session.expiredToastKey },
+    ]);
+    expect(router.state.location.search).toBe('?x=1');
+  });
+
+  test('the password can be looked at, and is hidden again on its way', async () => {
+    answer('post', LOGIN, 400, failure('invalid password'), { afterMs: 100 });
+    const { user } = await fillIn();
+    await user.click(button('Show'));
+    expect(password()).toHaveAttribute('type', 'text');
+    expect(button('Hide')).toHaveAccessibleDescription('Password');
+    await user.click(button('Sign in'));
+    expect(password()).toHaveAttribute('type', 'password');
+  });
+
+  test('Caps Lock is told of while the password is typed', async () => {
+    const { user } = await fillIn();
+    await user.keyboard('{CapsLock}');
+    expect(password()).toHaveAccessibleDescription('Caps Lock is on.');
+    await user.keyboard('{CapsLock}x');
+    expect(password()).not.toHaveAccessibleDescription();
+  });
+
+  test('a demo leads to its outbox in a new tab, and nothing else does', async () => {
+    renderSlice(slice, '/login');
+    await screen.findByLabelText('Email');
+    expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
+  });
+
+  test('in a demo the outbox is a link away', async () => {
+    setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: true });
+    onTestFinished(() => setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false }));
+    renderSlice(slice, '/login');
+    const link = await screen.findByRole('link', { name: 'outbox (opens in a new tab)' });
+    expect(link).toHaveAttribute('href', '/console/outbox');
+    expect(link).toHaveAttribute('target', '_blank');
+  });
 });
 
-test.for([
-  [404, 'user not found', 'Email not found. Please check your email address.'],
-  [400, 'invalid password', 'Incorrect password. Please try again.'],
-  [403, 'account is inactive', 'Your account is inactive. Please contact support.'],
-  [429, 'Too many tries. Wait a minute.', 'Too many tries. Wait a minute.'],
-] as const)('REQ-095 to REQ-098 %d %s reads: %s', async ([status, text, message]) => {
-  const shown = collectNotifications();
-  answer('post', '/api/v1/auth/login', status, failure(text));
-  await signIn();
-  await expect.poll(() => shown).toMatchObject([{ type: 'error', message }]);
-  expect(session.state.status).toBe('signed-out');
+describe('asking for a code', () => {
+  test('REQ-090 it takes an e-mail address and a password', async () => {
+    const { user } = renderSlice(slice, '/login');
+    await user.type(await screen.findByLabelText('Email'), EMAIL);
+    expect(button('Sign in with OTP')).toBeDisabled();
+    await user.type(password(), 'x');
+    expect(button('Sign in with OTP')).toBeEnabled();
+    await user.clear(email());
+    expect(button('Sign in with OTP')).toBeDisabled();
+  });
+
+  test.for([
+    ['REQ-103', '', '', 'email', 'Please enter your email address first'],
+    ['REQ-103', '  ', 'x', 'email', 'Please enter your email address first'],
+    ['REQ-104', EMAIL, '', 'password', 'Please enter your password first'],
+  ] as const)('%s with "%s" and "%s" it lacks the %s', ([, email, password, field, text]) => {
+    expect(missingForCode({ email, password })).toEqual({ field, text });
+  });
+
+  test('REQ-104 a password of spaces is none', async () => {
+    const { user } = await fillIn();
+    await user.clear(password());
+    await user.type(password(), '   ');
+    await user.click(button('Sign in with OTP'));
+    expect(password()).toHaveFocus();
+    expect(password()).toHaveAccessibleDescription('Please enter your password first');
+  });
+
+  test('an e-mail address that is none is not sent', async () => {
+    const received = answer('post', REQUEST, 200, { message: 'sent' });
+    const { user } = renderSlice(slice, '/login');
+    await user.type(await screen.findByLabelText('Email'), 'achieng');
+    await user.type(password(), PASSWORD);
+    await user.click(button('Sign in with OTP'));
+    expect(screen.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+    expect(received).toEqual([]);
+  });
+
+  test('REQ-089 REQ-105 to REQ-107 REQ-110 REQ-111 REQ-112 it says how it goes, and asks for the code next', async () => {
+    const toasts = standingToasts();
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const { user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    expect(await screen.findByRole('button', { name: 'Sending OTP...' })).toBeDisabled();
+    for (const control of [email(), password(), button('Sign in')]) expect(control).toBeDisabled();
+    expect(toasts()).toEqual(['Sending verification code...']);
+    expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
+    expect(screen.getByText(`We sent a 6-digit code to ${EMAIL}.`)).toBeVisible();
+    expect(toasts()).toEqual(['Verification code sent! Please check your email.']);
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+    expect(code()).toHaveFocus();
+  });
+
+  test('REQ-105 what is answered is not read', async () => {
+    garbled('post', REQUEST, '');
+    const { user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    expect(await screen.findByLabelText('Verification Code')).toHaveFocus();
+  });
+
+  test.for([
+    ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
+    ['offline', () => unreachable('post', REQUEST), 'Failed to send OTP'],
+    ['out of time', () => silent('post', REQUEST), 'Failed to send OTP'],
+    ['not JSON', () => garbled('post', REQUEST, '<html>'), 'Failed to send OTP'],
+  ] as const)('REQ-108 REQ-110 %s, it says so and stays with what was typed', async ([, fail, message]) => {
+    const toasts = standingToasts();
+    fail();
+    const { user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    await expect.poll(toasts).toEqual([message]);
+    expect(password()).toHaveValue(PASSWORD);
+    await waitFor(() => expect(button('Sign in with OTP')).toHaveFocus());
+  });
+
+  test('REQ-108 an unknown e-mail address is pointed at', async () => {
+    answer('post', REQUEST, 404, failure('user not found'));
+    const { user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    await waitFor(() => expect(email()).toHaveFocus());
+    expect(email()).toHaveAccessibleDescription('Email not found.');
+  });
 });
 
-test('REQ-099 a sign-in that reached nobody is an unexpected error', async () => {
-  const shown = collectNotifications();
-  unreachable('post', '/api/v1/auth/login');
-  await signIn();
-  await expect
-    .poll(() => shown)
-    .toMatchObject([{ message: 'An unexpected error occurred. Please try again.' }]);
-});
+describe('by code', () => {
+  test('REQ-113 to REQ-118 the code is six digits in one field, whatever is typed or pasted', async () => {
+    const { user } = await askForCode();
+    expect(code()).toBeRequired();
+    expect(code()).toHaveAttribute('inputmode', 'numeric');
+    expect(code()).toHaveAttribute('autocomplete', 'one-time-code');
+    await user.type(code(), '4a8 1-5x1');
+    expect(code()).toHaveValue('48151');
+    expect(button('Verify & Sign in')).toBeDisabled();
+    await user.keyboard('623');
+    expect(code()).toHaveValue('481516');
+    expect(button('Verify & Sign in')).toBeEnabled();
+    await user.clear(code());
+    await user.paste(' 123 456\n');
+    expect(code()).toHaveValue('123456');
+  });
 
-test('REQ-087 REQ-091 while it is pending the form is closed and the button says so', async () => {
-  answer('post', '/api/v1/auth/login', 200, signedIn(), { afterMs: 500 });
-  await signIn();
-  expect(await screen.findByRole('button', { name: 'Signing in...' })).toBeDisabled();
-  expect(screen.getByLabelText('Email')).toBeDisabled();
-  await screen.findByTestId('elsewhere');
-});
+  test('REQ-119 REQ-120 REQ-128 REQ-129 a right code signs in, and the current user is kept', async () => {
+    const shown = collectNotifications();
+    const received = answer('post', VERIFY, 200, signedIn());
+    const { router, user } = await askForCode();
+    await user.keyboard('481516{Enter}');
+    await screen.findByTestId('elsewhere');
+    expect(router.state.location.pathname).toBe('/dashboard');
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL, password: PASSWORD, otp: '481516' }]);
+    expect(localStorage.getItem('auth_token')).toBe('token-1');
+    expect(shown.at(-1)).toMatchObject({ message: 'Login successful! Welcome back to the product!' });
+    await expect
+      .poll(() => queryClient.getQueryData(currentUserQuery().queryKey))
+      .toMatchObject({ name: 'Achieng Otieno' });
+  });
 
-test('REQ-080 REQ-081 an ended session is explained once, and its mark leaves the address', async () => {
-  const shown = collectNotifications();
-  const { router } = renderSlice(slice, '/login?sessionExpired=true');
-  await screen.findByRole('heading', { name: 'Sign in' });
-  expect(shown).toMatchObject([{ type: 'info', message: 'Your session expired. Please log in again.' }]);
-  expect(router.state.location.search).toBe('');
+  test('REQ-117 REQ-091 while it is pending the form is closed and the button says so', async () => {
+    answer('post', VERIFY, 200, signedIn(), { afterMs: 200 });
+    const { user } = await askForCode();
+    await user.keyboard('481516{Enter}');
+    expect(await screen.findByRole('button', { name: 'Verifying...' })).toBeDisabled();
+    for (const control of [code(), button('Back to Login'), button('Resend code')])
+      expect(control).toBeDisabled();
+    await screen.findByTestId('elsewhere');
+  });
+
+  test('REQ-121 REQ-122 a wrong code clears the token, and the next keystroke replaces the code', async () => {
+    const toasts = standingToasts();
+    answer('post', VERIFY, 400, { ...failure('not read'), message: 'invalid or expired code' });
+    localStorage.setItem('auth_token', 'left over');
+    const { user } = await askForCode();
+    await user.keyboard('481516{Enter}');
+    await expect.poll(toasts).toEqual(['invalid or expired code']);
+    expect(localStorage.getItem('auth_token')).toBeNull();
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(code()).toHaveAccessibleDescription('Check the code, or have a new one sent.');
+    expect(code()).toHaveValue('481516');
+    await user.keyboard('2');
+    expect(code()).toHaveValue('2');
+  });
+
+  test('a wrong password behind a code is not taken for a wrong code', async () => {
+    answer('post', VERIFY, 400, failure('invalid password'));
+    const { user } = await askForCode();
+    await user.keyboard('481516{Enter}');
+    await waitFor(() =>
+      expect(code()).toHaveAccessibleDescription('Go back to login and check your password.'),
+    );
+  });
+
+  test.for([
+    ['offline', () => unreachable('post', VERIFY)],
+    ['out of time', () => silent('post', VERIFY)],
+    ['not JSON', () => garbled('post', VERIFY, '<html>')],
+    ['without a token', () => garbled('post', VERIFY, '{"user":{}}')],
+  ] as const)('REQ-122 an answer that is %s signs nobody in and keeps the code', async ([, fail]) => {
+    const toasts = standingToasts();
+    fail();
+    const { user } = await askForCode();
+    await user.keyboard('481516{Enter}');
+    await expect.poll(toasts).toEqual(['OTP login failed']);
+    expect(code()).toHaveValue('481516');
+    expect(session.state.status).toBe('signed-out');
+    await waitFor(() => expect(code()).toHaveFocus());
+  });
+
+  test('REQ-123 to REQ-125 Back to Login clears the code and keeps the rest', async () => {
+    const toasts = standingToasts();
+    const { user } = await askForCode();
+    await user.keyboard('4815');
+    await user.click(button('Back to Login'));
+    expect(toasts()).toEqual(['Switched back to regular login']);
+    expect(email()).toHaveValue(EMAIL);
+    expect(password()).toHaveValue(PASSWORD);
+    expect(password()).toHaveFocus();
+    await user.click(button('Sign in with OTP'));
+    expect(await screen.findByLabelText('Verification Code')).toHaveValue('');
+  });
+
+  test('REQ-126 REQ-127 Resend code clears the code, asks again and waits for the new one', async () => {
+    const toasts = standingToasts();
+    const { user } = await askForCode();
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    await user.keyboard('4815');
+    await user.click(button('Resend code'));
+    expect(await screen.findByRole('button', { name: 'Sending...' })).toBeDisabled();
+    expect(code()).toBeDisabled();
+    expect(code()).toHaveValue('');
+    expect(toasts()).toEqual(['Sending verification code...']);
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(toasts()).toEqual(['Verification code sent! Please check your email.']);
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+  });
 });

@@ -10,7 +10,8 @@ import classes from '../gate/form.module.css';
 import { useGateState } from '../gate/gate-state';
 import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
 import { type Credentials, fieldAtFault, missingForCode, signInByPassword } from './sign-in';
-import { SIGN_IN_TOAST, welcome } from './toast';
+import { GATE_TOAST } from '../gate/toast';
+import { welcome } from './welcome';
 import { useCodeRequest } from './useCodeRequest';
 
 interface PasswordFormProps {
@@ -30,7 +31,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     mutationFn: () => signInByPassword(credentials),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signIn', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText('signIn', error), key: GATE_TOAST });
       pointAt(fieldAtFault(error));
     },
   });

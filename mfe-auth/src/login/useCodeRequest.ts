@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { requestSignInCode } from './sign-in';
-import { SIGN_IN_TOAST } from './toast';
+import { GATE_TOAST } from '../gate/toast';
 
 /** Has a sign-in code sent, and says how that goes. */
 export function useCodeRequest({
@@ -20,18 +20,18 @@ export function useCodeRequest({
         type: 'loading',
         message: 'Sending verification code...',
         duration: 0,
-        key: SIGN_IN_TOAST,
+        key: GATE_TOAST,
       }),
     onSuccess: () => {
       notify({
         type: 'success',
         message: 'Verification code sent! Please check your email.',
-        key: SIGN_IN_TOAST,
+        key: GATE_TOAST,
       });
       onSent?.();
     },
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signInCode', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText('signInCode', error), key: GATE_TOAST });
       onFailed?.(error);
     },
   });

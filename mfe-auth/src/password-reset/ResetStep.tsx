@@ -10,7 +10,8 @@ import classes from '../gate/form.module.css';
 import { useGateState } from '../gate/gate-state';
 import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
 import { fieldToMend, type NewPassword, problemWith, resetPassword } from './reset';
-import { RESET_TOAST, useResetCode } from './useResetCode';
+import { GATE_TOAST } from '../gate/toast';
+import { useResetCode } from './useResetCode';
 
 const NOTHING: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
 
@@ -29,18 +30,18 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   const reset = useMutation({
     mutationFn: () => resetPassword(email, typed),
     onMutate: () =>
-      notify({ type: 'loading', message: 'Resetting password...', duration: 0, key: RESET_TOAST }),
+      notify({ type: 'loading', message: 'Resetting password...', duration: 0, key: GATE_TOAST }),
     onSuccess: () => {
-      dismissNotification(RESET_TOAST);
+      dismissNotification(GATE_TOAST);
       notify({
         type: 'success',
         message: 'Password reset successful! You can now sign in with your new password.',
-        key: RESET_TOAST,
+        key: GATE_TOAST,
       });
     },
     onError: (error) => {
-      dismissNotification(RESET_TOAST);
-      notify({ type: 'error', message: failureText('passwordReset', error), key: RESET_TOAST });
+      dismissNotification(GATE_TOAST);
+      notify({ type: 'error', message: failureText('passwordReset', error), key: GATE_TOAST });
       const mend = fieldToMend(error);
       setWrong(mend);
       if (mend) sendTo(() => focusWhole(fields[mend.field].current));
@@ -127,7 +128,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
           icon={<Icon name="back" />}
           disabled={isPending}
           onClick={() => {
-            notify({ type: 'info', message: 'Switched back to email entry', key: RESET_TOAST });
+            notify({ type: 'info', message: 'Switched back to email entry', key: GATE_TOAST });
             onBack();
           }}
         >

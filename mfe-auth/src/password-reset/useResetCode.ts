@@ -1,9 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { dismissNotification, failureText, notify } from 'mfe-kit';
+import { GATE_TOAST } from '../gate/toast';
 import { requestResetCode } from './reset';
-
-/** One toast at a time tells of the reset: the latest, in the place of the one before. */
-export const RESET_TOAST = 'password-reset';
 
 /** Has a reset code sent, and says how that goes. */
 export function useResetCode({
@@ -18,19 +16,19 @@ export function useResetCode({
   return useMutation({
     mutationFn: () => requestResetCode(email),
     onMutate: () =>
-      notify({ type: 'loading', message: 'Sending reset code...', duration: 0, key: RESET_TOAST }),
+      notify({ type: 'loading', message: 'Sending reset code...', duration: 0, key: GATE_TOAST }),
     onSuccess: () => {
-      dismissNotification(RESET_TOAST);
+      dismissNotification(GATE_TOAST);
       notify({
         type: 'success',
         message: 'Password reset code sent! Please check your SMS.',
-        key: RESET_TOAST,
+        key: GATE_TOAST,
       });
       onSent?.();
     },
     onError: (error) => {
-      dismissNotification(RESET_TOAST);
-      notify({ type: 'error', message: failureText('resetCode', error), key: RESET_TOAST });
+      dismissNotification(GATE_TOAST);
+      notify({ type: 'error', message: failureText('resetCode', error), key: GATE_TOAST });
       onFailed?.(error);
     },
   });

@@ -53,11 +53,9 @@ export default function ProfilePage() {
       <PageHeader
         title="My Profile"
         action={
-          isEditing ? null : (
-            <Button ref={edit} type="primary" onClick={() => setDraft(profile)}>
-              Edit Profile
-            </Button>
-          )
+          <Button ref={edit} type="primary" disabled={isEditing} onClick={() => setDraft(profile)}>
+            Edit Profile
+          </Button>
         }
       />
       <div className={classes.columns}>

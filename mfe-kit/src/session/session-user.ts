@@ -59,11 +59,11 @@ function textOrNone(value: unknown) {
 /** Drawn in the page itself: the policy lets no image in from elsewhere, and the portal works offline. */
 function avatarOf(username: string): string {
   const initial = initialOf(username);
-  const hue = Array.from(username).reduce(
-    (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 360,
+  const blue = Array.from(username).reduce(
+    (sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 50,
     0,
   );
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="hsl(${hue} 45% 32%)"/><text x="32" y="33" fill="#fff" font-family="sans-serif" font-size="30" text-anchor="middle" dominant-baseline="central">${escapeXml(initial)}</text></svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" fill="hsl(${195 + blue} 60% 36%)"/><text x="32" y="33" fill="#fff" font-family="sans-serif" font-size="30" text-anchor="middle" dominant-baseline="central">${escapeXml(initial)}</text></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 

@@ -9,3 +9,25 @@ export function collectNotifications(): ShowNotification[] {
   onTestFinished(() => window.removeEventListener('showNotification', collect));
   return shown;
 }
+
+/**
+ * The messages of the toasts that stand on the page at each later moment: those that were asked
+ * for, and neither dismissed nor replaced. No time takes them away.
+ */
+export function standingToasts(): () => string[] {
+  let standing: ShowNotification[] = [];
+  const show = (event: Event) => {
+    const shown = (event as CustomEvent<ShowNotification>).detail;
+    standing = [...standing.filter(({ key }) => !key || key !== shown.key), shown];
+  };
+  const dismiss = (event: Event) => {
+    standing = standing.filter(({ key }) => key !== (event as CustomEvent<string>).detail);
+  };
+  window.addEventListener('showNotification', show);
+  window.addEventListener('dismissNotification', dismiss);
+  onTestFinished(() => {
+    window.removeEventListener('showNotification', show);
+    window.removeEventListener('dismissNotification', dismiss);
+  });
+  return () => standing.map(({ message }) => message);
+}

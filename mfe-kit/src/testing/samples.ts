@@ -92,3 +92,17 @@ export function signedIn(given: Partial<Schema<'SignedIn'>['user']> = {}): Schem
     },
   };
 }
+
+/** The signed-in user as the provider knows it. */
+export function currentUser(given: Partial<Schema<'CurrentUser'>> = {}): Schema<'CurrentUser'> {
+  return {
+    id: 'USR-3',
+    username: 'Achieng',
+    name: 'Achieng Otieno',
+    email: 'agent@mkopo.test',
+    role: 'agent',
+    phone_number: '+254722000003',
+    created_at: '2026-01-05T06:00:00.000Z',
+    ...given,
+  };
+}

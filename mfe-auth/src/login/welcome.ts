@@ -1,12 +1,11 @@
 import { notify, portalSettings } from 'mfe-kit';
+import { GATE_TOAST } from '../gate/toast';
 
-/** One toast at a time tells of signing in: the latest, in the place of the one before. */
-export const SIGN_IN_TOAST = 'sign-in';
-
+/** Greets the user who has just signed in (REQ-101). */
 export function welcome(): void {
   notify({
     type: 'success',
     message: `Login successful! Welcome back to ${portalSettings().product}!`,
-    key: SIGN_IN_TOAST,
+    key: GATE_TOAST,
   });
 }

@@ -1,0 +1,285 @@
+import { session } from 'mfe-kit';
+import {
+  answer,
+  failure,
+  garbled,
+  renderSlice,
+  screen,
+  signedIn,
+  silent,
+  standingToasts,
+  unreachable,
+  waitFor,
+} from 'mfe-kit/testing';
+import { fireEvent } from '@testing-library/react';
+import { beforeEach, describe, expect, test } from 'vitest';
+import slice from '../slice';
+import { problemWith } from './reset';
+
+const REQUEST = '/api/v1/auth/request-password-reset';
+const RESET = '/api/v1/auth/reset-password';
+
+const EMAIL = 'agent@mkopo.test';
+
+const email = () => screen.getByLabelText('Email');
+const code = () => screen.getByLabelText('Verification Code');
+const newPassword = () => screen.getByLabelText('New Password');
+const confirmation = () => screen.getByLabelText('Confirm New Password');
+const button = (name: string) => screen.getByRole('button', { name });
+
+beforeEach(() => session.start());
+
+async function open(at: Parameters<typeof renderSlice>[1] = '/password-reset') {
+  const { router, user } = renderSlice(slice, at);
+  await screen.findByRole('heading', { name: 'Enter your email' });
+  return { router, user };
+}
+
+/** Has a code sent, and stands at the second step. */
+async function askForCode() {
+  answer('post', REQUEST, 200, { message: 'sent' });
+  const { router, user } = await open();
+  await user.paste(EMAIL);
+  await user.keyboard('{Enter}');
+  await screen.findByLabelText('Verification Code');
+  return { router, user };
+}
+
+/** Fills the second step in. */
+async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']) {
+  const { router, user } = await askForCode();
+  await user.paste('481516');
+  await user.click(newPassword());
+  await user.paste(passwords[0]);
+  await user.click(confirmation());
+  await user.paste(passwords[1]);
+  return { router, user };
+}
+
+describe('the e-mail address', () => {
+  test('REQ-130 to REQ-136 REQ-138 is asked for first', async () => {
+    const { user } = await open();
+    expect(screen.getByText('We will send a verification code to your phone.')).toBeVisible();
+    expect(email()).toHaveAttribute('type', 'email');
+    expect(email()).toHaveFocus();
+    expect(button('Send Reset Code')).toBeDisabled();
+    expect(screen.getByRole('link', { name: 'Back to Login' })).toHaveAttribute('href', '/login');
+    expect(screen.getByRole('contentinfo')).toHaveTextContent(`© ${new Date().getFullYear()} Mkopo`);
+    await user.click(button('Switch to dark theme'));
+    expect(document.documentElement).toHaveClass('dark');
+    await user.type(email(), 'a');
+    expect(button('Send Reset Code')).toBeEnabled();
+  });
+
+  test('what was typed at sign-in stands there already, and goes back with the user', async () => {
+    const from = { pathname: '/reports', search: '', hash: '', key: 'x', state: null };
+    const { router, user } = await open({ pathname: '/password-reset', state: { email: EMAIL, from } });
+    expect(email()).toHaveValue(EMAIL);
+    await user.click(screen.getByRole('link', { name: 'Back to Login' }));
+    expect(await screen.findByLabelText('Password')).toHaveFocus();
+    expect(email()).toHaveValue(EMAIL);
+    expect(router.state.location).toMatchObject({ search: '', state: { from } });
+  });
+
+  test('REQ-139 a form sent without it says so', async () => {
+    await open();
+    fireEvent.submit(button('Send Reset Code').closest('form')!);
+    expect(await screen.findByText('Please enter your email address')).toBeVisible();
+    expect(email()).toHaveAccessibleDescription('Please enter your email address');
+    expect(email()).toHaveFocus();
+  });
+
+  test('REQ-137 REQ-140 REQ-141 REQ-142 REQ-144 REQ-145 it says how it goes, and then asks for the code', async () => {
+    const toasts = standingToasts();
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const { user } = await open();
+    await user.paste(EMAIL);
+    await user.keyboard('{Enter}');
+    expect(await screen.findByRole('button', { name: 'Sending Code...' })).toBeDisabled();
+    expect(email()).toBeDisabled();
+    expect(toasts()).toEqual(['Sending reset code...']);
+    expect(
+      await screen.findByText(`We sent a verification code to the phone tied to ${EMAIL}.`),
+    ).toBeVisible();
+    expect(toasts()).toEqual(['Password reset code sent! Please check your SMS.']);
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+    expect(code()).toHaveFocus();
+  });
+
+  test.for([
+    ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
+    ['offline', () => unreachable('post', REQUEST), 'Failed to send reset code. Please try again.'],
+    ['out of time', () => silent('post', REQUEST), 'Failed to send reset code. Please try again.'],
+    ['not JSON', () => garbled('post', REQUEST, '<html>'), 'Failed to send reset code. Please try again.'],
+  ] as const)('REQ-143 REQ-144 %s, it says so and stays with what was typed', async ([, fail, message]) => {
+    const toasts = standingToasts();
+    fail();
+    const { user } = await open();
+    await user.paste(EMAIL);
+    await user.keyboard('{Enter}');
+    await expect.poll(toasts).toEqual([message]);
+    expect(email()).toHaveValue(EMAIL);
+    await waitFor(() => expect(email()).toHaveFocus());
+  });
+
+  test('REQ-143 an unknown one is pointed at', async () => {
+    answer('post', REQUEST, 404, failure('user not found'));
+    const { user } = await open();
+    await user.paste(EMAIL);
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(email()).toHaveAccessibleDescription('Email not found.'));
+  });
+});
+
+describe('the new password', () => {
+  test('REQ-146 to REQ-148 REQ-156 takes a code of six digits and the same password twice', async () => {
+    const { user } = await askForCode();
+    expect(code()).toHaveAttribute('autocomplete', 'one-time-code');
+    expect(newPassword()).toHaveAttribute('autocomplete', 'new-password');
+    expect(confirmation()).toHaveAttribute('autocomplete', 'new-password');
+    await user.paste('48a15 1');
+    expect(code()).toHaveValue('48151');
+    await user.click(newPassword());
+    await user.paste('New-pass-2');
+    await user.click(confirmation());
+    await user.paste('New-pass-2');
+    expect(button('Reset Password')).toBeDisabled();
+    await user.type(code(), '67');
+    expect(code()).toHaveValue('481516');
+    expect(button('Reset Password')).toBeEnabled();
+    await user.type(confirmation(), 'x');
+    expect(button('Reset Password')).toBeDisabled();
+    expect(screen.getByText('Passwords do not match')).toBeVisible();
+    expect(confirmation()).toHaveAccessibleDescription('Passwords do not match');
+  });
+
+  test('REQ-148 who has only begun to repeat it is told when they leave the field', async () => {
+    const { user } = await fillIn(['New-pass-2', 'New-pa']);
+    expect(screen.queryByText('Passwords do not match')).toBeNull();
+    await user.tab();
+    expect(screen.getByText('Passwords do not match')).toBeVisible();
+  });
+
+  test.for([
+    ['REQ-152', '', 'New-pass', 'New-pass', 'otp', 'Please enter the verification code'],
+    ['REQ-153', '481516', '', '', 'newPassword', 'Please enter your new password'],
+    ['REQ-153', '481516', '      ', '      ', 'newPassword', 'Please enter your new password'],
+    ['REQ-154', '481516', 'New-pass', 'New-pasx', 'confirmPassword', 'Passwords do not match'],
+    ['REQ-155', '481516', '12345', '12345', 'newPassword', 'Password must be at least 6 characters long'],
+  ] as const)(
+    '%s code "%s", password "%s" and "%s": %s',
+    ([, otp, newPassword, confirmPassword, field, text]) => {
+      expect(problemWith({ otp, newPassword, confirmPassword })).toEqual({ field, text });
+    },
+  );
+
+  test('REQ-155 one of six characters is long enough', () => {
+    expect(problemWith({ otp: '481516', newPassword: '123456', confirmPassword: '123456' })).toBeNull();
+  });
+
+  test('REQ-155 one that is too short is pointed at and not sent', async () => {
+    const received = answer('post', RESET, 200, { message: 'done' });
+    const { user } = await fillIn(['12345', '12345']);
+    await user.keyboard('{Enter}');
+    expect(newPassword()).toHaveFocus();
+    expect(newPassword()).toHaveAccessibleDescription('Password must be at least 6 characters long');
+    expect(received).toEqual([]);
+  });
+
+  test('REQ-149 REQ-157 to REQ-160 is set, and leads to sign-in with the e-mail address', async () => {
+    const toasts = standingToasts();
+    const received = answer('post', RESET, 200, { message: 'done' }, { afterMs: 200 });
+    const { router, user } = await fillIn();
+    await user.keyboard('{Enter}');
+    expect(await screen.findByRole('button', { name: 'Resetting Password...' })).toBeDisabled();
+    for (const control of [
+      code(),
+      newPassword(),
+      confirmation(),
+      button('Back to Email'),
+      button('Resend code'),
+    ])
+      expect(control).toBeDisabled();
+    expect(toasts()).toEqual(['Resetting password...']);
+    expect(await screen.findByLabelText('Password')).toHaveFocus();
+    expect(router.state.location.pathname).toBe('/login');
+    expect(email()).toHaveValue(EMAIL);
+    expect(toasts()).toEqual(['Password reset successful! You can now sign in with your new password.']);
+    expect(received.map(({ body }) => body)).toEqual([
+      { email: EMAIL, otp: '481516', new_password: 'New-pass-2' },
+    ]);
+  });
+
+  test('REQ-160 who was signed in comes to sign-in too: the reset has ended the session', async () => {
+    answer('post', RESET, 200, { message: 'done' });
+    session.signIn(signedIn().user);
+    const { user } = await fillIn();
+    await user.keyboard('{Enter}');
+    expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+    expect(localStorage.getItem('auth_token')).toBeNull();
+  });
+
+  test('REQ-161 a wrong code is pointed at, and the passwords stay', async () => {
+    const toasts = standingToasts();
+    answer('post', RESET, 400, failure('invalid or expired code'));
+    const { user } = await fillIn();
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(toasts()).toEqual(['invalid or expired code']);
+    expect(code()).toHaveAccessibleDescription('Check the code, or have a new one sent.');
+    expect(newPassword()).toHaveValue('New-pass-2');
+    await user.keyboard('2');
+    expect(code()).toHaveValue('2');
+  });
+
+  test('REQ-161 a password that the provider refuses is pointed at', async () => {
+    answer('post', RESET, 422, failure('the new password is too common'));
+    const { user } = await fillIn();
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(newPassword()).toHaveFocus());
+    expect(code()).toHaveValue('481516');
+  });
+
+  test.for([
+    ['offline', () => unreachable('post', RESET)],
+    ['out of time', () => silent('post', RESET)],
+    ['not JSON', () => garbled('post', RESET, '<html>')],
+  ] as const)('REQ-158 REQ-161 an answer that is %s keeps what was typed', async ([, fail]) => {
+    const toasts = standingToasts();
+    fail();
+    const { user } = await fillIn();
+    await user.keyboard('{Enter}');
+    await expect.poll(toasts).toEqual(['Failed to reset password. Please try again.']);
+    expect(code()).toHaveValue('481516');
+    expect(newPassword()).toHaveValue('New-pass-2');
+    expect(confirmation()).toHaveValue('New-pass-2');
+    await waitFor(() => expect(confirmation()).toHaveFocus());
+  });
+
+  test('REQ-150 REQ-162 REQ-163 Back to Email keeps the e-mail address and nothing else', async () => {
+    const toasts = standingToasts();
+    const { user } = await fillIn();
+    await user.click(button('Back to Email'));
+    expect(toasts()).toEqual(['Switched back to email entry']);
+    expect(await screen.findByRole('heading', { name: 'Enter your email' })).toBeVisible();
+    expect(email()).toHaveValue(EMAIL);
+    expect(email()).toHaveFocus();
+    await user.keyboard('{Enter}');
+    expect(await screen.findByLabelText('Verification Code')).toHaveValue('');
+    expect(newPassword()).toHaveValue('');
+    expect(confirmation()).toHaveValue('');
+  });
+
+  test('REQ-151 REQ-164 Resend code clears the code, asks again and waits for the new one', async () => {
+    const toasts = standingToasts();
+    const { user } = await fillIn();
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    await user.click(button('Resend code'));
+    expect(await screen.findByRole('button', { name: 'Sending...' })).toBeDisabled();
+    expect(code()).toHaveValue('');
+    expect(toasts()).toEqual(['Sending reset code...']);
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(newPassword()).toHaveValue('New-pass-2');
+    expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+  });
+});
