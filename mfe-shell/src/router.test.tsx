@@ -130,27 +130,27 @@ test('REQ-057 REQ-063 Logout leads to sign-in and leaves nothing stored', async 
 
 test('REQ-067 an ended session leads to sign-in with the page it ended on, and Back does not lead there', async () => {
   signIn();
-  const { router } = await open('/settings?tab=1');
-  await screen.findByRole('heading', { name: 'Settings' });
+  const { router } = await open('/brand-new?tab=1');
+  await screen.findByRole('heading', { name: 'Brand new' });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   act(() => session.expire());
   expect(screen.getByText('Your session has expired. Please log in again.')).toBeVisible();
   act(() => void vi.advanceTimersByTime(999));
-  expect(router.state.location.pathname).toBe('/settings');
+  expect(router.state.location.pathname).toBe('/brand-new');
   act(() => void vi.advanceTimersByTime(1));
   expect(router.state.location).toMatchObject({
     pathname: '/login',
     search: '?sessionExpired=true',
-    state: { from: { pathname: '/settings', search: '?tab=1' } },
+    state: { from: { pathname: '/brand-new', search: '?tab=1' } },
   });
   expect(router.state.historyAction).toBe('REPLACE');
 });
 
 test('who signs out leaves no page for the next user to land on', async () => {
   signIn();
-  const { router } = await open('/settings');
-  await screen.findByRole('heading', { name: 'Settings' });
+  const { router } = await open('/brand-new');
+  await screen.findByRole('heading', { name: 'Brand new' });
   act(() => session.clear());
   await expect.poll(() => router.state.location.pathname).toBe('/login');
   expect(router.state.location.state).toBeNull();
@@ -158,8 +158,8 @@ test('who signs out leaves no page for the next user to land on', async () => {
 
 test('signing out in another tab leads to sign-in here', async () => {
   signIn();
-  const { router } = await open('/settings');
-  await screen.findByRole('heading', { name: 'Settings' });
+  const { router } = await open('/brand-new');
+  await screen.findByRole('heading', { name: 'Brand new' });
   localStorage.removeItem('user');
   act(() => void window.dispatchEvent(new StorageEvent('storage', { key: 'user' })));
   await expect.poll(() => router.state.location.pathname).toBe('/login');

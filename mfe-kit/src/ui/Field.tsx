@@ -25,7 +25,9 @@ export function Field({ label, hint, error, isLive = false, children }: FieldPro
   const text = error ?? hint;
   return (
     <div className={classes.field}>
-      <label id={`${id}-label`} htmlFor={id}>{label}</label>
+      <label id={`${id}-label`} htmlFor={id}>
+        {label}
+      </label>
       {children({
         id,
         ...(text ? { 'aria-describedby': `${id}-text` } : {}),
