@@ -1,6 +1,6 @@
 /** What the shell offers a slice, apart from the parts to draw with (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './api/api-error';
-export { api, dataOf, type Schema } from './api/client';
+export { api, dataOf, listOf, type Schema } from './api/client';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { FAILURES, failureText } from './failures/failures';

@@ -43,6 +43,13 @@ export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): 
   }
 }
 
+/** The rows of an answered list; an answer that is no list is the call's failure, like one that is not JSON. */
+export async function listOf<T>(call: Promise<{ data?: T[] }>, failure: string): Promise<T[]> {
+  const rows: unknown = await dataOf(call, failure);
+  if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed', message: failure });
+  return rows as T[];
+}
+
 async function send(request: Request): Promise<Response> {
   const { status, headers, text } = await answerTo(request);
   const body = parse(text);

@@ -11,10 +11,10 @@ import {
   PageHeader,
   StatusTag,
 } from 'mfe-kit/ui';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { type Location, useLocation, useNavigate } from 'react-router';
 import { type Loan, termOf, withPayout } from '../loan/loan';
-import { useDisburse } from '../payout/disburse';
+import { type Disbursing, useDisburse } from '../payout/disburse';
 import { DisburseDialog } from '../payout/DisburseDialog';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
@@ -39,66 +39,43 @@ export default function LoanDetailsPage() {
 }
 
 function LoanDetails({ given }: { given: Loan }) {
-  const navigate = useNavigate();
-  const payout = useDisburse();
-  const [loan, setLoan] = useState(given);
-  const [isPaidOut, setPaidOut] = useState(false);
-  const [isDialogOpen, setDialogOpen] = useState(false);
-  const status = loanStatus(loan.status);
+  const disbursing = useDisburse(given);
+  const loan = withPayout(given, disbursing.payout);
+  const [isConfirming, setConfirming] = useState(false);
+  const page = useRef<HTMLDivElement>(null);
+  const isOffline = useOffline();
+  useTruthInNavigationState(given, loan);
 
-  if (payout.isPending && !isDialogOpen) return <LoadingState label="Processing disbursement..." />;
+  // A failure that nobody has seen opens the dialog by itself, after the page was left while it ran.
+  const isDialogOpen = isConfirming || disbursing.status === 'error';
+  if (disbursing.status === 'pending' && !isDialogOpen)
+    return <LoadingState label="Processing disbursement..." />;
 
-  // What the answer says is taken over here, where the page outlives the dialog.
-  if (payout.data && loan.mpesaReference === given.mpesaReference && !isPaidOut) {
-    setLoan(withPayout(loan, payout.data));
-    setPaidOut(true);
-  }
-
+  const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
   return (
-    <>
+    <div ref={page}>
       <PageHeader
         title="Loan Details"
-        before={
-          <Button
-            type="text"
-            icon={<Icon name="back" />}
-            aria-label="Back"
-            onClick={() => void (window.history.length > 1 ? navigate(-1) : navigate('/pending-loans'))}
-          />
-        }
-        after={<StatusTag tone={status.tone}>{status.label}</StatusTag>}
+        before={<BackButton />}
+        after={<LoanStatusTag status={loan.status} />}
         action={
-          loan.status === 'approved' ? (
-            <Button type="primary" icon={<Icon name="send" />} onClick={() => setDialogOpen(true)}>
+          isPayable ? (
+            <Button
+              type="primary"
+              icon={<Icon name="send" />}
+              disabled={isOffline}
+              onClick={() => setConfirming(true)}
+            >
               Disburse Loan
             </Button>
           ) : null
         }
       />
-      {isPaidOut ? (
-        <div className={classes.banner}>
-          <Note tone="good" title="Disbursement Successful">
-            <p>{`The loan has been successfully disbursed to ${loan.customer.name}.`}</p>
-            <p>An SMS notification has been sent to the customer.</p>
-          </Note>
-        </div>
-      ) : null}
+      <PayoutNotice loan={loan} disbursing={disbursing} />
       <div className={classes.columns}>
         <CustomerCard loan={loan} />
         <div className={classes.stack}>
-          <Card title="Loan Information">
-            <dl className={classes.facts}>
-              <Fact term="Loan Amount" isWide>
-                <span className={classes.amount}>{formatMoney(loan.amount)}</span>
-              </Fact>
-              <Fact term="Term Length">{termOf(loan)}</Fact>
-              <Fact term="Interest Rate">{`${loan.interestRate}%`}</Fact>
-              <Fact term="Loan ID">
-                {loan.id} <CopyButton text={loan.id} label="Copy loan ID" />
-              </Fact>
-              <Fact term="Purpose">{loan.purpose || 'N/A'}</Fact>
-            </dl>
-          </Card>
+          <LoanCard loan={loan} />
           <Card title="Approval Information">
             <dl className={classes.facts}>
               <Fact term="Approved Date">{formatDate(loan.approvedDate)}</Fact>
@@ -113,13 +90,115 @@ function LoanDetails({ given }: { given: Loan }) {
       <DisburseDialog
         loan={loan}
         isOpen={isDialogOpen}
-        payout={payout}
+        disbursing={disbursing}
+        isOffline={isOffline}
         onClose={() => {
-          setDialogOpen(false);
-          if (!payout.isPending) payout.reset();
+          setConfirming(false);
+          disbursing.dismiss();
+        }}
+        onClosed={() => {
+          // 'Disburse Loan' had focus before, and is gone once the loan is paid out.
+          if (document.activeElement === document.body)
+            page.current?.querySelector<HTMLElement>('[tabindex="-1"], h1')?.focus();
         }}
       />
-    </>
+    </div>
+  );
+}
+
+/**
+ * Keeps what the provider said of the loan where the loan came from, so that a reload and Back show
+ * it, and not once more a loan that waits.
+ */
+function useTruthInNavigationState(given: Loan, loan: Loan) {
+  const location = useLocation();
+  const navigate = useNavigate();
+  const keep = useEffectEvent(() => {
+    const state = { ...(location.state as object), loan };
+    void navigate(location, { replace: true, state, preventScrollReset: true });
+  });
+  useEffect(() => {
+    if (loan !== given) keep();
+  }, [given, loan]);
+}
+
+function BackButton() {
+  const { key } = useLocation();
+  const navigate = useNavigate();
+  // Only the first entry of a visit has this key; what is before it is not the portal's.
+  const hasHistory = key !== 'default';
+  return (
+    <Button
+      type="text"
+      icon={<Icon name="back" />}
+      aria-label="Back"
+      onClick={() => void (hasHistory ? navigate(-1) : navigate('/pending-loans'))}
+    />
+  );
+}
+
+function LoanStatusTag({ status }: { status: string }) {
+  const { label, tone } = loanStatus(status);
+  return <StatusTag tone={tone}>{label}</StatusTag>;
+}
+
+/** What became of the payout, until the page is left. */
+function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Disbursing }) {
+  const { payout, isSeenThrough, isRefusedLater } = disbursing;
+  if (isRefusedLater) {
+    return (
+      <Notice>
+        <Note tone="bad" title="Disbursement Failed">
+          <p>{payout?.errorMessage ?? 'There was an issue processing the disbursement.'}</p>
+        </Note>
+      </Notice>
+    );
+  }
+  if (payout?.status === 'pending') {
+    return (
+      <Notice>
+        <Note tone="wait" title="Disbursement in Progress">
+          <p>{`The mobile-money service has not confirmed the payout to ${loan.customer.name} yet.`}</p>
+          <p>The result shows here as soon as it is known.</p>
+        </Note>
+      </Notice>
+    );
+  }
+  if (!isSeenThrough) return null;
+  return (
+    <Notice>
+      <Note tone="good" title="Disbursement Successful">
+        <p>{`The loan has been successfully disbursed to ${loan.customer.name}.`}</p>
+        <p>An SMS notification has been sent to the customer.</p>
+      </Note>
+    </Notice>
+  );
+}
+
+/** Takes focus when what had it is gone. */
+function Notice({ children }: { children: ReactNode }) {
+  return (
+    <div className={classes.notice} tabIndex={-1}>
+      {children}
+    </div>
+  );
+}
+
+function LoanCard({ loan }: { loan: Loan }) {
+  return (
+    <Card title="Loan Information">
+      <dl className={classes.facts}>
+        <Fact term="Loan Amount" isWide>
+          <span className={classes.amount}>{formatMoney(loan.amount)}</span>
+        </Fact>
+        <Fact term="Term Length">{termOf(loan)}</Fact>
+        <Fact term="Interest Rate">{`${loan.interestRate}%`}</Fact>
+        <Fact term="Loan ID">
+          {loan.id} <CopyButton text={loan.id} label="Copy loan ID" />
+        </Fact>
+        <Fact term="Purpose">{loan.purpose || 'N/A'}</Fact>
+      </dl>
+    </Card>
   );
 }
 
@@ -138,7 +217,7 @@ function CustomerCard({ loan: { customer, customerId } }: { loan: Loan }) {
           {groupDigits(localPhone(customer.phoneNumber))}{' '}
           <CopyButton text={localPhone(customer.phoneNumber)} label="Copy phone number" />
         </Fact>
-        <Fact term="National ID">{groupDigits(customer.nationalId)}</Fact>
+        <Fact term="National ID">{groupDigits(customer.nationalId) || 'N/A'}</Fact>
         <Fact term="Customer ID">{customerId}</Fact>
       </dl>
     </Card>
@@ -150,7 +229,12 @@ function DisbursementCard({ loan, date }: { loan: Loan; date: string }) {
     <Card title="Disbursement Information">
       <dl className={classes.facts}>
         <Fact term="Disbursed Date">{formatDate(date)}</Fact>
-        <Fact term="M-Pesa Reference">{loan.mpesaReference || 'N/A'}</Fact>
+        <Fact term="M-Pesa Reference">
+          {loan.mpesaReference || 'N/A'}{' '}
+          {loan.mpesaReference ? (
+            <CopyButton text={loan.mpesaReference} label="Copy M-Pesa reference" />
+          ) : null}
+        </Fact>
         <Fact term="Disbursed By">{loan.disbursedBy || 'Agent'}</Fact>
         <Fact term="Due Date">{formatDate(new Date(Date.parse(date) + DUE_AFTER_DAYS * DAY_MS))}</Fact>
       </dl>

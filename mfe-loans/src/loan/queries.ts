@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from 'mfe-kit';
+import { api, listOf } from 'mfe-kit';
 import { loanFrom } from './loan';
 
 const MINUTE_MS = 60_000;
@@ -9,7 +9,7 @@ export function pendingLoansQuery() {
   return queryOptions({
     queryKey: ['pending-loans'],
     queryFn: async ({ signal }) => {
-      const loans = await dataOf(
+      const loans = await listOf(
         api.GET('/api/v1/disbursements/pending', { signal }),
         'Failed to fetch pending disbursements',
       );

@@ -1,10 +1,9 @@
-import type { UseMutationResult } from '@tanstack/react-query';
-import { ApiError, formatMoney, groupDigits, localPhone, type Schema } from 'mfe-kit';
+import { formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import type { Loan } from '../loan/loan';
-import type { PayoutRequest } from './disburse';
+import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
 
 const CLOSED_AFTER_MS = 2500;
@@ -12,29 +11,42 @@ const CLOSED_AFTER_MS = 2500;
 interface DisburseDialogProps {
   loan: Loan;
   isOpen: boolean;
-  payout: UseMutationResult<Schema<'Disbursement'>, Error, PayoutRequest>;
+  disbursing: Disbursing;
+  /** Whether nothing can be asked of the provider just now. */
+  isOffline: boolean;
   onClose: () => void;
+  /** Called when the dialog has gone and focus is back where it was, if that is still there. */
+  onClosed: () => void;
 }
 
 /** Asks before money moves, says that it moves, and says how it went. */
-export function DisburseDialog({ loan, isOpen, payout, onClose }: DisburseDialogProps) {
+export function DisburseDialog({
+  loan,
+  isOpen,
+  disbursing,
+  isOffline,
+  onClose,
+  onClosed,
+}: DisburseDialogProps) {
+  const { status, payout, error, pay } = disbursing;
+  const words = useRef<HTMLParagraphElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
+  const tryAgain = useRef<HTMLButtonElement>(null);
   const amount = formatMoney(loan.amount);
-  const { status, isSuccess } = payout;
 
+  const close = useEffectEvent(onClose);
   useEffect(() => {
-    if (!isSuccess || !isOpen) return;
-    const timer = setTimeout(onClose, CLOSED_AFTER_MS);
+    if (status !== 'success' || !isOpen) return;
+    const timer = setTimeout(close, CLOSED_AFTER_MS);
     return () => clearTimeout(timer);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the page's redraws do not start the time anew
-  }, [isSuccess, isOpen]);
+  }, [status, isOpen]);
 
-  function pay() {
-    // After a final refusal it is another attempt; without an answer it has to be the same one.
-    const isSameAttempt = payout.error instanceof ApiError && payout.error.isOutcomeUnknown;
-    const idempotencyKey = (isSameAttempt && payout.variables?.idempotencyKey) || crypto.randomUUID();
-    payout.mutate({ loan, idempotencyKey });
-  }
+  // What had focus goes with the state that it belonged to; without this it would fall out of the dialog.
+  useEffect(() => {
+    if (!isOpen) return;
+    if (status === 'idle') cancel.current?.focus();
+    else (tryAgain.current ?? words.current)?.focus();
+  }, [status, isOpen]);
 
   const { title, text } = WORDS[status](amount, loan.customer.name);
   return (
@@ -52,8 +64,11 @@ export function DisburseDialog({ loan, isOpen, payout, onClose }: DisburseDialog
       afterOpenChange={(open) => {
         if (open) cancel.current?.focus();
       }}
+      afterClose={onClosed}
     >
-      <p className={classes.text}>{text}</p>
+      <p ref={words} tabIndex={-1} className={classes.text}>
+        {text}
+      </p>
       {status === 'idle' ? (
         <>
           <dl className={classes.details}>
@@ -74,7 +89,7 @@ export function DisburseDialog({ loan, isOpen, payout, onClose }: DisburseDialog
             <Button ref={cancel} onClick={onClose}>
               Cancel
             </Button>
-            <Button type="primary" onClick={pay}>
+            <Button type="primary" disabled={isOffline} onClick={pay}>
               Confirm Disbursement
             </Button>
           </div>
@@ -87,19 +102,23 @@ export function DisburseDialog({ loan, isOpen, payout, onClose }: DisburseDialog
         </div>
       ) : null}
       {status === 'success' ? (
-        <Note tone="good" title="Success!">
-          <p>The funds have been sent successfully.</p>
-          <p>{`Transaction ID: ${payout.data.mpesa_ref ?? 'Pending...'}`}</p>
-        </Note>
+        <div className={classes.result}>
+          <Note tone="good" title="Success!">
+            <p>The funds have been sent successfully.</p>
+            <p>{`Transaction ID: ${payout?.reference ?? 'Pending...'}`}</p>
+          </Note>
+        </div>
       ) : null}
       {status === 'error' ? (
         <>
-          <Note tone="bad" title="Error">
-            {payout.error.message || 'Disbursement failed. Please try again.'}
-          </Note>
+          <div className={classes.result}>
+            <Note tone="bad" title="Error">
+              <p>{error?.message || payout?.errorMessage || 'Disbursement failed. Please try again.'}</p>
+            </Note>
+          </div>
           <div className={classes.acts}>
             <Button onClick={onClose}>Close</Button>
-            <Button type="primary" onClick={pay}>
+            <Button ref={tryAgain} type="primary" disabled={isOffline} onClick={pay}>
               Try Again
             </Button>
           </div>
