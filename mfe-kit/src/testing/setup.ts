@@ -10,6 +10,15 @@ window.matchMedia = (query) =>
   Object.assign(new EventTarget(), { matches: false, media: query }) as unknown as MediaQueryList;
 window.scrollTo = () => undefined;
 Element.prototype.scrollIntoView = () => undefined;
+window.IntersectionObserver = class {
+  root = null;
+  rootMargin = '';
+  thresholds = [];
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+  takeRecords = () => [];
+};
 window.ResizeObserver = class {
   observe() {}
   unobserve() {}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import classes from './DataTable.module.css';
 import { Icon } from './Icon';
 import { Spinner } from './Spinner';
+import { isDrawnInBlocks, TableRows } from './TableRows';
 import { useMediaQuery } from './useMediaQuery';
 
 /** CSS pixels of the window that a table needs; a narrower one shows a list. */
@@ -47,7 +48,11 @@ interface DataTableProps<Row> {
   isDense?: boolean;
 }
 
-/** Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space. */
+/**
+ * Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space.
+ * Of more than 200 rows those near the window are drawn; give `columns` and `rows` that stay the
+ * same objects as long as they are the same.
+ */
 export function DataTable<Row>({
   label,
   columns,
@@ -58,6 +63,7 @@ export function DataTable<Row>({
   isBusy = false,
   isDense = false,
 }: DataTableProps<Row>) {
+  const inBlocks = isDrawnInBlocks(rows);
   const isList = useMediaQuery(`(max-width: ${(isDense ? DENSE_TABLE_FROM_PX : TABLE_FROM_PX) - 1}px)`);
 
   // The roles are said aloud because the list's `display` would take them away.
@@ -68,7 +74,12 @@ export function DataTable<Row>({
       data-dense={isDense}
       aria-busy={isBusy}
     >
-      <table className={classes.table} role="table" aria-label={label}>
+      <table
+        className={classes.table}
+        role="table"
+        aria-label={label}
+        aria-rowcount={inBlocks ? rows.length + 1 : undefined}
+      >
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
@@ -76,6 +87,8 @@ export function DataTable<Row>({
                 key={column.key}
                 role="columnheader"
                 scope="col"
+                // Rows that come and go must not push the columns to and fro.
+                style={inBlocks ? { width: widthOf(column, columns.length) } : undefined}
                 data-sortable={column.isSortable ?? false}
                 className={column.align === 'right' ? classes.right : undefined}
                 aria-sort={
@@ -94,23 +107,7 @@ export function DataTable<Row>({
             ))}
           </tr>
         </thead>
-        <tbody role="rowgroup">
-          {rows.map((row) => (
-            <tr role="row" key={rowKey(row)}>
-              {columns.map((column) => (
-                <td
-                  key={column.key}
-                  role="cell"
-                  data-title={column.title}
-                  data-narrow={column.narrow ?? 'titled'}
-                  className={column.align === 'right' ? classes.right : undefined}
-                >
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        <TableRows columns={columns} rows={rows} rowKey={rowKey} />
       </table>
       {isBusy ? (
         <div className={classes.veil}>
@@ -119,4 +116,8 @@ export function DataTable<Row>({
       ) : null}
     </div>
   );
+}
+
+function widthOf({ narrow }: Pick<Column<never>, 'narrow'>, columns: number): string {
+  return narrow === 'who' ? '30%' : `${70 / (columns - 1)}%`;
 }

@@ -1,12 +1,14 @@
-import type { Schema } from 'mfe-kit';
 import type { Loan } from '../loan/loan';
+import type { Payout } from '../payout/payout';
 
 /** Something that happened to a loan. */
 export interface Activity {
   type: 'disbursement' | 'approval' | 'failed_disbursement';
   loanId: string;
   customerName: string;
+  /** KES. */
   amount: number;
+  /** RFC 3339. */
   date: string;
   status: string;
   errorMessage: string | null;
@@ -22,41 +24,32 @@ export interface DashboardStats {
   recentActivities: Activity[];
 }
 
-type DisbursementRecord = Schema<'DisbursementRecord'>;
-
-const SUCCEEDED = new Set(['COMPLETED', 'SUCCESS']);
-const FAILED = new Set(['FAILED', 'ERROR']);
 const SHOWN_ACTIVITIES = 3;
 
 /** The figures of the two lists at a moment: today starts at local midnight, the week seven days before it. */
-export function statsOf(loans: Loan[], records: readonly DisbursementRecord[], now: Date): DashboardStats {
-  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
-  const week = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 7);
-  const paid = records.filter(({ status }) => SUCCEEDED.has(status));
+export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  const week = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 7).getTime();
+  const stats = { totalDisbursed: 0, disbursedToday: 0, disbursedThisWeek: 0 };
+  for (const { status, amount, date } of payouts) {
+    if (status !== 'success') continue;
+    const time = Date.parse(date);
+    stats.totalDisbursed += amount;
+    if (time >= today) stats.disbursedToday += amount;
+    if (time >= week) stats.disbursedThisWeek += amount;
+  }
   return {
+    ...stats,
     pendingDisbursements: loans.length,
-    totalDisbursed: sum(paid),
-    disbursedToday: sum(paid.filter(({ created_at }) => new Date(created_at) >= today)),
-    disbursedThisWeek: sum(paid.filter(({ created_at }) => new Date(created_at) >= week)),
     pendingLoans: loans,
-    recentActivities: activitiesOf(loans, records),
+    recentActivities: activitiesOf(loans, payouts),
   };
 }
 
-function sum(records: readonly DisbursementRecord[]): number {
-  return records.reduce((total, { amount }) => total + amount, 0);
-}
-
 /** The latest payout, the latest approval and the latest failure, newest first. */
-function activitiesOf(loans: readonly Loan[], records: readonly DisbursementRecord[]): Activity[] {
-  const paid = latest(
-    records.filter(({ status }) => SUCCEEDED.has(status)),
-    ({ created_at }) => created_at,
-  );
-  const failed = latest(
-    records.filter(({ status }) => FAILED.has(status)),
-    ({ created_at }) => created_at,
-  );
+function activitiesOf(loans: readonly Loan[], payouts: readonly Payout[]): Activity[] {
+  const paid = latest(payouts, (payout) => (payout.status === 'success' ? payout.date : ''));
+  const failed = latest(payouts, (payout) => (payout.status === 'failed' ? payout.date : ''));
   const approved = latest(loans, ({ approvedDate }) => approvedDate);
   return [
     paid && activityOf(paid, 'disbursement'),
@@ -68,16 +61,9 @@ function activitiesOf(loans: readonly Loan[], records: readonly DisbursementReco
     .slice(0, SHOWN_ACTIVITIES);
 }
 
-function activityOf(record: DisbursementRecord, type: Activity['type']): Activity {
-  return {
-    type,
-    loanId: record.loan_id,
-    customerName: `${record.customer_first_name} ${record.customer_last_name}`.trim(),
-    amount: record.amount,
-    date: record.created_at,
-    status: record.status,
-    errorMessage: record.error_message,
-  };
+function activityOf(payout: Payout, type: Activity['type']): Activity {
+  const { loanId, customerName, amount, date, status, errorMessage } = payout;
+  return { type, loanId, customerName, amount, date, status, errorMessage };
 }
 
 function approvalOf(loan: Loan): Activity {
@@ -92,9 +78,13 @@ function approvalOf(loan: Loan): Activity {
   };
 }
 
+/** The item with the latest date; one whose date can't be read has no place among what is recent. */
 function latest<T>(items: readonly T[], dateOf: (item: T) => string): T | undefined {
-  return items.reduce<T | undefined>(
-    (best, item) => (best === undefined || Date.parse(dateOf(item)) > Date.parse(dateOf(best)) ? item : best),
-    undefined,
-  );
+  let best: T | undefined;
+  let bestTime = -Infinity;
+  for (const item of items) {
+    const time = Date.parse(dateOf(item));
+    if (time > bestTime) [best, bestTime] = [item, time];
+  }
+  return best;
 }

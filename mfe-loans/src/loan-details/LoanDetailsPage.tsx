@@ -1,4 +1,4 @@
-import { formatDate, formatMoney, groupDigits, localPhone } from 'mfe-kit';
+import { formatDate, formatMoney, groupDigits, localPhone, useIsOnline } from 'mfe-kit';
 import {
   Avatar,
   Button,
@@ -43,7 +43,7 @@ function LoanDetails({ given }: { given: Loan }) {
   const loan = withPayout(given, disbursing.payout);
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
-  const isOffline = useOffline();
+  const isOnline = useIsOnline();
   useTruthInNavigationState(given, loan);
 
   // A failure that nobody has seen opens the dialog by itself, after the page was left while it ran.
@@ -63,7 +63,7 @@ function LoanDetails({ given }: { given: Loan }) {
             <Button
               type="primary"
               icon={<Icon name="send" />}
-              disabled={isOffline}
+              disabled={!isOnline}
               onClick={() => setConfirming(true)}
             >
               Disburse Loan
@@ -91,7 +91,7 @@ function LoanDetails({ given }: { given: Loan }) {
         loan={loan}
         isOpen={isDialogOpen}
         disbursing={disbursing}
-        isOffline={isOffline}
+        isOffline={!isOnline}
         onClose={() => {
           setConfirming(false);
           disbursing.dismiss();

@@ -114,7 +114,7 @@ export function withPayout(loan: Loan, payout: Payout | null): Loan {
 
 /** Months of the loan; 1 where the provider gives none (REQ-235). */
 export function termOf(loan: Loan): string {
-  const months = loan.term || 1;
+  const months = loan.term !== null && loan.term > 0 ? loan.term : 1;
   return `${months} ${months === 1 ? 'month' : 'months'}`;
 }
 

@@ -120,7 +120,8 @@ function readListsAnew() {
 
 /** After a final refusal it is another attempt; as long as the outcome is unknown it has to be the same one. */
 function keyFor(mutationKey: string[]): string {
-  const last = queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as AttemptState | undefined;
+  const last = queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as
+    AttemptState | undefined;
   return (isUnknown(last?.error) && last?.variables?.idempotencyKey) || newKey();
 }
 

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { formatDate } from 'mfe-kit';
 import { Button, Card, EmptyState, FailedState, Icon, Input, LoadingState, PageHeader } from 'mfe-kit/ui';
 import { type Column, DataTable, Select } from 'mfe-kit/ui-data';
+import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { Amount } from '../loan/Amount';
 import { Customer } from '../loan/Customer';
@@ -52,11 +53,17 @@ const COLUMNS: Column<Loan>[] = [
 export default function PendingLoansPage() {
   const { data: loans, error, isPending, isFetching } = useQuery(pendingLoansQuery());
   const { state, change, sortBy } = useLoanListState();
+  const { search, band, sort } = state;
+  const selected = useMemo(
+    () => selectLoans(loans ?? [], { search, band, sort }),
+    // The address is read anew each time; the sort is the same one as long as it reads the same.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [loans, search, band, sort?.key, sort?.direction],
+  );
 
   if (isPending) return <LoadingState />;
   if (error) return <FailedState message={error.message || 'Failed to load pending loans'} />;
 
-  const selected = selectLoans(loans, state);
   return (
     <>
       <PageHeader title="Pending Disbursements" subtitle={`${loans.length} loan(s) pending disbursement`} />

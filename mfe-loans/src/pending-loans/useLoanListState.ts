@@ -1,26 +1,38 @@
 import type { Sort } from 'mfe-kit/ui-data';
+import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { BANDS, type LoanListState } from './select-loans';
+import { BANDS, type LoanListState, SORTS } from './select-loans';
 
-/** The list's state in the address, so that a reload, Back and a shared link keep it. */
+/** Browsers refuse to change the address more than about ten times a second. */
+const ADDRESS_FOLLOWS_MS = 150;
+
+/**
+ * The list's state in the address, so that a reload, Back and a shared link keep it. The list itself
+ * changes at once; the address follows.
+ */
 export function useLoanListState() {
   const [params, setParams] = useSearchParams();
-  const state: LoanListState = {
-    search: params.get('search') ?? '',
-    band: BANDS.find(({ value }) => value === params.get('band'))?.value ?? 'all',
-    sort: sortFrom(params.get('sort')),
-  };
+  const [ahead, setAhead] = useState<LoanListState | null>(null);
+  const writing = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const writtenAt = useRef(0);
+  const state = ahead ?? stateFrom(params);
+
+  // The address has caught up, and rules again: Back and links change it too.
+  if (ahead && String(paramsOf(ahead)) === String(paramsOf(stateFrom(params)))) setAhead(null);
+
+  useEffect(() => () => clearTimeout(writing.current), []);
 
   function change(changes: Partial<LoanListState>) {
     const next = { ...state, ...changes };
-    setParams(
-      {
-        ...(next.search ? { search: next.search } : {}),
-        ...(next.band === 'all' ? {} : { band: next.band }),
-        ...(next.sort ? { sort: `${next.sort.key}:${next.sort.direction}` } : {}),
-      },
-      { replace: true, preventScrollReset: true },
-    );
+    const write = () => {
+      writtenAt.current = Date.now();
+      setParams(paramsOf(next), { replace: true, preventScrollReset: true });
+    };
+    setAhead(next);
+    clearTimeout(writing.current);
+    const due = writtenAt.current + ADDRESS_FOLLOWS_MS - Date.now();
+    if (due <= 0) write();
+    else writing.current = setTimeout(write, due);
   }
 
   /** Ascending first, then to and fro; there is no third state (REQ-213). */
@@ -32,7 +44,25 @@ export function useLoanListState() {
   return { state, change, sortBy };
 }
 
+function stateFrom(params: URLSearchParams): LoanListState {
+  return {
+    search: params.get('search') ?? '',
+    band: BANDS.find(({ value }) => value === params.get('band'))?.value ?? 'all',
+    sort: sortFrom(params.get('sort')),
+  };
+}
+
+function paramsOf({ search, band, sort }: LoanListState): URLSearchParams {
+  return new URLSearchParams({
+    ...(search ? { search } : {}),
+    ...(band === 'all' ? {} : { band }),
+    ...(sort ? { sort: `${sort.key}:${sort.direction}` } : {}),
+  });
+}
+
 function sortFrom(text: string | null): Sort | null {
-  const [key, direction] = text?.split(':') ?? [];
-  return key && (direction === 'ascending' || direction === 'descending') ? { key, direction } : null;
+  const [key = '', direction] = text?.split(':') ?? [];
+  return key in SORTS && (direction === 'ascending' || direction === 'descending')
+    ? { key, direction }
+    : null;
 }

@@ -1,0 +1,164 @@
+import { Fragment, memo, startTransition, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import type { Column } from './DataTable';
+import classes from './DataTable.module.css';
+
+/** Up to so many rows are all drawn; of longer lists only what is near the window. */
+const DRAWN_WHOLE = 200;
+
+/** Rows that are drawn, or left out, together. */
+const BLOCK = 50;
+
+/** CSS pixels around the window within which rows are drawn, so that scrolling does not meet the gap. */
+const NEAR_PX = 1000;
+
+/** Height of a row, in CSS pixels, until one has been measured. */
+const ROW_PX = 64;
+
+interface TableRowsProps<Row> {
+  columns: Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+}
+
+/** Whether a list of this length leaves out the rows that are far from the window. */
+export function isDrawnInBlocks(rows: readonly unknown[]): boolean {
+  return rows.length > DRAWN_WHOLE;
+}
+
+/**
+ * The rows of a table. A long list is drawn in blocks: those near the window, with space in place of
+ * the others. Finding in the page and printing need all of them, and get them.
+ */
+export function TableRows<Row>(props: TableRowsProps<Row>) {
+  const { columns, rows, rowKey } = props;
+  const isWhole = useDrawnWhole(rows);
+  const [rowHeight, setRowHeight] = useState(ROW_PX);
+  const first = useRef<HTMLTableSectionElement>(null);
+
+  useLayoutEffect(() => {
+    const height = Math.round((first.current?.getBoundingClientRect().height ?? 0) / BLOCK);
+    if (height > 0) setRowHeight(height);
+  }, [rows]);
+
+  if (!isDrawnInBlocks(rows)) {
+    return (
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <TableRow key={rowKey(row)} columns={columns} row={row} />
+        ))}
+      </tbody>
+    );
+  }
+
+  const starts = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => index * BLOCK);
+  return (
+    <Fragment>
+      {starts.map((start) =>
+        start === 0 || isWhole ? (
+          <tbody key={start} role="rowgroup" ref={start === 0 ? first : null}>
+            <BlockRows {...props} start={start} />
+          </tbody>
+        ) : (
+          <Block key={start} {...props} start={start} rowHeight={rowHeight} />
+        ),
+      )}
+    </Fragment>
+  );
+}
+
+/** Rows that are there while the window is near; the space that they took stays. */
+function Block<Row>({
+  start,
+  rowHeight,
+  ...props
+}: TableRowsProps<Row> & { start: number; rowHeight: number }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [isNear, setNear] = useState(false);
+  const count = Math.min(BLOCK, props.rows.length - start);
+
+  useEffect(() => {
+    if (!body.current) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const isInside = entries.at(-1)?.isIntersecting ?? false;
+        // A row that has focus must not be taken away from under it.
+        setNear(isInside || (body.current?.contains(document.activeElement) ?? false));
+      },
+      { rootMargin: `${NEAR_PX}px 0px` },
+    );
+    observer.observe(body.current);
+    return () => observer.disconnect();
+  }, []);
+
+  return (
+    <tbody ref={body} role="rowgroup" aria-hidden={isNear ? undefined : true}>
+      {isNear ? (
+        <BlockRows {...props} start={start} />
+      ) : (
+        <tr role="row" className={classes.space} style={{ height: rowHeight * count }}>
+          <td role="cell" colSpan={props.columns.length} />
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+function BlockRows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & { start: number }) {
+  return rows
+    .slice(start, start + BLOCK)
+    .map((row, index) => (
+      <TableRow key={rowKey(row)} columns={columns} row={row} position={start + index + 2} />
+    ));
+}
+
+interface TableRowProps<Row> {
+  columns: Column<Row>[];
+  row: Row;
+  /** Which row of the table it is, the head counted, where not all are drawn. */
+  position?: number;
+}
+
+/** Drawn again only when its row is another one, so that narrowing a list costs what is new in it. */
+const TableRow = memo(function TableRow<Row>({ columns, row, position }: TableRowProps<Row>) {
+  return (
+    <tr role="row" aria-rowindex={position}>
+      {columns.map((column) => (
+        <td
+          key={column.key}
+          role="cell"
+          data-title={column.title}
+          data-narrow={column.narrow ?? 'titled'}
+          className={column.align === 'right' ? classes.right : undefined}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}) as <Row>(props: TableRowProps<Row>) => React.ReactNode;
+
+/** Whether all rows have to be there: somebody looks for words in the page, or prints it. */
+function useDrawnWhole(rows: readonly unknown[]): boolean {
+  // Until the list is another one: when the looking has ended, no browser says.
+  const [wholeRows, setWholeRows] = useState<readonly unknown[] | null>(null);
+
+  useEffect(() => {
+    if (!isDrawnInBlocks(rows)) return;
+    const onKey = ({ key, ctrlKey, metaKey }: KeyboardEvent) => {
+      if (key.toLowerCase() === 'f' && (ctrlKey || metaKey)) startTransition(() => setWholeRows(rows));
+    };
+    const onPrint = () => flushSync(() => setWholeRows(rows));
+    const onPrinted = () => setWholeRows(null);
+    window.addEventListener('keydown', onKey);
+    window.addEventListener('beforeprint', onPrint);
+    window.addEventListener('afterprint', onPrinted);
+    return () => {
+      window.removeEventListener('keydown', onKey);
+      window.removeEventListener('beforeprint', onPrint);
+      window.removeEventListener('afterprint', onPrinted);
+    };
+  }, [rows]);
+
+  return wholeRows === rows;
+}
