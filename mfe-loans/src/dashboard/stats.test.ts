@@ -1,0 +1,97 @@
+import { disbursementRecord, pendingLoan } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import { loanFrom } from '../loan/loan';
+import { payoutFrom } from '../payout/payout';
+import { statsOf } from './stats';
+
+/** Noon in Nairobi, three hours ahead of UTC. */
+const NOW = new Date('2026-11-14T09:00:00.000Z');
+
+const paid = (amount: number, created_at: string, status: 'COMPLETED' | 'PENDING' | 'FAILED' = 'COMPLETED') =>
+  payoutFrom(disbursementRecord({ loan_id: `LN-${amount}`, amount, created_at, status }));
+
+const approved = (loan_id: string, approved_at: string) => loanFrom(pendingLoan({ loan_id, approved_at }));
+
+test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of the loans, the total of what went out', () => {
+  const loans = [approved('LN-1', '2026-11-12T08:00:00Z'), approved('LN-2', '2026-11-13T08:00:00Z')];
+  const stats = statsOf(
+    loans,
+    [
+      paid(1000, '2026-01-01T00:00:00Z'),
+      paid(200, '2026-11-14T06:00:00Z'),
+      paid(30, '2026-11-14T06:00:00Z', 'FAILED'),
+      paid(4, '2026-11-14T06:00:00Z', 'PENDING'),
+    ],
+    NOW,
+  );
+  expect(stats).toMatchObject({
+    pendingDisbursements: 2,
+    totalDisbursed: 1200,
+    disbursedToday: 200,
+    disbursedThisWeek: 200,
+    pendingLoans: loans,
+  });
+});
+
+test('REQ-174 REQ-177 today starts at local midnight', () => {
+  const midnight = Date.parse('2026-11-13T21:00:00.000Z');
+  const before = paid(1, new Date(midnight - 1).toISOString());
+  const at = paid(20, new Date(midnight).toISOString());
+  expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);
+});
+
+test('REQ-175 REQ-178 the week starts at the midnight seven days before today’s', () => {
+  const start = Date.parse('2026-11-06T21:00:00.000Z');
+  const before = paid(1, new Date(start - 1).toISOString());
+  const at = paid(20, new Date(start).toISOString());
+  expect(statsOf([], [before, at], NOW).disbursedThisWeek).toBe(20);
+});
+
+test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent are the latest payout, approval and failure, newest first', () => {
+  const { recentActivities } = statsOf(
+    [approved('LN-OLD', '2026-11-10T08:00:00Z'), approved('LN-NEW', '2026-11-13T08:00:00Z')],
+    [
+      paid(1, '2026-11-14T08:00:00Z'),
+      paid(2, '2026-11-14T07:00:00Z'),
+      paid(3, '2026-11-12T08:00:00Z', 'FAILED'),
+      paid(4, '2026-11-11T08:00:00Z', 'FAILED'),
+      paid(5, '2026-11-14T08:30:00Z', 'PENDING'),
+    ],
+    NOW,
+  );
+  expect(recentActivities.map(({ type, loanId }) => [type, loanId])).toEqual([
+    ['disbursement', 'LN-1'],
+    ['approval', 'LN-NEW'],
+    ['failed_disbursement', 'LN-3'],
+  ]);
+});
+
+test('REQ-192 an activity carries what the list shows of it', () => {
+  const record = disbursementRecord({
+    loan_id: 'LN-1',
+    status: 'FAILED',
+    error_message: 'Above the maximum',
+    amount: 300_000,
+    created_at: '2026-11-14T08:00:00Z',
+  });
+  expect(statsOf([], [payoutFrom(record)], NOW).recentActivities).toEqual([
+    {
+      type: 'failed_disbursement',
+      loanId: 'LN-1',
+      customerName: 'Wanjiku Kamau',
+      amount: 300_000,
+      date: '2026-11-14T08:00:00Z',
+      status: 'failed',
+      errorMessage: 'Above the maximum',
+    },
+  ]);
+});
+
+test('what has no date that can be read is not recent, and hides nothing that is', () => {
+  const { recentActivities } = statsOf(
+    [approved('LN-UNDATED', ''), approved('LN-1', '2026-11-10T08:00:00Z')],
+    [paid(1, 'soon')],
+    NOW,
+  );
+  expect(recentActivities.map(({ loanId }) => loanId)).toEqual(['LN-1']);
+});

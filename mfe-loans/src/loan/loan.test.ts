@@ -1,0 +1,154 @@
+import { pendingLoan } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import { payoutFrom } from '../payout/payout';
+import { loanFrom, termOf, type WireLoan, withPayout } from './loan';
+
+const wire = pendingLoan({
+  loan_id: 'LN-1',
+  customer_id: 'CUS-1',
+  customer_first_name: 'Wanjiku',
+  customer_last_name: 'Kamau',
+  customer_phone_number: '+254712345678',
+  customer_id_number: '28461937',
+  customer_nickname: 'Shiku',
+  customer_gender: 'Female',
+  customer_status: 'ACTIVE',
+  customer_account_id: 'ACC-1',
+  account_number: '0110',
+  account_status: 'OPEN',
+  credit_score: 712,
+  risk_level: 'LOW',
+  total_loan_amount: 25_000,
+  interest_rate: 12.5,
+  loan_status: 'APPROVED',
+  disbursement_status: 'NOT_STARTED',
+  approved_at: '2026-11-12T08:15:30.000Z',
+  approver_name: 'Peter Njoroge',
+  approver_email: 'peter@mkopo.test',
+  remaining_balance: 28_125,
+  notes: 'Second loan',
+  loan_created_at: '2026-11-10T06:00:00.000Z',
+  loan_updated_at: '2026-11-12T08:15:31.000Z',
+  term: 6,
+  purpose: 'Stock for shop',
+});
+
+const loan = loanFrom(wire);
+
+test('REQ-346 loan and customer keep their ids', () => {
+  expect(loan).toMatchObject({ id: 'LN-1', customerId: 'CUS-1' });
+});
+
+test('REQ-347 the customer has one name, made of both, and every field', () => {
+  expect(loan.customer).toEqual({
+    id: 'CUS-1',
+    name: 'Wanjiku Kamau',
+    firstName: 'Wanjiku',
+    lastName: 'Kamau',
+    phoneNumber: '+254712345678',
+    nationalId: '28461937',
+    nickname: 'Shiku',
+    gender: 'Female',
+    status: 'ACTIVE',
+  });
+});
+
+test('REQ-348 the account has every field', () => {
+  expect(loan.customerAccount).toEqual({
+    id: 'ACC-1',
+    accountNumber: '0110',
+    status: 'OPEN',
+    creditScore: 712,
+    riskLevel: 'LOW',
+  });
+});
+
+test('REQ-349 amount and interest rate are numbers, also from a provider that writes them as text', () => {
+  expect(loan).toMatchObject({ amount: 25_000, interestRate: 12.5 });
+  const asText = { ...wire, total_loan_amount: '25000.00', interest_rate: '12.5' } as unknown as WireLoan;
+  expect(loanFrom(asText)).toMatchObject({ amount: 25_000, interestRate: 12.5 });
+  expect(loanFrom({ ...wire, total_loan_amount: 'much' } as unknown as WireLoan).amount).toBe(0);
+});
+
+test('REQ-350 the approval is kept', () => {
+  expect(loan).toMatchObject({
+    approvedDate: '2026-11-12T08:15:30.000Z',
+    approvedBy: 'Peter Njoroge',
+    approverName: 'Peter Njoroge',
+    approverEmail: 'peter@mkopo.test',
+  });
+});
+
+test('REQ-351 disbursement status, balance, notes and times are kept', () => {
+  expect(loan).toMatchObject({
+    disbursementStatus: 'NOT_STARTED',
+    remainingBalance: 28_125,
+    notes: 'Second loan',
+    createdAt: '2026-11-10T06:00:00.000Z',
+    updatedAt: '2026-11-12T08:15:31.000Z',
+  });
+});
+
+test.for(['APPROVED', 'DISBURSED', 'REJECTED', 'WRITTEN_OFF'] as const)(
+  'REQ-352 the status %s is kept in lower case',
+  (status) => {
+    expect(loanFrom({ ...wire, loan_status: status } as WireLoan).status).toBe(status.toLowerCase());
+  },
+);
+
+test.for([
+  [6, '6 months'],
+  [1, '1 month'],
+  [0, '1 month'],
+  [null, '1 month'],
+  [undefined, '1 month'],
+] as const)('REQ-235 REQ-353 a term of %s is shown as %s', ([term, shown]) => {
+  expect(termOf(loanFrom({ ...wire, term } as WireLoan))).toBe(shown);
+});
+
+test('what a provider tells of the payout in the list is taken over', () => {
+  const told = { mpesa_ref: 'UKE7Q2M9XA', disbursed_at: '2026-11-14T09:30:02.000Z', disbursed_by: 'Achieng' };
+  expect(loanFrom({ ...wire, ...told })).toMatchObject({
+    mpesaReference: 'UKE7Q2M9XA',
+    disbursementDate: '2026-11-14T09:30:02.000Z',
+    disbursedBy: 'Achieng',
+  });
+});
+
+test('a row without any field, or with more, is still a loan', () => {
+  expect(loanFrom({})).toMatchObject({
+    id: '',
+    amount: 0,
+    status: '',
+    purpose: null,
+    customer: { name: '', phoneNumber: '' },
+  });
+  expect(loanFrom({ ...wire, colour: 'green' } as WireLoan)).toEqual(loan);
+  expect(loanFrom({ customer_first_name: 'Wanjiku' }).customer.name).toBe('Wanjiku');
+});
+
+test('REQ-247 a payout changes of a loan what the provider said, and nothing else', () => {
+  const paid = withPayout(
+    loan,
+    payoutFrom({
+      loan_status: 'DISBURSED',
+      disbursement_status: 'COMPLETED',
+      disbursed_at: '2026-11-14T09:30:02.000Z',
+      disbursed_by: 'Achieng Otieno',
+      mpesa_ref: 'UKE7Q2M9XA',
+    }),
+  );
+  expect(paid).toEqual({
+    ...loan,
+    status: 'disbursed',
+    disbursementStatus: 'COMPLETED',
+    disbursementDate: '2026-11-14T09:30:02.000Z',
+    mpesaReference: 'UKE7Q2M9XA',
+    disbursedBy: 'Achieng Otieno',
+  });
+});
+
+test('REQ-247 an answer that does not say where the loan stands leaves it where it was', () => {
+  expect(withPayout(loan, payoutFrom({}, 'success'))).toBe(loan);
+  expect(withPayout(loan, null)).toBe(loan);
+});

@@ -1,0 +1,55 @@
+import { disbursement, disbursementRecord } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import { payoutFrom, payoutStatus } from './payout';
+
+test.for([
+  ['COMPLETED', 'success'],
+  ['SUCCESS', 'success'],
+  ['FAILED', 'failed'],
+  ['ERROR', 'failed'],
+  ['PENDING', 'pending'],
+  ['REVERSED', 'pending'],
+  ['', 'pending'],
+] as const)('REQ-359 REQ-360 REQ-361 the status %s reads %s', ([wire, shown]) => {
+  expect(payoutStatus(wire)).toBe(shown);
+});
+
+test('a settled answer tells of the payout and of the loan', () => {
+  expect(payoutFrom(disbursement({ id: 'PAY-1', loan_id: 'LN-1' }))).toEqual({
+    id: 'PAY-1',
+    loanId: 'LN-1',
+    customerName: 'Wanjiku Kamau',
+    amount: 25_000,
+    status: 'success',
+    date: '2026-11-14T09:30:00.000Z',
+    reference: 'UKE7Q2M9XA',
+    errorMessage: null,
+    loanStatus: 'disbursed',
+    disbursementStatus: 'COMPLETED',
+    disbursedAt: '2026-11-14T09:30:02.000Z',
+    disbursedBy: 'Achieng Otieno',
+  });
+});
+
+test('a record of money that went out says that the loan is disbursed, when and by whom', () => {
+  expect(payoutFrom(disbursementRecord())).toMatchObject({
+    loanStatus: 'disbursed',
+    disbursedAt: '2026-11-14T09:30:02.000Z',
+    disbursedBy: 'Achieng Otieno',
+  });
+});
+
+test('a record of a failed or pending payout says nothing about the loan', () => {
+  for (const status of ['FAILED', 'PENDING'] as const)
+    expect(payoutFrom(disbursementRecord({ status }))).toMatchObject({
+      loanStatus: null,
+      disbursedAt: null,
+      disbursedBy: null,
+    });
+});
+
+test('an answer without fields has the status that its HTTP status gives it', () => {
+  expect(payoutFrom({}, 'success')).toMatchObject({ status: 'success', loanStatus: null, reference: null });
+  expect(payoutFrom({}, 'pending')).toMatchObject({ status: 'pending' });
+  expect(payoutFrom({ status: 'PENDING' }, 'success')).toMatchObject({ status: 'pending' });
+});
