@@ -43,10 +43,10 @@ export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): 
   }
 }
 
-/** The rows of an answered list; an answer that is no list is the call's failure, like one that is not JSON. */
-export async function listOf<T>(call: Promise<{ data?: T[] }>, failure: string): Promise<T[]> {
-  const rows: unknown = await dataOf(call, failure);
-  if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed', message: failure });
+/** The rows of an answered list; an answer that is no list fails the call, like one that is not JSON. */
+export async function listOf<T>(call: Promise<{ data?: T[] }>): Promise<T[]> {
+  const rows: unknown = await dataOf(call);
+  if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed' });
   return rows as T[];
 }
 

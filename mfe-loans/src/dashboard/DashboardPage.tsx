@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatLongDate, formatMoney } from 'mfe-kit';
+import { failureText, formatDate, formatLongDate, formatMoney } from 'mfe-kit';
 import { Card, EmptyState, FailedState, Icon, type IconName, LoadingState, PageHeader } from 'mfe-kit/ui';
 import { type Column, DataTable } from 'mfe-kit/ui-data';
 import { Link } from 'react-router';
@@ -50,7 +50,7 @@ export default function DashboardPage() {
   const { data: stats, error, isPending } = useQuery(dashboardQuery());
 
   if (isPending) return <LoadingState />;
-  if (error) return <FailedState message={error.message || 'Failed to load dashboard data'} />;
+  if (error) return <FailedState message={failureText('dashboard', error)} />;
 
   return (
     <>

@@ -9,10 +9,7 @@ export function pendingLoansQuery() {
   return queryOptions({
     queryKey: ['pending-loans'],
     queryFn: async ({ signal }) => {
-      const loans = await listOf(
-        api.GET('/api/v1/disbursements/pending', { signal }),
-        'Failed to fetch pending disbursements',
-      );
+      const loans = await listOf(api.GET('/api/v1/disbursements/pending', { signal }));
       return loans.map(loanFrom);
     },
     staleTime: 2 * MINUTE_MS,

@@ -1,4 +1,4 @@
-import { formatMoney, groupDigits, localPhone } from 'mfe-kit';
+import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
@@ -113,7 +113,7 @@ export function DisburseDialog({
         <>
           <div className={classes.result}>
             <Note tone="bad" title="Error">
-              <p>{error?.message || payout?.errorMessage || 'Disbursement failed. Please try again.'}</p>
+              <p>{error ? failureText('payout', error) : payout?.errorMessage}</p>
             </Note>
           </div>
           <div className={classes.acts}>

@@ -100,7 +100,7 @@ async function disburse({ loan, idempotencyKey }: PayoutRequest): Promise<Payout
     body: { agent_id: user.id, amount: loan.amount, phone_number: loan.customer.phoneNumber },
   });
   try {
-    const answer = (await dataOf(call, 'Failed to disburse loan')) as WirePayout | undefined;
+    const answer = (await dataOf(call)) as WirePayout | undefined;
     const { response } = await call;
     return payoutFrom(answer ?? {}, response.status === 202 ? 'pending' : 'success');
   } catch (error) {

@@ -31,7 +31,6 @@ export async function findPayout(
       params: { query: { limit: NEWEST } },
       ...(signal ? { signal } : {}),
     }),
-    'Failed to fetch transactions',
   );
   const payouts = records.filter((record) => record.loan_id === loanId).map((record) => payoutFrom(record));
   return (

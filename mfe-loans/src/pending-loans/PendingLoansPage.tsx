@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate } from 'mfe-kit';
+import { failureText, formatDate } from 'mfe-kit';
 import { Button, Card, EmptyState, FailedState, Icon, Input, LoadingState, PageHeader } from 'mfe-kit/ui';
 import { type Column, DataTable, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -62,7 +62,7 @@ export default function PendingLoansPage() {
   );
 
   if (isPending) return <LoadingState />;
-  if (error) return <FailedState message={error.message || 'Failed to load pending loans'} />;
+  if (error) return <FailedState message={failureText('pendingLoans', error)} />;
 
   return (
     <>
