@@ -4,6 +4,7 @@ export const screenTests = {
   environmentOptions: { jsdom: { url: 'http://portal.test/' } },
   include: ['src/**/*.test.{ts,tsx}'],
   setupFiles: [new URL('../src/testing/setup.ts', import.meta.url).pathname],
+  testTimeout: 20_000,
   css: { modules: { classNameStrategy: 'non-scoped' } },
   // antd's modules import each other without extensions, which only a bundler understands.
   server: { deps: { inline: [/antd/, /@rc-component/, /@ant-design/] } },

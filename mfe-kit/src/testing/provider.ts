@@ -61,14 +61,19 @@ export function garbled<M extends Method>(method: M, path: PathOf<M>, body: stri
   provider.use(http[method](addressOf(path), () => new HttpResponse(body)));
 }
 
-/** Makes a call go unanswered; the time that calls are given is over at once. */
+/** Makes a call go unanswered; the time that it is given is over at once. */
 export function silent<M extends Method>(method: M, path: PathOf<M>): void {
+  const given: AbortController[] = [];
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
-    const controller = new AbortController();
-    setTimeout(() => controller.abort(new DOMException('The time is over', 'TimeoutError')));
-    return controller.signal;
+    given.push(new AbortController());
+    return given.at(-1)!.signal;
   });
-  provider.use(http[method](addressOf(path), () => delay('infinite').then(() => HttpResponse.error())));
+  provider.use(
+    http[method](addressOf(path), () => {
+      given.at(-1)?.abort(new DOMException('The time is over', 'TimeoutError'));
+      return delay('infinite').then(() => HttpResponse.error());
+    }),
+  );
 }
 
 /** A failure's body as the provider writes it. */

@@ -1,9 +1,12 @@
 import '@testing-library/jest-dom/vitest';
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
 import { provider } from './provider';
+
+// A busy machine takes its time; a test that waits longer than this waits for what never comes.
+configure({ asyncUtilTimeout: 5000 });
 
 // jsdom draws nothing, so it lacks what asks about the drawing.
 window.matchMedia = (query) =>
@@ -24,6 +27,9 @@ window.ResizeObserver = class {
   unobserve() {}
   disconnect() {}
 };
+
+const { getComputedStyle } = window;
+window.getComputedStyle = (element) => getComputedStyle(element);
 
 beforeAll(() => provider.listen({ onUnhandledRequest: 'error' }));
 

@@ -1,64 +1,127 @@
-import { session } from 'mfe-kit';
-import {
-  answer,
-  disbursement,
-  failure,
-  pendingLoan,
-  renderSlice,
-  screen,
-  unreachable,
-} from 'mfe-kit/testing';
+import { pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
 import { expect, test } from 'vitest';
-import { loanFrom } from '../loan/loan';
+import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
-const DISBURSE = '/api/v1/disbursements/{loanId}/disburse';
+const LOAN = loanFrom(
+  pendingLoan({ loan_id: 'LN-1', customer_phone_number: '+254712345678', customer_id_number: '28461937' }),
+);
 
-async function openDialog() {
-  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
-  const loan = loanFrom(pendingLoan({ loan_id: 'LN-1' }));
+const DISBURSED: Loan = {
+  ...LOAN,
+  status: 'disbursed',
+  disbursementStatus: 'COMPLETED',
+  disbursementDate: '2026-11-14T09:30:02.000Z',
+  mpesaReference: 'UKE7Q2M9XA',
+  disbursedBy: 'Achieng Otieno',
+};
+
+async function open(loan: Loan) {
   const drawn = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan } });
-  await drawn.user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
-  await screen.findByRole('dialog', { name: 'Confirm Loan Disbursement' });
+  await screen.findByRole('heading', { level: 1, name: 'Loan Details' });
   return drawn;
 }
 
-test('REQ-222 without a loan from the page before, there is none', async () => {
-  renderSlice(slice, '/loans/LN-1');
-  expect(await screen.findByText('Loan not found')).toBeVisible();
-  expect(screen.getByRole('button', { name: 'Back to Loans' })).toBeVisible();
+/** What stands under a term of a card. */
+function fact(card: string, term: string) {
+  const region = screen.getByRole('region', { name: card });
+  return within(region).getByText(term, { selector: 'dt' }).nextElementSibling?.textContent.trim();
+}
+
+test('REQ-221 REQ-222 without a loan from the page before there is none, and no call for one', async () => {
+  const { user, router } = renderSlice(slice, '/loans/LN-1');
+  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorLoan not found');
+  await user.click(screen.getByRole('button', { name: 'Back to Loans' }));
+  expect(router.state.location.pathname).toBe('/pending-loans');
 });
 
-test('REQ-270 to REQ-272 confirming asks once for this loan, amount and phone, under a key', async () => {
-  const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
-  const { user } = await openDialog();
-  await user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
-  expect(await screen.findByText('Transaction ID: UKE7Q2M9XA')).toBeVisible();
-  expect(received).toHaveLength(1);
-  expect(received[0]?.body).toEqual({ agent_id: 1, amount: 25_000, phone_number: '+254712345678' });
-  expect(received[0]?.headers.get('Idempotency-Key')).toMatch(/^"[0-9a-f-]{36}"$/);
-  expect(screen.getByText('Disbursed')).toBeVisible();
-  expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
+test('REQ-223 Back goes where the loan was opened', async () => {
+  const { user, router } = renderSlice(slice, '/from-here');
+  await router.navigate('/loans/LN-1', { state: { loan: LOAN } });
+  await user.click(await screen.findByRole('button', { name: 'Back' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/from-here'));
 });
 
-test('a payout without an answer is tried again under the same key, a refused one under a new key', async () => {
-  unreachable('post', DISBURSE);
-  const { user } = await openDialog();
-  await user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
-  await screen.findByText('Failed to disburse loan');
+test('Back without history goes to the list', async () => {
+  const { user, router } = await open(LOAN);
+  await user.click(screen.getByRole('button', { name: 'Back' }));
+  await waitFor(() => expect(router.state.location.pathname).toBe('/pending-loans'));
+});
 
-  const refused = answer('post', DISBURSE, 422, failure('The balance is insufficient for the transaction.'));
-  await user.click(screen.getByRole('button', { name: 'Try Again' }));
-  await screen.findByText('The balance is insufficient for the transaction.');
-  const paid = answer(
-    'post',
-    DISBURSE,
-    202,
-    disbursement({ mpesa_ref: null, loan_status: 'APPROVED', disbursed_at: null }),
-  );
-  await user.click(screen.getByRole('button', { name: 'Try Again' }));
+test.for([
+  ['approved', 'Approved, Pending Disbursement', true],
+  ['disbursed', 'Disbursed', false],
+  ['rejected', 'Rejected', false],
+  ['written_off', 'written_off', false],
+  ['', 'Unknown', false],
+] as const)(
+  'REQ-224 to REQ-228 a loan that is "%s" shows "%s", and can be paid out: %s',
+  async ([status, label, isPayable]) => {
+    await open({ ...LOAN, status });
+    expect(screen.getByText(label)).toBeVisible();
+    expect(screen.queryAllByRole('button', { name: 'Disburse Loan' })).toHaveLength(isPayable ? 1 : 0);
+  },
+);
 
-  expect(await screen.findByText('Transaction ID: Pending...')).toBeVisible();
-  const keys = [refused, paid].map(([request]) => request?.headers.get('Idempotency-Key'));
-  expect(keys[0]).not.toBe(keys[1]);
+test('REQ-232 REQ-233 the customer’s card has initial, name, numbers grouped for reading back', async () => {
+  await open(LOAN);
+  const card = screen.getByRole('region', { name: 'Customer' });
+  expect(within(card).getByText('W')).toBeVisible();
+  expect(within(card).getByText('Wanjiku Kamau')).toBeVisible();
+  expect(fact('Customer', 'Customer ID')).toBe('CUS-00481');
+  expect(fact('Customer', 'National ID')).toBe('2846 1937');
+  expect(fact('Customer', 'Phone')).toBe('0712 3456 78');
+});
+
+test('REQ-234 to REQ-240 the loan’s and the approval’s cards', async () => {
+  await open(LOAN);
+  expect(fact('Loan Information', 'Loan Amount')).toBe('KES 25,000');
+  expect(fact('Loan Information', 'Term Length')).toBe('6 months');
+  expect(fact('Loan Information', 'Interest Rate')).toBe('12%');
+  expect(fact('Loan Information', 'Loan ID')).toBe('LN-1');
+  expect(fact('Loan Information', 'Purpose')).toBe('Stock for shop');
+  expect(fact('Approval Information', 'Approved Date')).toBe('12 Nov 2026');
+  expect(fact('Approval Information', 'Approved By')).toBe('Achieng Otieno');
+  expect(screen.queryByRole('region', { name: 'Disbursement Information' })).not.toBeInTheDocument();
+});
+
+test('REQ-235 REQ-238 REQ-240 what is missing has its stand-in', async () => {
+  await open({ ...LOAN, term: null, purpose: '', approvedBy: null, approvedDate: '' });
+  expect(fact('Loan Information', 'Term Length')).toBe('1 month');
+  expect(fact('Loan Information', 'Purpose')).toBe('N/A');
+  expect(fact('Approval Information', 'Approved By')).toBe('Supervisor');
+  expect(fact('Approval Information', 'Approved Date')).toBe('N/A');
+});
+
+test('REQ-241 to REQ-245 a disbursed loan shows its disbursement, due 30 days later', async () => {
+  await open(DISBURSED);
+  expect(fact('Disbursement Information', 'Disbursed Date')).toBe('14 Nov 2026');
+  expect(fact('Disbursement Information', 'M-Pesa Reference')).toBe('UKE7Q2M9XA');
+  expect(fact('Disbursement Information', 'Disbursed By')).toBe('Achieng Otieno');
+  expect(fact('Disbursement Information', 'Due Date')).toBe('14 Dec 2026');
+});
+
+test('REQ-243 REQ-244 a disbursement without reference and agent says so', async () => {
+  await open({ ...DISBURSED, mpesaReference: '', disbursedBy: null });
+  expect(fact('Disbursement Information', 'M-Pesa Reference')).toBe('N/A');
+  expect(fact('Disbursement Information', 'Disbursed By')).toBe('Agent');
+});
+
+test.for([
+  ['without a date', { ...DISBURSED, disbursementDate: null }],
+  ['of a loan that is not disbursed', { ...DISBURSED, status: 'approved' }],
+] as const)('REQ-241 there is no disbursement to show %s', async ([, loan]) => {
+  await open(loan);
+  expect(screen.queryByRole('region', { name: 'Disbursement Information' })).not.toBeInTheDocument();
+});
+
+test.for([
+  ['Copy loan ID', 'LN-1'],
+  ['Copy phone number', '0712345678'],
+  ['Copy M-Pesa reference', 'UKE7Q2M9XA'],
+] as const)('%s puts %s on the clipboard', async ([name, text]) => {
+  const { user } = await open(DISBURSED);
+  await user.click(screen.getByRole('button', { name }));
+  expect(await navigator.clipboard.readText()).toBe(text);
+  expect(await screen.findByText('Copied')).toBeInTheDocument();
 });

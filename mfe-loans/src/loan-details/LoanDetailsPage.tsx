@@ -98,12 +98,18 @@ function LoanDetails({ given }: { given: Loan }) {
         }}
         onClosed={() => {
           // 'Disburse Loan' had focus before, and is gone once the loan is paid out.
-          if (document.activeElement === document.body)
-            page.current?.querySelector<HTMLElement>('[tabindex="-1"], h1')?.focus();
+          if (document.activeElement === document.body) focusNews(page.current);
         }}
       />
     </div>
   );
+}
+
+/** Moves focus to what is new on the page, else to its head. */
+function focusNews(page: HTMLElement | null) {
+  const news = page?.querySelector<HTMLElement>('[data-news]') ?? page?.querySelector('h1');
+  news?.setAttribute('tabindex', '-1');
+  news?.focus();
 }
 
 /**
@@ -175,10 +181,9 @@ function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Disbursing
   );
 }
 
-/** Takes focus when what had it is gone. */
 function Notice({ children }: { children: ReactNode }) {
   return (
-    <div className={classes.notice} tabIndex={-1}>
+    <div className={classes.notice} data-news>
       {children}
     </div>
   );

@@ -8,5 +8,5 @@ const SHOWN: Record<string, { label: string; tone: Tone }> = {
 
 /** How a loan's status is shown (REQ-225 to REQ-227); one that nobody told us of is shown as it is. */
 export function loanStatus(status: string): { label: string; tone: Tone } {
-  return SHOWN[status] ?? { label: status, tone: 'plain' };
+  return SHOWN[status] ?? { label: status || 'Unknown', tone: 'plain' };
 }
