@@ -28,7 +28,7 @@ window.ResizeObserver = class {
   disconnect() {}
 };
 
-const { getComputedStyle } = window;
+const getComputedStyle = window.getComputedStyle.bind(window);
 window.getComputedStyle = (element) => getComputedStyle(element);
 
 beforeAll(() => provider.listen({ onUnhandledRequest: 'error' }));

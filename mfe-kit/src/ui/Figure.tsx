@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { Card } from './Card';
 import classes from './Figure.module.css';
 import { Icon, type IconName } from './Icon';
@@ -25,7 +25,9 @@ export function Figure({ icon, title, value, note }: FigureProps) {
           <Icon name={icon} />
           {title}
         </dt>
-        <dd className={classes.value}>{value}</dd>
+        <dd className={classes.value} style={{ '--length': value.length } as CSSProperties}>
+          {value}
+        </dd>
         {note ? <dd className={classes.note}>{note}</dd> : null}
       </dl>
     </Card>

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { failureText, formatDate, formatLongDate, formatMoney } from 'mfe-kit';
-import { Card, EmptyState, FailedState, Icon, type IconName, LoadingState, PageHeader } from 'mfe-kit/ui';
-import { type Column, DataTable } from 'mfe-kit/ui-data';
+import { failureText, formatDate, formatLongDate, formatMoney, localPhone } from 'mfe-kit';
+import { Card, EmptyState, FailedState, LoadingState, PageHeader } from 'mfe-kit/ui';
+import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { Link } from 'react-router';
 import { Amount } from '../loan/Amount';
-import { Customer } from '../loan/Customer';
 import type { Loan } from '../loan/loan';
 import classes from './DashboardPage.module.css';
 import { dashboardQuery } from './queries';
 import { RecentActivity } from './RecentActivity';
+import type { DashboardStats } from './stats';
 
 const SHOWN_LOANS = 5;
 
@@ -17,7 +17,7 @@ const COLUMNS: Column<Loan>[] = [
     key: 'customer',
     title: 'Customer',
     narrow: 'who',
-    cell: ({ customer }) => <Customer customer={customer} />,
+    cell: ({ customer }) => <Person name={customer.name} details={[localPhone(customer.phoneNumber)]} />,
   },
   {
     key: 'amount',
@@ -32,7 +32,7 @@ const COLUMNS: Column<Loan>[] = [
     narrow: 'plain',
     cell: (loan) => formatDate(loan.approvedDate),
   },
-  { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy ?? 'N/A' },
+  { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy || 'N/A' },
   {
     key: 'action',
     title: 'Action',
@@ -49,18 +49,31 @@ const COLUMNS: Column<Loan>[] = [
 export default function DashboardPage() {
   const { data: stats, error, isPending } = useQuery(dashboardQuery());
 
-  if (isPending) return <LoadingState />;
-  if (error) return <FailedState message={failureText('dashboard', error)} />;
-
   return (
     <>
       <PageHeader title="Dashboard" subtitle={formatLongDate(new Date())} />
-      <div className={classes.figures}>
+      {isPending ? (
+        <LoadingState />
+      ) : error ? (
+        <Card flush>
+          <FailedState message={failureText('dashboard', error)} />
+        </Card>
+      ) : (
+        <Stats stats={stats} />
+      )}
+    </>
+  );
+}
+
+function Stats({ stats }: { stats: DashboardStats }) {
+  return (
+    <>
+      <Figures>
         <Figure icon="clock" title="Pending Disbursements" value={String(stats.pendingDisbursements)} />
         <Figure icon="money" title="Total Disbursed" value={formatMoney(stats.totalDisbursed)} />
         <Figure icon="ascending" title="Disbursed Today" value={formatMoney(stats.disbursedToday)} />
         <Figure icon="calendar" title="Disbursed This Week" value={formatMoney(stats.disbursedThisWeek)} />
-      </div>
+      </Figures>
       <div className={classes.columns}>
         <Card title="Pending Disbursements" flush action={<Link to="/pending-loans">View all</Link>}>
           {stats.pendingLoans.length === 0 ? (
@@ -79,19 +92,5 @@ export default function DashboardPage() {
         </Card>
       </div>
     </>
-  );
-}
-
-function Figure({ icon, title, value }: { icon: IconName; title: string; value: string }) {
-  return (
-    <Card>
-      <dl className={classes.figure}>
-        <dt>
-          <Icon name={icon} />
-          {title}
-        </dt>
-        <dd>{value}</dd>
-      </dl>
-    </Card>
   );
 }

@@ -383,12 +383,12 @@ test('offline, the payout is held back', async () => {
   const browserSays = (word: 'online' | 'offline') => act(() => void window.dispatchEvent(new Event(word)));
   const fetched = vi.fn<typeof fetch>().mockRejectedValue(new TypeError('Failed to fetch'));
   vi.stubGlobal('fetch', fetched);
-  await browserSays('offline');
+  browserSays('offline');
   expect(screen.getByRole('button', { name: 'Confirm Disbursement' })).toBeDisabled();
   await user.click(screen.getByRole('button', { name: 'Cancel' }));
   await noDialog();
   expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeDisabled();
   fetched.mockResolvedValue(new Response());
-  await browserSays('online');
+  browserSays('online');
   await waitFor(() => expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled());
 });

@@ -1,33 +1,53 @@
-import { answer, failure, pendingLoan, renderSlice, screen, within } from 'mfe-kit/testing';
-import { expect, test } from 'vitest';
+import { queryClient } from 'mfe-kit';
+import {
+  answer,
+  failure,
+  garbled,
+  pendingLoan,
+  renderSlice,
+  screen,
+  silent,
+  unreachable,
+  waitFor,
+  within,
+} from 'mfe-kit/testing';
+import { act } from 'react';
+import { expect, test, vi } from 'vitest';
 import slice from '../slice';
+
+const PENDING = '/api/v1/disbursements/pending';
 
 const LOANS = [
   pendingLoan({
     loan_id: 'LN-1',
     customer_first_name: 'Wanjiku',
     customer_last_name: 'Kamau',
+    customer_phone_number: '+254712345678',
+    customer_id_number: '28461937',
     total_loan_amount: 25_000,
+    approved_at: '2026-11-12T08:15:30.000Z',
   }),
   pendingLoan({
     loan_id: 'LN-2',
     customer_first_name: 'Brian',
     customer_last_name: 'Kiptoo',
     total_loan_amount: 75_000,
+    approved_at: '2026-11-10T08:15:30.000Z',
   }),
   pendingLoan({
     loan_id: 'LN-3',
     customer_first_name: 'Fatuma',
     customer_last_name: 'Hassan',
     total_loan_amount: 142_000,
+    approved_at: '2026-11-11T08:15:30.000Z',
     approver_name: null,
   }),
 ];
 
 async function open(address = '/pending-loans', loans = LOANS) {
-  answer('get', '/api/v1/disbursements/pending', 200, loans);
+  answer('get', PENDING, 200, loans);
   const drawn = renderSlice(slice, address);
-  await screen.findByRole('heading', { name: 'Pending Disbursements' });
+  await screen.findByText(`${loans.length} loan(s) pending disbursement`);
   return drawn;
 }
 
@@ -36,49 +56,204 @@ function shownCustomers() {
   return rows.map((row) => /Wanjiku|Brian|Fatuma/.exec(row.textContent)?.[0]);
 }
 
-test('REQ-197 REQ-208 REQ-210 every loan has its row, and the title its count', async () => {
+test('REQ-197 REQ-208 REQ-209 REQ-220 every loan has its row, and the title its count', async () => {
   await open();
-  expect(screen.getByText('3 loan(s) pending disbursement')).toBeVisible();
+  expect(screen.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
+  expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
+    'Customer',
+    'Loan Amount',
+    'Approved Date',
+    'Approved By',
+    'Actions',
+  ]);
+  const cells = within(screen.getByRole('row', { name: /Wanjiku Kamau/ })).getAllByRole('cell');
+  expect(cells.map(({ textContent }) => textContent)).toEqual([
+    'WWanjiku Kamau0712345678ID 28461937',
+    'KES 25,0006 months · 12%',
+    '12 Nov 2026',
+    'Achieng Otieno',
+    'View Details',
+  ]);
+});
+
+test('REQ-210 a loan without approver says so', async () => {
+  await open();
   const row = screen.getByRole('row', { name: /Fatuma Hassan/ });
-  expect(within(row).getByText('0712345678')).toBeVisible();
-  expect(within(row).getByText('KES 142,000')).toBeVisible();
   expect(within(row).getByText('N/A')).toBeVisible();
 });
 
-test('REQ-213 a header sorts ascending first and then to and fro, by Space as well', async () => {
-  const { user } = await open();
-  const header = screen.getByRole('button', { name: 'Customer' });
-  await user.click(header);
-  expect(shownCustomers()).toEqual(['Brian', 'Fatuma', 'Wanjiku']);
-  await user.keyboard(' ');
-  expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
-  await user.keyboard('{Enter}');
-  expect(shownCustomers()).toEqual(['Brian', 'Fatuma', 'Wanjiku']);
+test('REQ-198 the spinner shows while the list is read for the first time', async () => {
+  answer('get', PENDING, 200, LOANS, { afterMs: 300 });
+  renderSlice(slice, '/pending-loans');
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(screen.queryByRole('table')).not.toBeInTheDocument();
+  expect(await screen.findByRole('table')).toHaveAccessibleName('Pending disbursements');
 });
 
-test('REQ-204 REQ-217 REQ-218 search narrows the list, to nothing if need be, and stands in the address', async () => {
+test('REQ-198 a later read keeps the rows, under a spinner', async () => {
+  await open();
+  answer('get', PENDING, 200, LOANS.slice(1), { afterMs: 300 });
+  act(() => void queryClient.invalidateQueries({ queryKey: ['pending-loans'] }));
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
+  await screen.findByText('2 loan(s) pending disbursement');
+  expect(screen.queryByRole('status', { name: 'Loading' })).not.toBeInTheDocument();
+});
+
+test.for([
+  [
+    'the server’s words',
+    'The service is busy',
+    () => answer('get', PENDING, 503, failure('The service is busy')),
+  ],
+  [
+    'our words where the server is not there',
+    'Failed to fetch pending disbursements',
+    () => unreachable('get', PENDING),
+  ],
+  [
+    'our words where it does not answer in time',
+    'Failed to fetch pending disbursements',
+    () => silent('get', PENDING),
+  ],
+  [
+    'our words where it answers no JSON',
+    'Failed to fetch pending disbursements',
+    () => garbled('get', PENDING, '<html>'),
+  ],
+  [
+    'our words where it answers no list',
+    'Failed to fetch pending disbursements',
+    () => garbled('get', PENDING, '{}'),
+  ],
+] as const)('REQ-199 REQ-220 a failure shows %s and a Retry', async ([, words, fail]) => {
+  fail();
+  const { user } = renderSlice(slice, '/pending-loans');
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${words}Retry`);
+  const reload = vi.fn();
+  vi.stubGlobal('location', { ...window.location, reload });
+  await user.click(screen.getByRole('button', { name: 'Retry' }));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+test('REQ-200 REQ-204 REQ-218 search narrows the list and stands in the address', async () => {
   const { user, router } = await open();
-  const search = screen.getByPlaceholderText('Search by name, ID, phone...');
-  await user.type(search, 'kip');
+  await user.type(screen.getByPlaceholderText('Search by name, ID, phone...'), 'KIP');
   expect(shownCustomers()).toEqual(['Brian']);
   expect(screen.getByText('Showing 1 of 3 results')).toBeVisible();
-  expect(router.state.location.search).toBe('?search=kip');
-  await user.type(search, 'xx');
-  expect(screen.getByText('No matching loans found')).toBeVisible();
+  expect(screen.getByText('3 loan(s) pending disbursement')).toBeVisible();
+  await waitFor(() => expect(router.state.location.search).toBe('?search=KIP'));
 });
 
-test('REQ-203 an address with a band shows the loans in it', async () => {
-  await open('/pending-loans?band=middle');
-  expect(shownCustomers()).toEqual(['Wanjiku', 'Brian']);
+test('REQ-217 a search that finds nothing says so', async () => {
+  await open('/pending-loans?search=nobody');
+  expect(screen.getByText('No matching loans found')).toBeVisible();
+  expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
+  expect(screen.getByText('Showing 0 of 3 results')).toBeVisible();
 });
 
 test('REQ-216 without loans it says that all are disbursed', async () => {
   await open('/pending-loans', []);
+  expect(screen.getByText('No pending disbursements')).toBeVisible();
   expect(screen.getByText('All approved loans have been disbursed')).toBeVisible();
 });
 
-test('REQ-199 a failure shows the server’s words and a Retry', async () => {
-  answer('get', '/api/v1/disbursements/pending', 503, failure('The service is busy', 'busy'));
-  renderSlice(slice, '/pending-loans');
-  expect(await screen.findByRole('alert')).toHaveTextContent('ErrorThe service is busyRetry');
+test('REQ-202 REQ-203 a band is chosen from four and stands in the address', async () => {
+  const { user, router } = await open();
+  const box = screen.getByRole('combobox', { name: 'Amount' });
+  await user.click(box);
+  expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
+    'All Amounts',
+    'Below KES 25,000',
+    'KES 25,000 - 75,000',
+    'Above KES 75,000',
+  ]);
+  await user.click(screen.getByTitle('KES 25,000 - 75,000'));
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Brian']);
+  await waitFor(() => expect(router.state.location.search).toBe('?band=middle'));
+});
+
+test('REQ-201 Filter is there and does nothing', async () => {
+  const { user, router } = await open();
+  const before = router.state.location.key;
+  await user.click(screen.getByRole('button', { name: 'Filter' }));
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
+  expect(router.state.location.key).toBe(before);
+});
+
+test('REQ-211 REQ-213 a header sorts ascending first and then to and fro, by Enter and Space as well', async () => {
+  const { user, router } = await open();
+  const header = screen.getByRole('button', { name: 'Customer' });
+  await user.click(header);
+  expect(shownCustomers()).toEqual(['Brian', 'Fatuma', 'Wanjiku']);
+  expect(screen.getByRole('columnheader', { name: 'Customer' })).toHaveAttribute('aria-sort', 'ascending');
+  await user.keyboard(' ');
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
+  await user.keyboard('{Enter}');
+  expect(shownCustomers()).toEqual(['Brian', 'Fatuma', 'Wanjiku']);
+  await waitFor(() => expect(router.state.location.search).toBe('?sort=customer.name%3Aascending'));
+});
+
+test('REQ-211 REQ-212 amount and approved date are sortable, approver and actions are not', async () => {
+  const { user } = await open();
+  await user.click(screen.getByRole('button', { name: 'Loan Amount' }));
+  await user.click(screen.getByRole('button', { name: 'Loan Amount' }));
+  expect(shownCustomers()).toEqual(['Fatuma', 'Brian', 'Wanjiku']);
+  await user.click(screen.getByRole('button', { name: 'Approved Date' }));
+  expect(shownCustomers()).toEqual(['Brian', 'Fatuma', 'Wanjiku']);
+  expect(screen.queryByRole('button', { name: 'Approved By' })).not.toBeInTheDocument();
+  expect(screen.queryByRole('button', { name: 'Actions' })).not.toBeInTheDocument();
+});
+
+test('an address keeps search, band and sort, as a reload and Back need it', async () => {
+  const { user, router } = await open('/pending-loans?search=a&band=above&sort=amount:descending');
+  expect(shownCustomers()).toEqual(['Fatuma']);
+  await act(() => router.navigate('/pending-loans?sort=customer.name:descending'));
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
+  await user.click(screen.getAllByRole('link', { name: 'View Details' })[0]!);
+  await screen.findByRole('heading', { name: 'Loan Details' });
+  await user.click(screen.getByRole('button', { name: 'Back' }));
+  await screen.findByRole('table');
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
+});
+
+test('an address that makes no sense is an unsorted, unfiltered list', async () => {
+  await open('/pending-loans?band=huge&sort=colour:sideways');
+  expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
+});
+
+test('REQ-215 View Details passes the loan along', async () => {
+  const { user, router } = await open();
+  await user.click(screen.getAllByRole('link', { name: 'View Details' })[1]!);
+  expect(router.state.location.pathname).toBe('/loans/LN-2');
+  expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-2', amount: 75_000 } });
+});
+
+test('REQ-219 the one page is page 1, and there is no way to another', async () => {
+  await open();
+  const pages = screen.getByRole('navigation', { name: 'Pages' });
+  expect(within(pages).getByRole('button', { name: 'Page 1' })).toHaveAttribute('aria-current', 'page');
+  expect(within(pages).getByRole('button', { name: 'Previous page' })).toBeDisabled();
+  expect(within(pages).getByRole('button', { name: 'Next page' })).toBeDisabled();
+});
+
+test('REQ-368 the list stays fresh for two minutes', async () => {
+  await open();
+  const { options } = queryClient.getQueryCache().find({ queryKey: ['pending-loans'] })!;
+  expect(options).toMatchObject({ staleTime: 120_000 });
+});
+
+test('of a long list only the rows near the window are drawn, each with its place among all', async () => {
+  const many = Array.from({ length: 1000 }, (_, index) => pendingLoan({ loan_id: `LN-${index}` }));
+  const { user } = await open('/pending-loans', many);
+  const table = screen.getByRole('table');
+  expect(table).toHaveAttribute('aria-rowcount', '1001');
+  const drawn = () =>
+    within(table)
+      .getAllByRole('row')
+      .filter((row) => row.hasAttribute('aria-rowindex'));
+  expect(drawn()).toHaveLength(50);
+  expect(drawn()[0]).toHaveAttribute('aria-rowindex', '2');
+  await user.keyboard('{Control>}f{/Control}');
+  await waitFor(() => expect(drawn()).toHaveLength(1000), { timeout: 20_000 });
 });

@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { failureText, formatDate } from 'mfe-kit';
-import { Button, Card, EmptyState, FailedState, Icon, Input, LoadingState, PageHeader } from 'mfe-kit/ui';
-import { type Column, DataTable, Select } from 'mfe-kit/ui-data';
+import { failureText, formatDate, localPhone } from 'mfe-kit';
+import { Button, Card, EmptyState, FailedState, Icon, LoadingState, PageHeader } from 'mfe-kit/ui';
+import { type Column, DataTable, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { Amount } from '../loan/Amount';
-import { Customer } from '../loan/Customer';
 import { type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
 import { BANDS, selectLoans } from './select-loans';
 import classes from './PendingLoansPage.module.css';
 import { useLoanListState } from './useLoanListState';
+
+const TITLE = 'Pending Disbursements';
 
 const COLUMNS: Column<Loan>[] = [
   {
@@ -18,7 +19,12 @@ const COLUMNS: Column<Loan>[] = [
     title: 'Customer',
     isSortable: true,
     narrow: 'who',
-    cell: ({ customer }) => <Customer customer={customer} isIdShown />,
+    cell: ({ customer }) => (
+      <Person
+        name={customer.name}
+        details={[localPhone(customer.phoneNumber), `ID ${customer.nationalId || 'N/A'}`]}
+      />
+    ),
   },
   {
     key: 'amount',
@@ -35,7 +41,7 @@ const COLUMNS: Column<Loan>[] = [
     narrow: 'plain',
     cell: (loan) => formatDate(loan.approvedDate),
   },
-  { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy ?? 'N/A' },
+  { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy || 'N/A' },
   {
     key: 'actions',
     title: 'Actions',
@@ -52,63 +58,82 @@ const COLUMNS: Column<Loan>[] = [
 /** The approved loans that wait to be paid out: searched, filtered and ordered. */
 export default function PendingLoansPage() {
   const { data: loans, error, isPending, isFetching } = useQuery(pendingLoansQuery());
+
+  if (isPending)
+    return (
+      <>
+        <PageHeader title={TITLE} />
+        <LoadingState />
+      </>
+    );
+  if (error)
+    return (
+      <>
+        <PageHeader title={TITLE} />
+        <Card flush>
+          <FailedState message={failureText('pendingLoans', error)} />
+        </Card>
+      </>
+    );
+  return <PendingLoans loans={loans} isBusy={isFetching} />;
+}
+
+function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
   const { state, change, sortBy } = useLoanListState();
   const { search, band, sort } = state;
-  const selected = useMemo(
-    () => selectLoans(loans ?? [], { search, band, sort }),
-    // The address is read anew each time; the sort is the same one as long as it reads the same.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [loans, search, band, sort?.key, sort?.direction],
-  );
-
-  if (isPending) return <LoadingState />;
-  if (error) return <FailedState message={failureText('pendingLoans', error)} />;
+  // Drawing anew, as when the address follows, must not search and order 10,000 loans again.
+  const selected = useMemo(() => selectLoans(loans, { search, band, sort }), [loans, search, band, sort]);
 
   return (
     <>
-      <PageHeader title="Pending Disbursements" subtitle={`${loans.length} loan(s) pending disbursement`} />
+      <PageHeader title={TITLE} subtitle={`${loans.length} loan(s) pending disbursement`} />
       <Card flush>
         <div className={classes.tools}>
-          <Input
+          <SearchBox
             className={classes.search ?? ''}
-            type="search"
-            prefix={<Icon name="search" size={15} />}
-            aria-label="Search pending loans"
+            label="Search pending loans"
             placeholder="Search by name, ID, phone..."
-            value={state.search}
-            onChange={({ target }) => change({ search: target.value })}
+            value={search}
+            onSearch={(text) => change({ search: text })}
           />
           <Select
             className={classes.band ?? ''}
             aria-label="Amount"
             virtual={false}
             options={BANDS}
-            value={state.band}
-            onChange={(band) => change({ band })}
+            value={band}
+            onChange={(chosen) => change({ band: chosen })}
           />
           <Button icon={<Icon name="filter" size={15} />}>Filter</Button>
         </div>
-        {selected.length === 0 ? (
-          <NoLoans isListEmpty={loans.length === 0} />
-        ) : (
+        {selected.length > 0 ? (
           <DataTable
             label="Pending disbursements"
             columns={COLUMNS}
             rows={selected}
             rowKey={({ id }) => id}
             onSort={sortBy}
-            isBusy={isFetching}
-            {...(state.sort ? { sort: state.sort } : {})}
+            isBusy={isBusy}
+            {...(sort ? { sort } : {})}
           />
+        ) : isBusy ? (
+          <LoadingState />
+        ) : (
+          <NoLoans isListEmpty={loans.length === 0} />
         )}
         <div className={classes.under}>
-          {`Showing ${selected.length} of ${loans.length} results`}
+          <span role="status">{`Showing ${selected.length} of ${loans.length} results`}</span>
           <nav className={classes.pages} aria-label="Pages">
-            <Button disabled icon={<Icon name="previous" size={15} />} aria-label="Previous page" />
-            <Button aria-label="Page 1" aria-current="page">
+            <Button
+              size="small"
+              disabled
+              icon={<Icon name="previous" size={15} />}
+              aria-label="Previous page"
+            />
+            <Button size="small" className={classes.current ?? ''} aria-label="Page 1" aria-current="page">
               1
             </Button>
-            <Button disabled icon={<Icon name="next" size={15} />} aria-label="Next page" />
+            <Button size="small" disabled icon={<Icon name="next" size={15} />} aria-label="Next page" />
           </nav>
         </div>
       </Card>

@@ -1,5 +1,5 @@
 import type { Sort } from 'mfe-kit/ui-data';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { BANDS, type LoanListState, SORTS } from './select-loans';
 
@@ -15,10 +15,11 @@ export function useLoanListState() {
   const [ahead, setAhead] = useState<LoanListState | null>(null);
   const writing = useRef<ReturnType<typeof setTimeout>>(undefined);
   const writtenAt = useRef(0);
-  const state = ahead ?? stateFrom(params);
+  const inAddress = useMemo(() => stateFrom(params), [params]);
+  const state = ahead ?? inAddress;
 
   // The address has caught up, and rules again: Back and links change it too.
-  if (ahead && String(paramsOf(ahead)) === String(paramsOf(stateFrom(params)))) setAhead(null);
+  if (ahead && String(paramsOf(ahead)) === String(paramsOf(inAddress))) setAhead(null);
 
   useEffect(() => () => clearTimeout(writing.current), []);
 

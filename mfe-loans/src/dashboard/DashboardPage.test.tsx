@@ -1,0 +1,168 @@
+import { queryClient } from 'mfe-kit';
+import {
+  answer,
+  disbursementRecord,
+  failure,
+  garbled,
+  pendingLoan,
+  renderSlice,
+  screen,
+  unreachable,
+  within,
+} from 'mfe-kit/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import slice from '../slice';
+
+const PENDING = '/api/v1/disbursements/pending';
+const RECORDS = '/api/v1/disbursement-records';
+
+beforeEach(() => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  vi.setSystemTime('2026-11-14T09:00:00.000Z');
+});
+
+afterEach(() => void vi.useRealTimers());
+
+const LOANS = Array.from({ length: 7 }, (_, index) =>
+  pendingLoan({
+    loan_id: `LN-${index}`,
+    customer_first_name: `Customer${index}`,
+    approved_at: `2026-11-1${index % 3}T08:00:00.000Z`,
+    approver_name: index === 1 ? null : 'Achieng Otieno',
+  }),
+);
+
+const RECORD = disbursementRecord({ loan_id: 'LN-PAID', amount: 1_871_000 });
+
+async function open(loans = LOANS, records = [RECORD]) {
+  answer('get', PENDING, 200, loans);
+  answer('get', RECORDS, 200, records);
+  const drawn = renderSlice(slice, '/');
+  await screen.findByText('Total Disbursed');
+  return drawn;
+}
+
+const figure = (title: string) => screen.getByText(title, { selector: 'dt' }).nextElementSibling?.textContent;
+
+test('REQ-171 the title and today’s date in long format', async () => {
+  await open();
+  expect(screen.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
+  expect(screen.getByText('Saturday, 14 November 2026')).toBeVisible();
+});
+
+test('REQ-172 to REQ-176 four figures, from the two lists', async () => {
+  await open(LOANS, [
+    disbursementRecord({ amount: 1_000_000, created_at: '2026-01-01T08:00:00.000Z' }),
+    disbursementRecord({ amount: 20_000, created_at: '2026-11-12T08:00:00.000Z' }),
+    disbursementRecord({ amount: 500, created_at: '2026-11-14T08:00:00.000Z' }),
+  ]);
+  expect(figure('Pending Disbursements')).toBe('7');
+  expect(figure('Total Disbursed')).toBe('KES 1,020,500');
+  expect(figure('Disbursed Today')).toBe('KES 500');
+  expect(figure('Disbursed This Week')).toBe('KES 20,500');
+});
+
+test('REQ-179 to REQ-182 the first five loans, each with its way to the details', async () => {
+  const { user, router } = await open();
+  const table = screen.getByRole('table', { name: 'Pending Disbursements' });
+  expect(
+    within(table)
+      .getAllByRole('columnheader')
+      .map(({ textContent }) => textContent),
+  ).toEqual(['Customer', 'Loan Amount', 'Approved Date', 'Approved By', 'Action']);
+  const [, ...rows] = within(table).getAllByRole('row');
+  expect(rows).toHaveLength(5);
+  expect(
+    within(rows[0]!)
+      .getAllByRole('cell')
+      .map(({ textContent }) => textContent),
+  ).toEqual(['CCustomer0 Kamau0712345678', 'KES 25,000', '10 Nov 2026', 'Achieng Otieno', 'View']);
+  expect(within(rows[1]!).getByText('N/A')).toBeVisible();
+  await user.click(within(rows[1]!).getByRole('link', { name: 'View' }));
+  expect(router.state.location.pathname).toBe('/loans/LN-1');
+  expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-1' } });
+});
+
+test.for([
+  ['REQ-183', 'Pending Disbursements', '/pending-loans'],
+  ['REQ-185', 'Recent Activity', '/transactions'],
+] as const)('%s View all of %s leads to %s', async ([, card, path]) => {
+  await open();
+  const region = screen.getByRole('region', { name: card });
+  expect(within(region).getByRole('link', { name: 'View all' })).toHaveAttribute('href', path);
+});
+
+test('REQ-012 REQ-190 REQ-191 REQ-192 recent activity, newest first, each in its own words', async () => {
+  await open(LOANS, [
+    disbursementRecord({ created_at: '2026-11-14T08:48:00.000Z', amount: 32_000 }),
+    disbursementRecord({
+      created_at: '2026-11-13T08:00:00.000Z',
+      status: 'FAILED',
+      amount: 300_000,
+      error_message: 'Above the maximum for one payment',
+    }),
+  ]);
+  const items = within(screen.getByRole('region', { name: 'Recent Activity' })).getAllByRole('listitem');
+  expect(items.map(({ textContent }) => textContent)).toEqual([
+    'Loan DisbursedWanjiku Kamau · KES 32,00012 minutes ago',
+    'Disbursement FailedWanjiku Kamau · KES 300,000Above the maximum for one paymentYesterday',
+    'Loan ApprovedCustomer2 Kamau · KES 25,0002 days ago',
+  ]);
+  expect(within(items[0]!).getByText('12 minutes ago')).toHaveAttribute(
+    'datetime',
+    '2026-11-14T08:48:00.000Z',
+  );
+});
+
+test('REQ-184 REQ-186 with nothing to show it says so', async () => {
+  await open([], []);
+  expect(screen.getByText('No pending disbursements')).toBeVisible();
+  expect(screen.getByText('No recent activity')).toBeVisible();
+  expect(figure('Pending Disbursements')).toBe('0');
+  expect(figure('Total Disbursed')).toBe('KES 0');
+});
+
+test('REQ-193 loading shows a spinner', async () => {
+  answer('get', PENDING, 200, LOANS, { afterMs: 300 });
+  answer('get', RECORDS, 200, []);
+  renderSlice(slice, '/');
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(await screen.findByText('Total Disbursed')).toBeVisible();
+});
+
+const WORDLESS = 'Failed to fetch dashboard stats';
+
+test.for([
+  [
+    'the server’s words',
+    'The service is busy',
+    () => answer('get', RECORDS, 503, failure('The service is busy')),
+  ],
+  ['our words where the records fail', WORDLESS, () => unreachable('get', RECORDS)],
+  ['our words where the loans fail', WORDLESS, () => unreachable('get', PENDING)],
+  ['our words where there is no list', WORDLESS, () => garbled('get', RECORDS, '{"records":[]}')],
+] as const)('REQ-194 REQ-195 REQ-196 a failure shows %s and a Retry', async ([, words, fail]) => {
+  answer('get', PENDING, 200, LOANS);
+  answer('get', RECORDS, 200, []);
+  fail();
+  const { user } = renderSlice(slice, '/');
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${words}Retry`);
+  const reload = vi.fn();
+  vi.stubGlobal('location', { ...window.location, reload });
+  await user.click(screen.getByRole('button', { name: 'Retry' }));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+test('records with parts missing are counted for what they say', async () => {
+  answer('get', PENDING, 200, LOANS);
+  garbled('get', RECORDS, JSON.stringify([{ status: 'SUCCESS', amount: '500' }, { amount: 7 }, {}]));
+  renderSlice(slice, '/');
+  await screen.findByText('Total Disbursed');
+  expect(figure('Total Disbursed')).toBe('KES 500');
+});
+
+test('REQ-368 the figures stay fresh for two minutes', async () => {
+  await open();
+  const { options } = queryClient.getQueryCache().find({ queryKey: ['dashboard'] })!;
+  expect(options).toMatchObject({ staleTime: 120_000 });
+});
