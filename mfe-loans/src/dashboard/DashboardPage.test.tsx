@@ -148,7 +148,7 @@ test.for([
   const { user } = renderSlice(slice, '/');
   expect(await screen.findByRole('alert')).toHaveTextContent(`Error${words}Retry`);
   const reload = vi.fn();
-  vi.stubGlobal('location', { ...window.location, reload });
+  vi.stubGlobal('location', { reload });
   await user.click(screen.getByRole('button', { name: 'Retry' }));
   expect(reload).toHaveBeenCalledOnce();
 });

@@ -1,4 +1,4 @@
-import { pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
+import { answer, pendingLoan, renderSlice, screen, waitFor, within } from 'mfe-kit/testing';
 import { expect, test } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
@@ -29,6 +29,7 @@ function fact(card: string, term: string) {
 }
 
 test('REQ-221 REQ-222 without a loan from the page before there is none, and no call for one', async () => {
+  answer('get', '/api/v1/disbursements/pending', 200, []);
   const { user, router } = renderSlice(slice, '/loans/LN-1');
   expect(await screen.findByRole('alert')).toHaveTextContent('ErrorLoan not found');
   await user.click(screen.getByRole('button', { name: 'Back to Loans' }));
@@ -43,6 +44,7 @@ test('REQ-223 Back goes where the loan was opened', async () => {
 });
 
 test('Back without history goes to the list', async () => {
+  answer('get', '/api/v1/disbursements/pending', 200, []);
   const { user, router } = await open(LOAN);
   await user.click(screen.getByRole('button', { name: 'Back' }));
   await waitFor(() => expect(router.state.location.pathname).toBe('/pending-loans'));
