@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
 
@@ -11,7 +12,7 @@ const root = join(import.meta.dirname, '..');
 /** The password of every demo account. */
 export const PASSWORD = 'Mkopo-demo-1';
 
-/** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
+/** Starts the real server on a free port with fresh demo data; answers its address, its data folder and how to stop it. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
   const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
@@ -43,16 +44,58 @@ async function startServer(environment: Record<string, string> = {}) {
     await ended;
     await rm(data, { recursive: true, force: true });
   };
-  return { address, stop };
+  return { address, data, stop };
+}
+
+/** What the server has sent to people. */
+interface Outbox {
+  /** The newest one-time code that went to an e-mail address or a phone (+254…). */
+  code: (to: string) => Promise<string>;
+}
+
+// The console's outbox call takes this one's place once there is one; Node 20 reads no SQLite.
+const NEWEST_CODE = `
+import sqlite3, sys
+database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+found = database.execute(
+    "SELECT code FROM outbox_message WHERE recipient = ? AND code IS NOT NULL"
+    " ORDER BY created_at DESC, message_id DESC LIMIT 1",
+    (sys.argv[2],),
+).fetchone()
+print(found[0] if found else "")
+`;
+
+function outboxIn(data: string): Outbox {
+  return {
+    code: async (to) => {
+      const { stdout } = await promisify(execFile)('python3', [
+        '-c',
+        NEWEST_CODE,
+        join(data, 'mkopo.db'),
+        to,
+      ]);
+      expect(stdout.trim(), `a code for ${to}`).toMatch(/^\d{6}$/);
+      return stdout.trim();
+    },
+  };
+}
+
+interface Fixtures {
+  server: { address: string; data: string };
+  serverAddress: string;
+  outbox: Outbox;
+  quietConsole: undefined;
 }
 
 /** Every journey has a server of its own, and fails on anything that the page logs as an error. */
-export const test = base.extend<{ serverAddress: string; quietConsole: undefined }>({
-  serverAddress: async ({}, use) => {
-    const { address, stop } = await startServer();
-    await use(address);
+export const test = base.extend<Fixtures>({
+  server: async ({}, use) => {
+    const { address, data, stop } = await startServer();
+    await use({ address, data });
     await stop();
   },
+  serverAddress: async ({ server }, use) => use(server.address),
+  outbox: async ({ server }, use) => use(outboxIn(server.data)),
   baseURL: async ({ serverAddress }, use) => use(serverAddress),
   quietConsole: [
     async ({ page }, use) => {
