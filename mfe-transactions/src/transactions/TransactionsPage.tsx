@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { failureText } from 'mfe-kit';
 import { Button, Card, EmptyState, FailedState, Icon, LoadingState, PageHeader } from 'mfe-kit/ui';
 import { Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -33,7 +34,7 @@ export default function TransactionsPage() {
       <>
         <PageHeader title={TITLE} />
         <Card flush>
-          <FailedState message={error.message || 'Failed to load transactions'} />
+          <FailedState message={failureText('transactions', error)} />
         </Card>
       </>
     );
