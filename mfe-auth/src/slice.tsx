@@ -2,9 +2,11 @@ import type { Slice, SliceRouteHandle } from 'mfe-kit';
 import { lazy } from 'react';
 import slicePackage from '../package.json';
 
-const LoginPage = lazy(() => import('./login/LoginPage'));
-const PasswordResetPage = lazy(() => import('./password-reset/PasswordResetPage'));
-const ProfilePage = lazy(() => import('./profile/ProfilePage'));
+const LoginPage = lazy(() => import(/* webpackChunkName: "login" */ './login/LoginPage'));
+const PasswordResetPage = lazy(
+  () => import(/* webpackChunkName: "password-reset" */ './password-reset/PasswordResetPage'),
+);
+const ProfilePage = lazy(() => import(/* webpackChunkName: "profile" */ './profile/ProfilePage'));
 
 const open: SliceRouteHandle = { access: 'public' };
 

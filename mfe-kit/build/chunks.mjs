@@ -19,7 +19,8 @@ export class ChunkList {
   }
 }
 
-function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
+/** The files that come with each module that is loaded on demand. */
+export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
   const chunks = {};
   for (const origin of modules) {
     for (const block of origin.blocks) {

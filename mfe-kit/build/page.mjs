@@ -1,25 +1,32 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import webpack from 'webpack';
+import { chunksByModule } from './chunks.mjs';
 
 /**
  * Writes `index.html` from a template, and `csp.txt`: the whole Content-Security-Policy that
  * belongs to that page, with the hashes of its inline scripts, for whichever server serves it.
  *
- * In the template `<!-- styles -->` and `<!-- scripts -->` stand for what the build emitted.
+ * In the template `<!-- styles -->` and `<!-- scripts -->` stand for what the build emitted;
+ * `__OWNERS__` for the owner of each address, by the first part of its path; and `__FRAME__` for the
+ * files of the modules in `frame`, which every page of a signed-in user needs.
  */
 export class PortalPage {
-  constructor({ template }) {
+  constructor({ template, ownedPaths, frame }) {
     this.template = template;
+    this.ownedPaths = ownedPaths;
+    this.frame = frame;
   }
 
   apply(compiler) {
     compiler.hooks.thisCompilation.tap('PortalPage', (compilation) => {
-      compilation.fileDependencies.add(this.template);
+      compilation.fileDependencies.addAll([this.template, this.ownedPaths]);
       compilation.hooks.processAssets.tap(
         { name: 'PortalPage', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT },
         () => {
-          const page = this.page(compilation.entrypoints.get('shell').getFiles());
+          const chunks = chunksByModule(compilation, compiler.context);
+          const frame = [...new Set(this.frame.flatMap((module) => chunks[module] ?? []))];
+          const page = this.page(compilation.entrypoints.get('shell').getFiles(), frame);
           compilation.emitAsset('index.html', new webpack.sources.RawSource(page));
           compilation.emitAsset('csp.txt', new webpack.sources.RawSource(contentSecurityPolicy(page)));
         },
@@ -27,14 +34,22 @@ export class PortalPage {
     });
   }
 
-  page(files) {
+  page(files, frame) {
     const styles = files
       .filter((file) => file.endsWith('.css'))
       .map((file) => `<link rel="stylesheet" href="/${file}">`);
     const scripts = files
       .filter((file) => file.endsWith('.js'))
       .map((file) => `<script defer src="/${file}"></script>`);
+    const owners = Object.fromEntries(
+      JSON.parse(readFileSync(this.ownedPaths, 'utf8')).map(({ path, ...owner }) => [
+        path.split('/')[1],
+        owner,
+      ]),
+    );
     return readFileSync(this.template, 'utf8')
+      .replace('__OWNERS__', JSON.stringify(owners))
+      .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))
       .replace('<!-- styles -->', styles.join(''))
       .replace('<!-- scripts -->', scripts.join(''));
   }

@@ -71,7 +71,11 @@ export function shellBuild(folder) {
           manifest: false,
           shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
         }),
-        new PortalPage({ template: join(folder, 'src/index.html') }),
+        new PortalPage({
+          template: join(folder, 'src/index.html'),
+          ownedPaths: join(folder, 'src/slices/owned-paths.json'),
+          frame: ['src/layout/MainLayout.tsx', ...LOADED_WHEN_NEEDED],
+        }),
       ],
     };
   };

@@ -2,9 +2,11 @@ import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
 import slicePackage from '../package.json';
 
-const DashboardPage = lazy(() => import('./dashboard/DashboardPage'));
-const PendingLoansPage = lazy(() => import('./pending-loans/PendingLoansPage'));
-const LoanDetailsPage = lazy(() => import('./loan-details/LoanDetailsPage'));
+const DashboardPage = lazy(() => import(/* webpackChunkName: "dashboard" */ './dashboard/DashboardPage'));
+const PendingLoansPage = lazy(
+  () => import(/* webpackChunkName: "pending-loans" */ './pending-loans/PendingLoansPage'),
+);
+const LoanDetailsPage = lazy(() => import(/* webpackChunkName: "loans" */ './loan-details/LoanDetailsPage'));
 
 /** What waits to be paid out, and paying it out. */
 const slice: Slice = {

@@ -1,17 +1,20 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { queryClient, session, useSession } from 'mfe-kit';
-import { LoadingState, ThemeProvider } from 'mfe-kit/ui';
+import { ThemeProvider } from 'mfe-kit/ui';
 import { Suspense, useEffect } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
+import { FirstPaint } from './FirstPaint';
+import { useHeadingFocus } from './navigation/useHeadingFocus';
 import { Toasts } from './toasts/Toasts';
 
 /** What is around every page, signed in or not. */
 export function Root() {
   useWayToSignIn();
+  useHeadingFocus();
   return (
     <ThemeProvider>
       <QueryClientProvider client={queryClient}>
-        <Suspense fallback={<LoadingState />}>
+        <Suspense fallback={<FirstPaint />}>
           <Outlet />
         </Suspense>
         <Toasts />

@@ -1,5 +1,5 @@
 import 'mfe-kit/styles.css';
-import { connection, session, setPortalSettings, theme } from 'mfe-kit';
+import { connection, session, theme } from 'mfe-kit';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
@@ -11,10 +11,7 @@ session.start();
 connection.start();
 
 // The settings are needed for the first words drawn; without a list the defaults have to do.
-await readSliceList().then(
-  ({ portal }) => setPortalSettings(portal),
-  (error: unknown) => console.error('slices.json could not be read', error),
-);
+await readSliceList().catch((error: unknown) => console.error('slices.json could not be read', error));
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');

@@ -1,166 +1,202 @@
-import { session, type Slice } from 'mfe-kit';
-import { answer, collectNotifications, failure, screen, within } from 'mfe-kit/testing';
-import { act, render } from '@testing-library/react';
-import userEvent from '@testing-library/user-event';
-import { createMemoryRouter, RouterProvider } from 'react-router';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { routes } from './router';
-import { loadBuild } from './slices/federation';
-import { forgetSlices } from './slices/load-slice';
+import { act } from '@testing-library/react';
+import { session } from 'mfe-kit';
+import { answer, collectNotifications, failure, screen } from 'mfe-kit/testing';
+import { useState } from 'react';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, slice, storeUser } from './testing/portal';
 
-// Federation needs a built portal; what loads a build is replaced at that one place.
 vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }));
 
-const build = (name: string) => ({
-  version: '1.2.3',
-  entry: `/slices/${name}/1.2.3/mf-manifest.json`,
-  integrity: 'sha384-x',
-  shell: '^0.1.0',
-  previous: null,
-});
+beforeEach(() => goLive());
 
-const slice = (name: string, path: string, text: string): Slice => ({
-  name,
-  version: '1.2.3',
-  routes: [{ path, element: <h1>{text}</h1> }],
-});
-
-beforeEach(() => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined);
-  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-  forgetSlices();
-  window.__SLICES__ = Promise.resolve({
-    portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false },
-    slices: {
-      'mfe-auth': build('mfe-auth'),
-      'mfe-loans': build('mfe-loans'),
-      'mfe-transactions': build('mfe-transactions'),
-    },
-  });
-  vi.mocked(loadBuild).mockImplementation((name) =>
-    Promise.resolve(
-      {
-        'mfe-auth': slice('mfe-auth', '/login', 'Sign in'),
-        'mfe-loans': slice('mfe-loans', '/', 'Dashboard'),
-        'mfe-transactions': slice('mfe-transactions', '/brand-new', 'Brand new'),
-      }[name]!,
-    ),
-  );
-  session.start();
-});
-
-/** Lets what was suspended during an act go on. */
-const settle = () => act(() => new Promise((resolve) => setTimeout(resolve)));
-
-async function open(address: string) {
-  const router = createMemoryRouter(routes, { initialEntries: [address] });
-  await act(async () => {
-    render(<RouterProvider router={router} />);
-    await Promise.resolve();
-  });
-  return { router, user: userEvent.setup() };
-}
-
-function signIn() {
-  answer('get', '/api/v1/auth/me', 401, failure('unused'));
-  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
-  // The guard's look at the session is not what these tests are about.
-  localStorage.removeItem('auth_token');
-}
-
-test('REQ-018 a visitor is sent to sign-in, and Back does not lead to the page', async () => {
-  const { router } = await open('/pending-loans');
-  expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
+test('REQ-016 REQ-018 REQ-077 a visitor is sent to sign-in, and Back does not lead to the page', async () => {
+  const { router } = await open('/pending-loans?search=kamau');
+  expect(await heading('Sign in')).toBeVisible();
   expect(router.state.location).toMatchObject({
     pathname: '/login',
-    state: { from: { pathname: '/pending-loans' } },
+    search: '',
+    state: { from: { pathname: '/pending-loans', search: '?search=kamau' } },
   });
   expect(router.state.historyAction).toBe('REPLACE');
 });
 
-test('REQ-019 REQ-030 /dashboard is the dashboard, inside the layout', async () => {
-  signIn();
-  const { router } = await open('/dashboard');
-  expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
-  expect(router.state.location.pathname).toBe('/');
-  const entries = within(screen.getByRole('navigation', { name: 'Main' })).getAllByRole('link');
-  expect(entries.map((entry) => entry.textContent)).toEqual([
-    'Dashboard',
-    'Pending Loans',
-    'Transactions',
-    'Settings',
-  ]);
+test.for(['/', '/pending-loans', '/loans/LN-1', '/transactions', '/reports', '/settings', '/profile'])(
+  'REQ-016 REQ-077 %s needs a signed-in user',
+  async (address) => {
+    const { router } = await open(address);
+    expect(await heading('Sign in')).toBeVisible();
+    expect(router.state.location.pathname).toBe('/login');
+  },
+);
+
+test.for([
+  ['/login', 'Sign in'],
+  ['/password-reset', 'Enter your email'],
+] as const)('REQ-013 REQ-015 %s is open to visitors, without the layout', async ([address, title]) => {
+  const { router } = await open(address);
+  expect(await heading(title)).toBeVisible();
+  expect(router.state.location.pathname).toBe(address);
+  expect(screen.queryByRole('navigation')).toBeNull();
 });
 
-test('REQ-026 to REQ-028 an address that leads nowhere is not found, for visitors too', async () => {
-  await open('/nowhere');
-  expect(await screen.findByRole('heading', { name: 'Page Not Found' })).toBeVisible();
-  expect(screen.getByRole('button', { name: 'Back to Dashboard' })).toBeVisible();
+test.for([
+  ['/', 'Dashboard'],
+  ['/pending-loans', 'Pending Disbursements'],
+  ['/loans/LN-1', 'Loan Details'],
+  ['/transactions', 'Transaction History'],
+  ['/reports', 'Reports'],
+  ['/settings', 'Settings'],
+  ['/profile', 'My Profile'],
+] as const)('REQ-019..025 REQ-031 %s is "%s", in the layout, for every role', async ([address, title]) => {
+  storeUser({ role: 'agent' });
+  const { router } = await open(address);
+  expect(await heading(title)).toBeVisible();
+  expect(router.state.location.pathname).toBe(address);
+  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
 });
+
+test('REQ-030 /dashboard is the dashboard', async () => {
+  storeUser();
+  const { router } = await open('/dashboard');
+  expect(await heading('Dashboard')).toBeVisible();
+  expect(router.state.location.pathname).toBe('/');
+  expect(router.state.historyAction).toBe('REPLACE');
+});
+
+test('REQ-017 REQ-059 REQ-060 until the stored user is read, nobody is sent anywhere', async () => {
+  vi.resetModules();
+  const kit = await import('mfe-kit');
+  expect(kit.session.state.status).toBe('loading');
+  storeUser();
+  kit.session.start();
+  expect(kit.session.state.status).toBe('signed-in');
+  localStorage.clear();
+  kit.session.start();
+  expect(kit.session.state.status).toBe('signed-out');
+});
+
+test.for(['signed in', 'signed out'])(
+  'REQ-026..028 an address that leads nowhere is not found, outside the layout, %s',
+  async (who) => {
+    if (who === 'signed in') storeUser();
+    const { router, click } = await open('/nowhere');
+    expect(await heading('Page Not Found')).toBeVisible();
+    expect(screen.getByText('The page you are looking for could not be found.')).toBeVisible();
+    expect(screen.queryByRole('navigation')).toBeNull();
+    await click(screen.getByRole('button', { name: 'Back to Dashboard' }));
+    expect(await heading(who === 'signed in' ? 'Dashboard' : 'Sign in')).toBeVisible();
+    expect(router.state.location.pathname).toBe(who === 'signed in' ? '/' : '/login');
+  },
+);
 
 test('a screen that a slice was given after the shell was built is found', async () => {
-  signIn();
+  goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/brand-new': 'Brand new' })]);
+  storeUser();
   await open('/brand-new');
-  expect(await screen.findByRole('heading', { name: 'Brand new' })).toBeVisible();
+  expect(await heading('Brand new')).toBeVisible();
+  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
 });
 
-test('a slice that fails is named in its place, the rest goes on, and Retry loads it', async () => {
-  signIn();
-  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
-  const { user } = await open('/');
-  const reason = 'mfe-loans 1.2.3: Its code could not be had';
-  expect(await screen.findByText(reason, {}, { timeout: 4000 })).toBeVisible();
-  expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
-  vi.mocked(loadBuild).mockResolvedValue(slice('mfe-loans', '/', 'Dashboard'));
-  await user.click(screen.getByRole('button', { name: 'Retry' }));
-  await settle();
-  expect(await screen.findByRole('heading', { name: 'Dashboard' })).toBeVisible();
-});
-
-test('REQ-057 REQ-063 Logout leads to sign-in and leaves nothing stored', async () => {
-  signIn();
+test('REQ-057 REQ-058 REQ-063 REQ-078 Logout leaves nothing stored and leads to sign-in, even when the call fails', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  storeUser();
+  const calls = answer('post', '/api/v1/auth/logout', 401, failure('unauthorized'));
   const shown = collectNotifications();
-  const { router, user } = await open('/');
+  const { router, user, click } = await open('/');
   await user.click(await screen.findByRole('button', { name: 'Account of Achieng' }));
-  await user.click(screen.getByRole('menuitem', { name: 'Logout' }));
-  await expect.poll(() => router.state.location.pathname).toBe('/login');
-  expect(localStorage.getItem('user')).toBeNull();
+  await click(screen.getByRole('menuitem', { name: 'Logout' }));
+  expect(await heading('Sign in')).toBeVisible();
+  expect(router.state.location.pathname).toBe('/login');
+  expect([localStorage.getItem('auth_token'), localStorage.getItem('user')]).toEqual([null, null]);
+  await vi.waitFor(() => expect(logged).toHaveBeenCalledWith(expect.any(String), expect.any(Error)));
+  expect(calls[0]?.headers.get('Authorization')).toBe('Bearer token-1');
   expect(shown).toEqual([]);
 });
 
-test('REQ-067 an ended session leads to sign-in with the page it ended on, and Back does not lead there', async () => {
-  signIn();
-  const { router } = await open('/brand-new?tab=1');
-  await screen.findByRole('heading', { name: 'Brand new' });
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  act(() => session.expire());
-  expect(screen.getByText('Your session has expired. Please log in again.')).toBeVisible();
-  act(() => void vi.advanceTimersByTime(999));
-  expect(router.state.location.pathname).toBe('/brand-new');
-  act(() => void vi.advanceTimersByTime(1));
+test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session leads to sign-in after a second, once', async () => {
+  storeUser();
+  answer('get', '/api/v1/auth/me', 401, failure('unauthorized'));
+  const shown = collectNotifications();
+  const { router } = await open('/transactions?page=2');
+  await vi.waitFor(() => expect(session.state).toMatchObject({ expiry: 'ending' }));
+  expect([localStorage.getItem('auth_token'), localStorage.getItem('user')]).toEqual([null, null]);
+  expect(router.state.location.pathname).toBe('/transactions');
+  expect(await screen.findByRole('heading', { name: 'Sign in' }, { timeout: 2000 })).toBeVisible();
   expect(router.state.location).toMatchObject({
     pathname: '/login',
     search: '?sessionExpired=true',
-    state: { from: { pathname: '/brand-new', search: '?tab=1' } },
+    state: { from: { pathname: '/transactions', search: '?page=2' } },
   });
   expect(router.state.historyAction).toBe('REPLACE');
+  expect(shown).toHaveLength(1);
+  expect(shown[0]).toMatchObject({
+    type: 'error',
+    message: 'Your session has expired. Please log in again.',
+    duration: 2000,
+  });
 });
 
 test('who signs out leaves no page for the next user to land on', async () => {
-  signIn();
-  const { router } = await open('/brand-new');
-  await screen.findByRole('heading', { name: 'Brand new' });
-  act(() => session.clear());
-  await expect.poll(() => router.state.location.pathname).toBe('/login');
-  expect(router.state.location.state).toBeNull();
+  storeUser();
+  const { router } = await open('/settings');
+  await heading('Settings');
+  await act(() => Promise.resolve(session.clear()));
+  expect(await heading('Sign in')).toBeVisible();
+  expect(router.state.location).toMatchObject({ pathname: '/login', state: null });
 });
 
 test('signing out in another tab leads to sign-in here', async () => {
-  signIn();
-  const { router } = await open('/brand-new');
-  await screen.findByRole('heading', { name: 'Brand new' });
+  storeUser();
+  const { router } = await open('/settings');
+  await heading('Settings');
   localStorage.removeItem('user');
-  act(() => void window.dispatchEvent(new StorageEvent('storage', { key: 'user' })));
-  await expect.poll(() => router.state.location.pathname).toBe('/login');
+  await act(() => Promise.resolve(window.dispatchEvent(new StorageEvent('storage', { key: 'user' }))));
+  expect(await heading('Sign in')).toBeVisible();
+  expect(router.state.location.pathname).toBe('/login');
+});
+
+test('after a navigation the focus is on the heading of the new page, but not on the first page', async () => {
+  storeUser();
+  const { click } = await open('/');
+  expect(await heading('Dashboard')).not.toHaveFocus();
+  await click(screen.getByRole('link', { name: 'Transactions' }));
+  expect(await heading('Transaction History')).toHaveFocus();
+});
+
+test('the focus waits for a heading that is late, unless the user is quicker', async () => {
+  let draw: (isDrawn: boolean) => void = () => {};
+  function Late() {
+    const [isDrawn, setDrawn] = useState(false);
+    draw = setDrawn;
+    return isDrawn ? <h1>Late</h1> : <p>Not yet</p>;
+  }
+  goLive([slice('mfe-auth', { '/profile': 'My Profile' }), slice('mfe-loans', { '/': <Late /> })]);
+  storeUser();
+  const { user, click } = await open('/settings');
+  await heading('Settings');
+
+  await click(screen.getByRole('link', { name: 'Dashboard' }));
+  await screen.findByText('Not yet');
+  act(() => draw(true));
+  await vi.waitFor(() => expect(screen.getByRole('heading', { name: 'Late' })).toHaveFocus());
+
+  await click(screen.getByRole('link', { name: 'Settings' }));
+  await heading('Settings');
+  await click(screen.getByRole('link', { name: 'Dashboard' }));
+  await screen.findByText('Not yet');
+  await user.tab();
+  const elsewhere = document.activeElement;
+  act(() => draw(true));
+  expect(await heading('Late')).toBeVisible();
+  expect(elsewhere).toHaveFocus();
+});
+
+test('a list that keeps its state in the address keeps the focus too', async () => {
+  storeUser();
+  const { router, user } = await open('/settings');
+  await heading('Settings');
+  const field = await screen.findByLabelText('Retry Attempts');
+  await user.click(field);
+  await act(() => router.navigate('/settings?page=2', { replace: true }));
+  expect(field).toHaveFocus();
 });

@@ -1,6 +1,8 @@
 import { lazy } from 'react';
-import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
+import { createBrowserRouter, Navigate, Outlet, type RouteObject } from 'react-router';
+import { PublicFrame } from './layout/PublicFrame';
 import { SignedIn } from './layout/SignedIn';
+import { PortalFailed } from './PortalFailed';
 import { Root } from './Root';
 import { OWNED_PATHS } from './slices/owned-paths';
 import { SliceScreen } from './slices/SliceScreen';
@@ -19,13 +21,18 @@ export const routes: RouteObject[] = [
   {
     Component: Root,
     children: [
-      { path: '/dashboard', element: <Navigate to="/" replace /> },
       {
-        Component: SignedIn,
-        children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(undefined)],
+        ErrorBoundary: PortalFailed,
+        children: [
+          { path: '/dashboard', element: <Navigate to="/" replace /> },
+          {
+            Component: SignedIn,
+            children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(undefined)],
+          },
+          { element: <PublicFrame children={<Outlet />} />, children: screensOfSlices('public') },
+          { path: '*', Component: UnknownAddress },
+        ],
       },
-      ...screensOfSlices('public'),
-      { path: '*', Component: UnknownAddress },
     ],
   },
 ];

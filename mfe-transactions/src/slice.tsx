@@ -2,8 +2,10 @@ import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
 import slicePackage from '../package.json';
 
-const ReportsPage = lazy(() => import('./reports/ReportsPage'));
-const TransactionsPage = lazy(() => import('./transactions/TransactionsPage'));
+const ReportsPage = lazy(() => import(/* webpackChunkName: "reports" */ './reports/ReportsPage'));
+const TransactionsPage = lazy(
+  () => import(/* webpackChunkName: "transactions" */ './transactions/TransactionsPage'),
+);
 
 /** What was paid out, and what was tried. */
 const slice: Slice = {

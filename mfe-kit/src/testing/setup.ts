@@ -12,6 +12,15 @@ configure({ asyncUtilTimeout: 5000 });
 window.matchMedia = (query) =>
   Object.assign(new EventTarget(), { matches: false, media: query }) as unknown as MediaQueryList;
 window.scrollTo = () => undefined;
+Element.prototype.checkVisibility = () => true;
+HTMLDialogElement.prototype.showModal = function () {
+  this.open = true;
+};
+HTMLDialogElement.prototype.close = function () {
+  if (!this.open) return;
+  this.open = false;
+  this.dispatchEvent(new Event('close'));
+};
 Element.prototype.scrollIntoView = () => undefined;
 window.IntersectionObserver = class {
   root = null;

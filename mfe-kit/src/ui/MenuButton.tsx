@@ -19,10 +19,11 @@ interface MenuButtonProps {
 
 /**
  * A button with a menu, as the ARIA authoring practices have it: focus moves into the menu, arrows
- * move within it, Escape and Tab leave it. (antd's Dropdown never moves focus into its menu.)
+ * and first letters move within it, Escape and Tab leave it. (antd's Dropdown never moves focus into its menu.)
  */
 export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
   const [isOpen, setOpen] = useState(false);
+  const openedAt = useRef(0);
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -30,13 +31,19 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
 
   useEffect(() => {
     if (!isOpen) return;
-    lines(menu.current)[0]?.focus();
+    lines(menu.current).at(openedAt.current)?.focus();
     const closeFromOutside = ({ target }: PointerEvent) => {
       if (!root.current?.contains(target as Node)) setOpen(false);
     };
     document.addEventListener('pointerdown', closeFromOutside);
     return () => document.removeEventListener('pointerdown', closeFromOutside);
   }, [isOpen]);
+
+  /** Opens at a line: 0 is the first, -1 the last. */
+  function open(at: number) {
+    openedAt.current = at;
+    setOpen(true);
+  }
 
   function close() {
     setOpen(false);
@@ -55,6 +62,11 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
       close();
     } else if (event.key === 'Tab') {
       setOpen(false);
+    } else if (event.key.length === 1) {
+      const letter = event.key.toLowerCase();
+      [...all.slice(at + 1), ...all]
+        .find(({ textContent }) => textContent.toLowerCase().startsWith(letter))
+        ?.focus();
     }
   }
 
@@ -67,11 +79,11 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
-        onClick={() => setOpen(!isOpen)}
+        onClick={() => (isOpen ? setOpen(false) : open(0))}
         onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown') return;
+          if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
           event.preventDefault();
-          setOpen(true);
+          open(event.key === 'ArrowDown' ? 0 : -1);
         }}
       >
         {face}

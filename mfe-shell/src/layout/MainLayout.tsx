@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { currentUserQuery, displayName, portalSettings, useSession } from 'mfe-kit';
 import { Avatar } from 'mfe-kit/ui';
-import { Drawer } from 'mfe-kit/ui-layout';
-import { type ReactNode, useState } from 'react';
+import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
+import { Notices } from '../notices/Notices';
+import { useNotices } from '../notices/useNotices';
+import { Drawer } from './Drawer';
 import { Header } from './Header';
 import classes from './MainLayout.module.css';
 import { Navigation } from './Navigation';
@@ -11,12 +13,20 @@ import { Navigation } from './Navigation';
 export default function MainLayout({ children }: { children: ReactNode }) {
   const { user } = useSession();
   const [isDrawerOpen, setDrawerOpen] = useState(false);
+  const closeDrawer = useCallback(() => setDrawerOpen(false), []);
+  const content = useRef<HTMLElement>(null);
   const name = displayName(user);
   useQuery(currentUserQuery());
 
+  // Done here, for an address with a hash would be another page to the router.
+  function skipToContent(event: MouseEvent) {
+    event.preventDefault();
+    content.current?.focus();
+  }
+
   const sidebar = (
     <>
-      <Navigation role={user?.role} onNavigate={() => setDrawerOpen(false)} />
+      <Navigation role={user?.role} onNavigate={closeDrawer} />
       <div className={classes.who}>
         <Avatar name={name} />
         <strong>{name}</strong>
@@ -25,30 +35,26 @@ export default function MainLayout({ children }: { children: ReactNode }) {
   );
 
   return (
-    <>
-      <a className={classes.skip} href="#content">
+    <div style={{ '--notices': useNotices().length }}>
+      <a className={classes.skip} href="#content" onClick={skipToContent}>
         Skip to content
       </a>
-      <Header onMenu={() => setDrawerOpen(true)} />
+      <div className={classes.top}>
+        <Notices />
+        <Header onMenu={() => setDrawerOpen(true)} />
+      </div>
       <div className={classes.frame}>
         <aside className={classes.sidebar}>{sidebar}</aside>
-        <Drawer
-          rootClassName={classes.drawer ?? ''}
-          title={portalSettings().brand}
-          placement="left"
-          size={264}
-          open={isDrawerOpen}
-          onClose={() => setDrawerOpen(false)}
-        >
+        <Drawer label="Menu" isOpen={isDrawerOpen} onClose={closeDrawer}>
           {sidebar}
         </Drawer>
         <div className={classes.content}>
-          <main id="content" tabIndex={-1}>
+          <main id="content" tabIndex={-1} ref={content}>
             {children}
           </main>
           <footer>{`© ${new Date().getFullYear()} ${portalSettings().brand}`}</footer>
         </div>
       </div>
-    </>
+    </div>
   );
 }

@@ -1,16 +1,19 @@
 import { Button, PageHeader } from 'mfe-kit/ui';
 import { useNavigate } from 'react-router';
+import { PublicFrame } from '../layout/PublicFrame';
 import classes from './NotFoundPage.module.css';
 
 /** Any address that leads nowhere, for everybody. */
 export function NotFoundPage() {
   const navigate = useNavigate();
   return (
-    <main className={classes.page}>
-      <PageHeader title="Page Not Found" subtitle="The page you are looking for could not be found." />
-      <Button type="primary" onClick={() => void navigate('/')}>
-        Back to Dashboard
-      </Button>
-    </main>
+    <PublicFrame>
+      <main className={classes.page}>
+        <PageHeader title="Page Not Found" subtitle="The page you are looking for could not be found." />
+        <Button type="primary" onClick={() => void navigate('/')}>
+          Back to Dashboard
+        </Button>
+      </main>
+    </PublicFrame>
   );
 }

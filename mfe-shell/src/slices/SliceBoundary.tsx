@@ -1,9 +1,11 @@
 import { Component, type ErrorInfo, type ReactNode } from 'react';
-import { forgetSlices, SliceFailure } from './load-slice';
+import { forgetSlice, SliceFailure } from './load-slice';
 import { SliceFailed } from './SliceFailed';
 
 interface SliceBoundaryProps {
   name: string;
+  /** The page's path; another one is another try. */
+  pathname: string;
   children: ReactNode;
 }
 
@@ -19,19 +21,24 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
     console.error(`${this.props.name} failed`, error, componentStack);
   }
 
+  override componentDidUpdate({ pathname }: SliceBoundaryProps) {
+    if (this.state.error && pathname !== this.props.pathname) this.tryAgain();
+  }
+
+  private tryAgain() {
+    if (this.state.error instanceof SliceFailure) forgetSlice(this.props.name);
+    this.setState({ error: null });
+  }
+
   private readonly retry = () => {
     // A screen that crashed, or whose code did not arrive, is remembered by React: only a fresh page asks again.
-    if (!(this.state.error instanceof SliceFailure)) return window.location.reload();
-    forgetSlices();
-    this.setState({ error: null });
+    if (this.state.error instanceof SliceFailure) this.tryAgain();
+    else window.location.reload();
   };
 
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
-    const version = error instanceof SliceFailure ? error.version : undefined;
-    return (
-      <SliceFailed name={this.props.name} version={version} reason={error.message} onRetry={this.retry} />
-    );
+    return <SliceFailed name={this.props.name} error={error} onRetry={this.retry} />;
   }
 }

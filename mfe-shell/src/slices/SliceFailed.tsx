@@ -1,21 +1,45 @@
-import { Button, Card, FailedState } from 'mfe-kit/ui';
+import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
+import { SliceFailure } from './load-slice';
+import classes from './SliceFailed.module.css';
 
 interface SliceFailedProps {
   name: string;
-  version: string | undefined;
-  reason: string;
+  error: Error;
   onRetry: () => void;
 }
 
-/** In place of a slice's screens: what failed, for whom to tell, and another try. */
-export function SliceFailed({ name, version, reason, onRetry }: SliceFailedProps) {
+/** In place of a slice's screens: what failed, what still works, what to tell support, and another try. */
+export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
+  const isLoadFailure = error instanceof SliceFailure;
+  const what = isLoadFailure ? `${name} ${error.version}` : name;
   return (
-    <Card>
-      <FailedState
-        title="This part of the portal could not be loaded"
-        message={`${[name, version].filter(Boolean).join(' ')}: ${reason}`}
-        action={<Button onClick={onRetry}>Retry</Button>}
+    <div className={classes.page}>
+      <PageHeader
+        title={
+          isLoadFailure ? 'This part of the portal could not be loaded' : 'This page has stopped working'
+        }
+        subtitle="The other parts still work. If it stays like this, send the details to support."
       />
-    </Card>
+      <Card>
+        <FailedState
+          title={what}
+          message={error.message}
+          action={
+            <div className={classes.acts}>
+              <Button type="primary" onClick={onRetry}>
+                Retry
+              </Button>
+              <span>
+                Details{' '}
+                <CopyButton
+                  label="Copy details"
+                  text={`${what}: ${error.message} (${window.location.pathname})`}
+                />
+              </span>
+            </div>
+          }
+        />
+      </Card>
+    </div>
   );
 }

@@ -1,14 +1,14 @@
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
-import { NotFoundPage } from '../not-found/NotFoundPage';
-import { loadSlice } from './load-slice';
+import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 
 /** The screen that a slice has for the present address, or what is wrong with the slice in its place. */
 export function SliceScreen({ name }: { name: string }) {
+  const { pathname } = useLocation();
   return (
-    <SliceBoundary name={name}>
+    <SliceBoundary key={name} name={name} pathname={pathname}>
       <Suspense fallback={<LoadingState />}>
         <MatchingScreen name={name} />
       </Suspense>
@@ -17,7 +17,10 @@ export function SliceScreen({ name }: { name: string }) {
 }
 
 function MatchingScreen({ name }: { name: string }) {
-  const { routes } = use(loadSlice(name));
+  const { routes, version } = use(loadSlice(name));
   const location = useLocation();
-  return renderMatches(matchRoutes(routes, location)) ?? <NotFoundPage />;
+  const matches = matchRoutes(routes, location);
+  // A build from before the slice was given this screen.
+  if (!matches) throw new SliceFailure(name, version, 'It has no screen for this address');
+  return renderMatches(matches);
 }

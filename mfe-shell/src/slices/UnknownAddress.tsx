@@ -2,6 +2,7 @@ import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, useLocation } from 'react-router';
 import type { Slice, SliceRouteHandle } from 'mfe-kit';
+import { PublicFrame } from '../layout/PublicFrame';
 import { SignedIn } from '../layout/SignedIn';
 import { NotFoundPage } from '../not-found/NotFoundPage';
 import { findSlice } from './load-slice';
@@ -27,5 +28,5 @@ function Found({ slice: promise, pathname }: { slice: Promise<Slice | null>; pat
   const isPublic = matchRoutes(slice.routes, pathname)?.some(
     ({ route }) => (route.handle as SliceRouteHandle | undefined)?.access === 'public',
   );
-  return isPublic ? screen : <SignedIn>{screen}</SignedIn>;
+  return isPublic ? <PublicFrame>{screen}</PublicFrame> : <SignedIn>{screen}</SignedIn>;
 }

@@ -1,7 +1,7 @@
 import type { Slice } from 'mfe-kit';
 import { matchRoutes } from 'react-router';
 import { loadBuild } from './federation';
-import { readSliceList, type SliceBuild } from './slice-list';
+import { askForSliceList, readSliceList, type SliceBuild } from './slice-list';
 
 /** Milliseconds before each further try. */
 const BACK_OFF_MS = [300, 900];
@@ -24,7 +24,7 @@ export class SliceFailure extends Error {
 
 /**
  * The slice of that name: its live build, tried again with growing pauses, else the build that was
- * live before it. The promise is the same until `forgetSlices`; it rejects with `SliceFailure`.
+ * live before it. The promise is the same until `forgetSlice`; it rejects with `SliceFailure`.
  */
 export function loadSlice(name: string): Promise<Slice> {
   return remembered(slices, name, load);
@@ -35,10 +35,11 @@ export function findSlice(pathname: string): Promise<Slice | null> {
   return remembered(finds, pathname, find);
 }
 
-/** Makes the next call load anew what could not be loaded. */
-export function forgetSlices(): void {
-  slices.clear();
+/** Makes the next call load a slice anew, by the list as it is then. */
+export function forgetSlice(name: string): void {
+  slices.delete(name);
   finds.clear();
+  askForSliceList();
 }
 
 /** Keeps one promise per key, as React's `use` needs it. */

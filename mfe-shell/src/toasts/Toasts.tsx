@@ -1,41 +1,28 @@
 import type { ShowNotification } from 'mfe-kit';
-import { Icon, type IconName } from 'mfe-kit/ui';
-import { useEffect, useState } from 'react';
+import { type FocusEvent, useEffect, useReducer, useRef, useState } from 'react';
+import { useNotices } from '../notices/useNotices';
+import { changeToasts, readToast, type Toast } from './toast-list';
+import { ToastCard } from './ToastCard';
 import classes from './Toasts.module.css';
 
-/** Milliseconds a toast stays when it does not say. */
-const DEFAULT_MS = 5000;
-
-interface Toast extends ShowNotification {
-  id: number;
-  key: string;
-}
-
-const ICONS: Record<ShowNotification['type'], IconName> = {
-  success: 'success',
-  error: 'failure',
-  warning: 'alert',
-  info: 'info',
-  loading: 'clock',
-};
-
-let shown = 0;
-
-/** Draws what `showNotification` events ask for, top-right; errors interrupt a screen reader, the others wait. */
+/**
+ * Draws what `showNotification` events ask for, top-right. Errors interrupt a screen reader, the
+ * others wait for a pause. All of them stay while the pointer or the focus is on one.
+ */
 export function Toasts() {
-  const [toasts, setToasts] = useState<Toast[]>([]);
-  const remove = (id: number) => setToasts((all) => all.filter((toast) => toast.id !== id));
+  const [toasts, change] = useReducer(changeToasts, []);
+  const [isPointerHere, setPointerHere] = useState(false);
+  const [isFocusHere, setFocusHere] = useState(false);
+  const corner = useRef<HTMLDivElement>(null);
+  const cameFrom = useRef<HTMLElement | null>(null);
+  const notices = useNotices();
 
   useEffect(() => {
     const show = (event: Event) => {
-      const detail = (event as CustomEvent<ShowNotification>).detail;
-      const id = ++shown;
-      const toast = { ...detail, id, key: detail.key ?? `toast-${id}` };
-      setToasts((all) => [...all.filter(({ key }) => key !== toast.key), toast]);
+      const toast = readToast((event as CustomEvent<Partial<ShowNotification> | null>).detail);
+      if (toast) change({ act: 'show', toast });
     };
-    const dismiss = (event: Event) => {
-      setToasts((all) => all.filter(({ key }) => key !== (event as CustomEvent<string>).detail));
-    };
+    const dismiss = (event: Event) => change({ act: 'dismiss', key: (event as CustomEvent<string>).detail });
     window.addEventListener('showNotification', show);
     window.addEventListener('dismissNotification', dismiss);
     return () => {
@@ -44,41 +31,50 @@ export function Toasts() {
     };
   }, []);
 
-  const draw = (toast: Toast) => <ToastCard key={toast.id} toast={toast} onRemove={() => remove(toast.id)} />;
-  return (
-    <div className={classes.corner}>
-      <div role="alert">{toasts.filter(({ type }) => type === 'error').map(draw)}</div>
-      <div role="status">{toasts.filter(({ type }) => type !== 'error').map(draw)}</div>
-    </div>
+  // What is taken out from under the pointer or the focus says nothing of its leaving.
+  if (toasts.length === 0 && isPointerHere) setPointerHere(false);
+  if (toasts.length === 0 && isFocusHere) setFocusHere(false);
+
+  function onFocus({ relatedTarget }: FocusEvent<HTMLElement>) {
+    setFocusHere(true);
+    if (relatedTarget instanceof HTMLElement && !corner.current?.contains(relatedTarget))
+      cameFrom.current = relatedTarget;
+  }
+
+  /** The focus goes on to a neighbour, and from the last one back to where it came from. */
+  function dismiss(toast: Toast) {
+    const buttons = [...(corner.current?.querySelectorAll('button') ?? [])];
+    const at = buttons.findIndex((button) => button === document.activeElement);
+    if (at >= 0) (buttons[at + 1] ?? buttons[at - 1] ?? cameFrom.current)?.focus();
+    change({ act: 'remove', id: toast.id });
+  }
+
+  const draw = (toast: Toast) => (
+    <ToastCard
+      key={toast.id}
+      toast={toast}
+      isHeld={isPointerHere || isFocusHere}
+      onTimeOver={() => change({ act: 'remove', id: toast.id })}
+      onDismiss={() => dismiss(toast)}
+    />
   );
-}
-
-function ToastCard({ toast, onRemove }: { toast: Toast; onRemove: () => void }) {
-  const [isHeld, setHeld] = useState(false);
-  const duration = toast.duration ?? DEFAULT_MS;
-
-  // Held under the pointer or the focus, it starts its time anew when it is let go.
-  useEffect(() => {
-    if (isHeld || duration === 0) return;
-    const timer = setTimeout(onRemove, duration);
-    return () => clearTimeout(timer);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- a toast's time does not start anew when another comes
-  }, [isHeld, duration]);
-
   return (
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- it only waits longer; nothing is done here
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- time stands still here; nothing is done
     <div
-      className={`${classes.toast} ${classes[toast.type]}`}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      className={classes.corner}
+      style={{ '--notices': notices.length }}
+      ref={corner}
+      onPointerEnter={() => setPointerHere(true)}
+      onPointerLeave={() => setPointerHere(false)}
+      onFocus={onFocus}
+      onBlur={() => setFocusHere(false)}
     >
-      <Icon name={ICONS[toast.type]} />
-      <span>{toast.message}</span>
-      <button type="button" aria-label="Dismiss" onClick={onRemove}>
-        <Icon name="close" size={15} />
-      </button>
+      <div role="alert" aria-atomic="false">
+        {toasts.filter(({ type }) => type === 'error').map(draw)}
+      </div>
+      <div role="status" aria-atomic="false">
+        {toasts.filter(({ type }) => type !== 'error').map(draw)}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,58 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+
+/** The system's preference, which can change. */
+function system(prefers: 'light' | 'dark') {
+  const query = Object.assign(new EventTarget(), { matches: prefers === 'dark' });
+  vi.stubGlobal('matchMedia', () => query);
+  return {
+    changeTo: (preference: 'light' | 'dark') => {
+      query.matches = preference === 'dark';
+      query.dispatchEvent(new Event('change'));
+    },
+  };
+}
+
+async function start() {
+  const { theme } = await import('./theme');
+  theme.start();
+  return theme;
+}
+
+const isMarked = () => document.documentElement.classList.contains('dark');
+
+beforeEach(() => vi.resetModules());
+
+test('REQ-165 the stored choice wins over the system', async () => {
+  system('dark');
+  localStorage.setItem('theme', 'light');
+  expect((await start()).current).toBe('light');
+  expect(isMarked()).toBe(false);
+});
+
+test('REQ-166 without a choice the system decides, also when it changes', async () => {
+  const { changeTo } = system('dark');
+  const theme = await start();
+  expect([theme.current, isMarked()]).toEqual(['dark', true]);
+  changeTo('light');
+  expect([theme.current, isMarked()]).toEqual(['light', false]);
+  theme.toggle();
+  changeTo('light');
+  expect(theme.current).toBe('dark');
+});
+
+test('REQ-170 anything else that is stored is no choice', async () => {
+  system('light');
+  localStorage.setItem('theme', 'blue');
+  expect((await start()).current).toBe('light');
+});
+
+test('another tab’s choice is followed', async () => {
+  system('light');
+  const theme = await start();
+  const told = vi.fn();
+  theme.subscribe(told);
+  localStorage.setItem('theme', 'dark');
+  window.dispatchEvent(new StorageEvent('storage', { key: 'theme' }));
+  expect([theme.current, isMarked()]).toEqual(['dark', true]);
+  expect(told).toHaveBeenCalledOnce();
+});

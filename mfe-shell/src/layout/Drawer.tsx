@@ -1,0 +1,61 @@
+import { Button, Icon } from 'mfe-kit/ui';
+import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import classes from './Drawer.module.css';
+
+/** Where the sidebar stands beside the content; the style sheets say the same. */
+const WIDE = '(min-width: 768px)';
+
+interface DrawerProps {
+  label: string;
+  isOpen: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/**
+ * The sidebar of narrow screens: slides in from the left over the page, which neither scrolls nor
+ * takes the focus meanwhile. The browser's own modal dialog holds the focus, closes on Escape and
+ * gives the focus back.
+ */
+export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
+
+  useEffect(() => {
+    if (!isOpen) return;
+    const wide = window.matchMedia(WIDE);
+    wide.addEventListener('change', onClose);
+    return () => wide.removeEventListener('change', onClose);
+  }, [isOpen, onClose]);
+
+  // The dialog is filled by its content: what hits the dialog itself has hit its backdrop.
+  const closeFromOutside = ({ target }: MouseEvent) => {
+    if (target === dialog.current) onClose();
+  };
+
+  return (
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- Escape is the dialog's own
+    <dialog
+      className={classes.drawer}
+      ref={dialog}
+      aria-label={label}
+      onClose={onClose}
+      onClick={closeFromOutside}
+    >
+      <div className={classes.content}>
+        <Button
+          className={classes.close ?? ''}
+          type="text"
+          icon={<Icon name="close" />}
+          aria-label="Close menu"
+          onClick={onClose}
+        />
+        {children}
+      </div>
+    </dialog>
+  );
+}

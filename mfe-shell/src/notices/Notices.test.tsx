@@ -1,0 +1,49 @@
+import { act } from '@testing-library/react';
+import { connection } from 'mfe-kit';
+import { screen, within } from 'mfe-kit/testing';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+
+vi.mock('../slices/federation', () => ({ loadBuild: vi.fn() }));
+
+const DEMO = 'Demo: the data is invented and no money moves.';
+const OFFLINE = 'You are offline. Payouts wait until you are back.';
+
+const live = (settings: { demo: boolean }) =>
+  goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/': 'Dashboard' })], settings);
+
+beforeAll(() => connection.start());
+afterEach(() => live({ demo: false }));
+
+test.for([
+  ['/login', 'Sign in', false],
+  ['/', 'Dashboard', true],
+  ['/nowhere', 'Page Not Found', true],
+] as const)('a demo says so on top of %s', async ([address, title, isSignedIn]) => {
+  live({ demo: true });
+  if (isSignedIn) storeUser();
+  await open(address);
+  await heading(title);
+  expect(screen.getByText(DEMO)).toBeVisible();
+});
+
+test('a portal with real money says nothing of a demo', async () => {
+  live({ demo: false });
+  await open('/login');
+  await heading('Sign in');
+  expect(screen.queryByText(DEMO)).toBeNull();
+});
+
+test('being offline is said on top of the page, in a region that announces it, until it is over', async () => {
+  live({ demo: false });
+  storeUser();
+  await open('/');
+  await heading('Dashboard');
+  const [region] = screen.getAllByRole('status');
+  vi.stubGlobal('fetch', vi.fn().mockRejectedValue(new TypeError('Failed to fetch')));
+  act(() => void window.dispatchEvent(new Event('offline')));
+  expect(within(region!).getByText(OFFLINE)).toBeVisible();
+  vi.stubGlobal('fetch', vi.fn().mockResolvedValue(new Response()));
+  act(() => void window.dispatchEvent(new Event('online')));
+  await vi.waitFor(() => expect(screen.queryByText(OFFLINE)).toBeNull());
+});

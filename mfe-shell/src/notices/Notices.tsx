@@ -1,0 +1,17 @@
+import { Icon } from 'mfe-kit/ui';
+import classes from './Notices.module.css';
+import { useNotices } from './useNotices';
+
+/** The lines on top of every page; one that appears is announced. */
+export function Notices() {
+  return (
+    <div role="status" aria-atomic="false">
+      {useNotices().map(({ key, text }) => (
+        <p key={key} className={`${classes.notice} ${classes[key]}`}>
+          {key === 'offline' ? <Icon name="alert" size={15} /> : null}
+          {text}
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { answer, screen, unreachable, within } from 'mfe-kit/testing';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { loadBuild } from './federation';
+import { forgetSlice } from './load-slice';
+
+vi.mock('./federation', () => ({ loadBuild: vi.fn() }));
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  goLive();
+  storeUser();
+});
+
+const later = { timeout: 4000 };
+
+function Broken(): never {
+  throw new Error('loan.amount is undefined');
+}
+
+test('a slice that can’t be loaded is named in its place, the rest works, and Retry loads it', async () => {
+  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
+  const { click } = await open('/');
+  const title = 'This part of the portal could not be loaded';
+  expect(await screen.findByRole('heading', { name: title }, later)).toBeVisible();
+  const panel = within(screen.getByRole('main'));
+  expect(panel.getByText('mfe-loans 1.2.3')).toBeVisible();
+  expect(panel.getByText('Its code could not be had')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
+  expect(document.title).toBe(`${title} · Mkopo`);
+
+  vi.mocked(loadBuild).mockResolvedValue(slice('mfe-loans', { '/': 'Dashboard' }));
+  await click(screen.getByRole('button', { name: 'Retry' }));
+  expect(await heading('Dashboard')).toBeVisible();
+});
+
+test('the details are copied as one line for support', async () => {
+  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
+  const { click } = await open('/');
+  await click(await screen.findByRole('button', { name: 'Copy details' }, later));
+  expect(await navigator.clipboard.readText()).toBe('mfe-loans 1.2.3: Its code could not be had (/)');
+});
+
+test('the live build is tried three times, then the one before it', async () => {
+  const live = slice('mfe-loans', { '/': 'Dashboard' });
+  goLive([live]);
+  const list = await window.__SLICES__!;
+  list.slices['mfe-loans']!.previous = { ...list.slices['mfe-loans']!, version: '1.2.2' };
+  vi.mocked(loadBuild)
+    .mockClear()
+    .mockImplementation((_, { version }) =>
+      version === '1.2.2' ? Promise.resolve(live) : Promise.reject(new Error('HTTP 500')),
+    );
+  await open('/');
+  expect(await screen.findByRole('heading', { name: 'Dashboard' }, later)).toBeVisible();
+  expect(vi.mocked(loadBuild).mock.calls.map(([, { version }]) => version)).toEqual([
+    '1.2.3',
+    '1.2.3',
+    '1.2.3',
+    '1.2.2',
+  ]);
+});
+
+test('a screen that crashes takes nothing else with it, and going elsewhere leaves it behind', async () => {
+  goLive([slice('mfe-loans', { '/': <Broken />, '/pending-loans': 'Pending Disbursements' })]);
+  const { click } = await open('/');
+  expect(await heading('This page has stopped working')).toBeVisible();
+  expect(screen.getByText('loan.amount is undefined')).toBeVisible();
+  await click(screen.getByRole('link', { name: 'Pending Loans' }));
+  expect(await heading('Pending Disbursements')).toBeVisible();
+});
+
+test('without the list of slices the frame still works, and Retry asks for the list anew', async () => {
+  unreachable('get', '/slices.json');
+  for (const name of ['mfe-loans']) forgetSlice(name);
+  const { click } = await open('/');
+  expect(await screen.findByText('mfe-loans unknown', {}, later)).toBeVisible();
+  await click(screen.getByRole('link', { name: 'Settings' }));
+  expect(await heading('Settings')).toBeVisible();
+
+  const portal = { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false };
+  const build = { version: '2.0.0', entry: '/e', integrity: 'sha384-x', shell: '^0.1.0', previous: null };
+  answer('get', '/slices.json', 200, { portal, slices: { 'mfe-loans': build } });
+  await click(screen.getByRole('link', { name: 'Dashboard' }));
+  await click(await screen.findByRole('button', { name: 'Retry' }));
+  expect(await heading('Dashboard')).toBeVisible();
+});
+
+test('a build from before the slice was given a screen says so', async () => {
+  goLive([slice('mfe-auth', { '/login': 'Sign in' })]);
+  await open('/profile');
+  expect(await screen.findByText('It has no screen for this address')).toBeVisible();
+});

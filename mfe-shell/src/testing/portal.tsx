@@ -1,0 +1,100 @@
+import { act, render } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { type Schema, session, type SessionUser, setPortalSettings, type Slice } from 'mfe-kit';
+import { answer, screen } from 'mfe-kit/testing';
+import type { ReactNode } from 'react';
+import { createMemoryRouter, type InitialEntry, RouterProvider } from 'react-router';
+import { vi } from 'vitest';
+import { routes } from '../router';
+import { loadBuild } from '../slices/federation';
+import { forgetSlice } from '../slices/load-slice';
+
+const build = (name: string) => ({
+  version: '1.2.3',
+  entry: `/slices/${name}/1.2.3/mf-manifest.json`,
+  integrity: 'sha384-x',
+  shell: '^0.1.0',
+  previous: null,
+});
+
+/** A slice that shows a heading, or what is given, at each path. */
+export function slice(name: string, screens: Record<string, ReactNode>): Slice {
+  return {
+    name,
+    version: '1.2.3',
+    routes: Object.entries(screens).map(([path, shown]) => ({
+      path,
+      element: typeof shown === 'string' ? <h1>{shown}</h1> : shown,
+    })),
+  };
+}
+
+/**
+ * Makes these slices live. Federation needs a built portal, so a test file replaces `loadBuild`,
+ * the one place that knows it: `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }))`.
+ */
+export function goLive(
+  slices: Slice[] = [
+    slice('mfe-auth', {
+      '/login': 'Sign in',
+      '/password-reset': 'Enter your email',
+      '/profile': 'My Profile',
+    }),
+    slice('mfe-loans', {
+      '/': 'Dashboard',
+      '/pending-loans': 'Pending Disbursements',
+      '/loans/:id': 'Loan Details',
+    }),
+    slice('mfe-transactions', { '/transactions': 'Transaction History', '/reports': 'Reports' }),
+  ],
+  settings: Partial<Schema<'LiveSlices'>['portal']> = {},
+): void {
+  const portal = { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false, ...settings };
+  const list = { portal, slices: Object.fromEntries(slices.map(({ name }) => [name, build(name)])) };
+  for (const { name } of slices) {
+    answer('get', '/slices.json', 200, list);
+    forgetSlice(name);
+  }
+  window.__SLICES__ = Promise.resolve(list);
+  setPortalSettings(portal);
+  vi.mocked(loadBuild).mockImplementation((name) => {
+    const live = slices.find((candidate) => candidate.name === name);
+    return live ? Promise.resolve(live) : Promise.reject(new Error('HTTP 404'));
+  });
+}
+
+/** Stores a user as an earlier sign-in would have. The guard's question to the provider is answered. */
+export function storeUser(user: Partial<SessionUser> = {}): void {
+  localStorage.setItem('auth_token', 'token-1');
+  localStorage.setItem(
+    'user',
+    JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin', ...user }),
+  );
+  answer('get', '/api/v1/auth/me', 200, {
+    id: 'USR-3',
+    username: 'Achieng',
+    name: 'Achieng Otieno',
+    email: 'agent@mkopo.test',
+    role: 'agent',
+    phone_number: '+254712345678',
+    created_at: '2026-01-05T06:00:00.000Z',
+  });
+}
+
+/** Opens the portal at an address, as a page load would. */
+export async function open(address: InitialEntry) {
+  session.start();
+  const router = createMemoryRouter(routes, { initialEntries: [address] });
+  await act(async () => {
+    render(<RouterProvider router={router} />);
+    await Promise.resolve();
+  });
+  const user = userEvent.setup();
+  /** For what leads to another page: a screen that suspends has to be waited for. */
+  const click = (element: Element) => act(() => user.click(element));
+  return { router, user, click };
+}
+
+/** The page's heading, once it is drawn. */
+export const heading = (name: string): Promise<HTMLElement> =>
+  screen.findByRole('heading', { level: 1, name }, { timeout: 5000 });

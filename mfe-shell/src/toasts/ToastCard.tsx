@@ -1,0 +1,56 @@
+import { Icon, type IconName } from 'mfe-kit/ui';
+import { useEffect, useRef } from 'react';
+import type { Toast } from './toast-list';
+import classes from './Toasts.module.css';
+
+const ICONS: Record<Toast['type'], IconName> = {
+  success: 'success',
+  error: 'failure',
+  warning: 'alert',
+  info: 'info',
+  loading: 'clock',
+};
+
+interface ToastCardProps {
+  toast: Toast;
+  /** Whether its time stands still. */
+  isHeld: boolean;
+  onTimeOver: () => void;
+  onDismiss: () => void;
+}
+
+/** One toast, which counts its own time. */
+export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardProps) {
+  const { type, message, duration } = toast;
+  const left = useRef(duration);
+  const timeOver = useRef(onTimeOver);
+  useEffect(() => {
+    timeOver.current = onTimeOver;
+  });
+
+  useEffect(() => {
+    if (isHeld || duration === 0) return;
+    const started = performance.now();
+    const timer = setTimeout(() => timeOver.current(), left.current);
+    return () => {
+      clearTimeout(timer);
+      left.current = Math.max(0, left.current - (performance.now() - started));
+    };
+  }, [isHeld, duration]);
+
+  return (
+    <div className={`${classes.toast} ${classes[type]}`}>
+      <Icon name={ICONS[type]} />
+      <span>{message}</span>
+      <button
+        type="button"
+        aria-label="Dismiss"
+        // A pointer must not leave the focus here, where it would hold the others.
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={onDismiss}
+      >
+        <Icon name="close" size={15} />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import { act, fireEvent } from '@testing-library/react';
+import { dismissNotification, notify, setPortalSettings } from 'mfe-kit';
+import { renderPart, screen, within } from 'mfe-kit/testing';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { Toasts } from './Toasts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false });
+  renderPart(
+    <>
+      <button type="button">On the page</button>
+      <Toasts />
+    </>,
+  );
+  return () => vi.useRealTimers();
+});
+
+const show = (...given: Parameters<typeof notify>) => act(() => notify(...given));
+const pass = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
+
+/** From another script, which knows only the event's name. */
+const dispatch = (detail: unknown) =>
+  act(() => void window.dispatchEvent(new CustomEvent('showNotification', { detail })));
+
+test('REQ-377 a toast without a duration stays 5000 ms', async () => {
+  show({ type: 'success', message: 'Saved' });
+  await pass(4999);
+  expect(screen.getByText('Saved')).toBeVisible();
+  await pass(1);
+  expect(screen.queryByText('Saved')).toBeNull();
+});
+
+test('REQ-378 a showNotification event shows its message for its duration', async () => {
+  dispatch({ type: 'warning', message: 'From elsewhere', duration: 8000 });
+  await pass(7999);
+  expect(screen.getByText('From elsewhere')).toBeVisible();
+  await pass(1);
+  expect(screen.queryByText('From elsewhere')).toBeNull();
+});
+
+test('errors interrupt a screen reader, the others wait', () => {
+  show({ type: 'error', message: 'Failed' });
+  for (const type of ['success', 'info', 'warning', 'loading'] as const) show({ type, message: type });
+  expect(within(screen.getByRole('alert')).getByText('Failed')).toBeVisible();
+  for (const type of ['success', 'info', 'warning', 'loading'])
+    expect(within(screen.getByRole('status')).getByText(type)).toBeVisible();
+});
+
+test('an event that says nothing shows nothing, and one of an unknown type informs', () => {
+  for (const detail of [undefined, null, {}, { type: 'error' }, { message: 7 }]) dispatch(detail);
+  expect(screen.queryByRole('button', { name: 'Dismiss' })).toBeNull();
+  dispatch({ type: 'party', message: 'Odd' });
+  expect(within(screen.getByRole('status')).getByText('Odd')).toBeVisible();
+});
+
+test('a duration longer than timers can count does not end at once', async () => {
+  show({ type: 'info', message: 'Long', duration: Infinity });
+  await pass(60_000);
+  expect(screen.getByText('Long')).toBeVisible();
+});
+
+test('REQ-379 a progress toast stays until it is dismissed by its key', async () => {
+  show({ type: 'loading', message: 'Sending reset code...', key: 'reset', duration: 0 });
+  show({ type: 'info', message: 'Another', duration: 0 });
+  await pass(60_000);
+  expect(screen.getByText('Sending reset code...')).toBeVisible();
+  act(() => dismissNotification('reset'));
+  expect(screen.queryByText('Sending reset code...')).toBeNull();
+  expect(screen.getByText('Another')).toBeVisible();
+});
+
+test('one with the same key takes the place of the one before, with a time of its own', async () => {
+  show({ type: 'error', message: 'Your session has expired.', key: 'session', duration: 2000 });
+  await pass(1500);
+  show({ type: 'info', message: 'Please log in again.', key: 'session' });
+  expect(screen.queryByText('Your session has expired.')).toBeNull();
+  await pass(4999);
+  expect(screen.getByText('Please log in again.')).toBeVisible();
+  await pass(1);
+  expect(screen.queryByText('Please log in again.')).toBeNull();
+});
+
+test('time stands still under the pointer, and goes on with what was left', async () => {
+  show({ type: 'info', message: 'Read me' });
+  await pass(3000);
+  fireEvent.pointerOver(screen.getByText('Read me'));
+  await pass(60_000);
+  expect(screen.getByText('Read me')).toBeVisible();
+  fireEvent.pointerOut(screen.getByText('Read me'), { relatedTarget: document.body });
+  await pass(1999);
+  expect(screen.getByText('Read me')).toBeVisible();
+  await pass(1);
+  expect(screen.queryByText('Read me')).toBeNull();
+});
+
+test('time stands still while the focus is inside, and for one that comes meanwhile', async () => {
+  show({ type: 'info', message: 'First' });
+  act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
+  show({ type: 'info', message: 'Second' });
+  await pass(60_000);
+  expect(screen.getByText('First')).toBeVisible();
+  expect(screen.getByText('Second')).toBeVisible();
+  act(() => screen.getByRole('button', { name: 'On the page' }).focus());
+  await pass(5000);
+  expect(screen.queryByText('Second')).toBeNull();
+});
+
+test('dismissing by keyboard moves the focus on to the next toast, and from the last back to the page', () => {
+  const onPage = screen.getByRole('button', { name: 'On the page' });
+  act(() => onPage.focus());
+  show({ type: 'info', message: 'First' });
+  show({ type: 'info', message: 'Second' });
+  const [first, second] = screen.getAllByRole('button', { name: 'Dismiss' });
+  act(() => first!.focus());
+  act(() => first!.click());
+  expect(second).toHaveFocus();
+  act(() => second!.click());
+  expect(onPage).toHaveFocus();
+  expect(screen.queryByText('Second')).toBeNull();
+});
+
+test('one that comes after the focus was inside has a time again', async () => {
+  show({ type: 'info', message: 'First', key: 'only' });
+  act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
+  act(() => dismissNotification('only'));
+  show({ type: 'info', message: 'Second' });
+  await pass(5000);
+  expect(screen.queryByText('Second')).toBeNull();
+});

@@ -1,0 +1,53 @@
+import type { ShowNotification } from 'mfe-kit';
+
+/** A notification on the page. */
+export interface Toast {
+  /** Its own, and new for one that takes another's place: its time starts anew. */
+  id: number;
+  key: string | undefined;
+  type: ShowNotification['type'];
+  message: string;
+  /** Milliseconds; 0 stays until it is dismissed. */
+  duration: number;
+}
+
+/** Milliseconds a toast stays when it does not say (REQ-377). */
+const DEFAULT_MS = 5000;
+
+/** The browser's timers fire at once beyond this. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+const TYPES: readonly unknown[] = ['success', 'error', 'warning', 'info', 'loading'];
+
+let last = 0;
+
+/** Reads an event's detail, which anything on the page may have sent; `null` without a message. */
+export function readToast(detail: Partial<ShowNotification> | null | undefined): Toast | null {
+  const { type, message, duration, key } = detail ?? {};
+  if (typeof message !== 'string' || message === '') return null;
+  return {
+    id: ++last,
+    key,
+    type: type && TYPES.includes(type) ? type : 'info',
+    message,
+    duration: typeof duration === 'number' && duration >= 0 ? Math.min(duration, LONGEST_MS) : DEFAULT_MS,
+  };
+}
+
+export type ToastChange =
+  { act: 'show'; toast: Toast } | { act: 'remove'; id: number } | { act: 'dismiss'; key: string };
+
+/** The toasts after a change; one with the key of another takes its place. */
+export function changeToasts(toasts: Toast[], change: ToastChange): Toast[] {
+  switch (change.act) {
+    case 'show': {
+      const { toast } = change;
+      const others = toasts.filter(({ key }) => key === undefined || key !== toast.key);
+      return [...others, toast];
+    }
+    case 'remove':
+      return toasts.filter(({ id }) => id !== change.id);
+    case 'dismiss':
+      return toasts.filter(({ key }) => key !== change.key);
+  }
+}
