@@ -1,3 +1,4 @@
+import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction, TransactionStatus } from '../transaction/transaction';
 
 /** What the list is narrowed to. */
@@ -27,23 +28,4 @@ export function selectTransactions(
 /** Whether anything is left out by a filter, or would be. */
 export function isFiltering({ search, status, type }: TransactionFilter): boolean {
   return search.trim() !== '' || status !== 'all' || type !== 'all';
-}
-
-/** Stands between fields, so that no search finds the end of one with the start of the next. */
-const BETWEEN = '\n';
-
-const textsOfLists = new WeakMap<readonly Transaction[], string[]>();
-
-/**
- * What search looks at, in lower case: id, loan id, reference and the performer's username. Made
- * once for a list, because 100,000 records are too many to do at each keystroke.
- */
-function searchedTexts(transactions: readonly Transaction[]): string[] {
-  const kept = textsOfLists.get(transactions);
-  if (kept) return kept;
-  const texts = transactions.map(({ id, loanId, reference, performedBy }) =>
-    [id, loanId, reference ?? '', performedBy.username].join(BETWEEN).toLowerCase(),
-  );
-  textsOfLists.set(transactions, texts);
-  return texts;
 }
