@@ -101,6 +101,7 @@ export default function ReportsPage() {
             columns={COLUMNS}
             rows={SAMPLE_ACTIVITY}
             rowKey={({ id }) => id}
+            isDense
           />
         </Card>
       </div>

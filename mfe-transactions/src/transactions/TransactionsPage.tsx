@@ -50,6 +50,10 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
     [transactions, search, status, type],
   );
   const page = Math.min(state.page, Math.max(1, Math.ceil(selected.length / pageSize)));
+  const shown = useMemo(
+    () => selected.slice((page - 1) * pageSize, page * pageSize),
+    [selected, page, pageSize],
+  );
 
   return (
     <>
@@ -86,10 +90,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             }
           />
         ) : (
-          <TransactionTable
-            transactions={selected.slice((page - 1) * pageSize, page * pageSize)}
-            isBusy={isBusy}
-          />
+          <TransactionTable transactions={shown} isBusy={isBusy} />
         )}
         <Pagination
           page={page}
