@@ -84,6 +84,7 @@ function Stats({ stats }: { stats: DashboardStats }) {
               columns={COLUMNS}
               rows={stats.pendingLoans.slice(0, SHOWN_LOANS)}
               rowKey={({ id }) => id}
+              isDense
             />
           )}
         </Card>

@@ -19,6 +19,7 @@ import { DisburseDialog } from '../payout/DisburseDialog';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
 
+const TITLE = 'Loan Details';
 const DAY_MS = 86_400_000;
 const DUE_AFTER_DAYS = 30;
 
@@ -29,10 +30,15 @@ export default function LoanDetailsPage() {
   const loan = state?.loan;
   if (!loan) {
     return (
-      <FailedState
-        message="Loan not found"
-        action={<Button onClick={() => void navigate('/pending-loans')}>Back to Loans</Button>}
-      />
+      <>
+        <PageHeader title={TITLE} />
+        <Card flush>
+          <FailedState
+            message="Loan not found"
+            action={<Button onClick={() => void navigate('/pending-loans')}>Back to Loans</Button>}
+          />
+        </Card>
+      </>
     );
   }
   return <LoanDetails key={loan.id} given={loan} />;
@@ -49,13 +55,18 @@ function LoanDetails({ given }: { given: Loan }) {
   // A failure that nobody has seen opens the dialog by itself, after the page was left while it ran.
   const isDialogOpen = isConfirming || disbursing.status === 'error';
   if (disbursing.status === 'pending' && !isDialogOpen)
-    return <LoadingState label="Processing disbursement..." />;
+    return (
+      <>
+        <PageHeader title={TITLE} />
+        <LoadingState label="Processing disbursement..." />
+      </>
+    );
 
   const isPayable = loan.status === 'approved' && (disbursing.payout?.status ?? 'failed') === 'failed';
   return (
     <div ref={page}>
       <PageHeader
-        title="Loan Details"
+        title={TITLE}
         before={<BackButton />}
         after={<LoanStatusTag status={loan.status} />}
         action={
