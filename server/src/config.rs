@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use axum::http::Uri;
+use axum::http::{HeaderValue, Uri};
 use clap::{CommandFactory, error::ContextKind};
 use ipnet::IpNet;
 use lettre::{AsyncSmtpTransport, Tokio1Executor, message::Mailbox};
@@ -179,6 +179,19 @@ pub struct Settings {
           value_name = "ADDRESS")]
     pub smtp_from: Mailbox,
 
+    /// Origins, with commas between, whose pages may call the API from a browser; for a portal that
+    /// is served from elsewhere.
+    #[arg(long, env = "MKOPO_ALLOWED_ORIGINS", value_delimiter = ',', value_parser = parse_origin,
+          value_name = "ORIGIN,…")]
+    pub allowed_origins: Vec<HeaderValue>,
+
+    /// Callers reach this service over TLS, which ends before it: browsers are told never to come
+    /// without.
+    #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
+          action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new(),
+          value_name = "true|false")]
+    pub behind_tls: bool,
+
     /// Name that the portal and its messages carry.
     #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_name = "NAME",
           value_parser = parse_name)]
@@ -336,4 +349,14 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
     text.parse()
         .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
         .map_err(|_| "give addresses or networks such as 10.0.0.0/8, with commas between".to_owned())
+}
+
+fn parse_origin(text: &str) -> Result<HeaderValue, String> {
+    let origin = text.trim().trim_end_matches('/');
+    let uri: Option<Uri> = origin.parse().ok();
+    let is_origin = uri.is_some_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
+    });
+    let origin = is_origin.then(|| HeaderValue::from_str(&origin.to_ascii_lowercase()).ok()).flatten();
+    origin.ok_or_else(|| "give origins such as https://portal.example.com, with commas between".to_owned())
 }

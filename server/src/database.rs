@@ -46,6 +46,17 @@ enum Order {
     Close(oneshot::Sender<()>),
 }
 
+/// How busy the store is.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Transactions that wait for the writer.
+    pub writes_waiting: usize,
+    /// Open connections that nobody reads by.
+    pub readers_idle: usize,
+    /// Connections that somebody reads by.
+    pub readers_busy: usize,
+}
+
 struct Work {
     /// Does the work and says whether its changes are to be kept.
     run: Run,
@@ -138,6 +149,17 @@ impl Database {
         let (work, done) = piece(work);
         self.writer.send(Order::Work(work)).await.map_err(|_| Failure::Busy)?;
         done.await
+    }
+
+    /// How busy the store is.
+    pub fn load(&self) -> Load {
+        let readers_idle = self.readers.num_idle();
+        let readers = usize::try_from(self.readers.size()).unwrap_or(usize::MAX);
+        Load {
+            writes_waiting: self.writer.max_capacity() - self.writer.capacity(),
+            readers_idle,
+            readers_busy: readers.saturating_sub(readers_idle),
+        }
     }
 
     /// Does the work that waits, then closes every connection. What comes after is turned away.

@@ -1,40 +1,52 @@
 //! What every answer goes through: a request id, the log line, the failure's body, the headers
 //! that keep browsers safe; and what every JSON body comes in by.
 
-use std::any::Any;
+use std::{any::Any, time::Duration};
 
 use axum::{
-    body::{Body, Bytes},
-    extract::{FromRequest, FromRequestParts, Request, State},
-    http::{HeaderName, HeaderValue, Response, header, request::Parts},
+    body::{Body, Bytes, HttpBody},
+    extract::{FromRequest, FromRequestParts, MatchedPath, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header, request::Parts},
     middleware::Next,
     response::IntoResponse,
 };
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
+use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument;
 
 use crate::{
     Sandbox,
+    config::Settings,
     error::{Failure, FailureBody, Form},
 };
 
-/// The largest body that is read, in bytes.
+/// The largest body that is taken, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
+/// How much of a larger one is passed over, so that its client, still sending, hears why.
+const READ_AT_MOST: usize = 1024 * 1024;
+/// How long a body may take to come.
+const BODY_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a call may take. All of ours answer well before; this is for the unforeseen.
+const CALL_PATIENCE: Duration = Duration::from_secs(30);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Names the request, logs it, writes a failure's body, and sets the headers every answer has.
+/// Names the request, logs and counts it, writes a failure's body, and sets the headers every
+/// answer has.
 pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response<Body> {
     let request_id = sandbox.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let problem = wants_problem(&request);
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let problem = wants_problem(request.headers());
     request.extensions_mut().insert(Form { request_id: request_id.clone(), problem });
     let span = tracing::info_span!("request", id = request_id);
     async move {
         let started = tokio::time::Instant::now();
         let mut response = next.run(request).await;
+        let took = started.elapsed();
         if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
             let headers = response.headers_mut();
             headers.insert(header::CONTENT_TYPE, failure_media_type(problem));
@@ -50,11 +62,16 @@ pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: 
         headers
             .entry(header::CONTENT_SECURITY_POLICY)
             .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+        if sandbox.settings.behind_tls {
+            headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+        }
+        let route = route.as_ref().map_or("none", MatchedPath::as_str);
+        sandbox.metrics.answered(&method, route, response.status(), took);
         tracing::info!(
             %method,
             path,
             status = response.status().as_u16(),
-            ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             "answered"
         );
         response
@@ -68,6 +85,88 @@ pub fn failure_media_type(problem: bool) -> HeaderValue {
     HeaderValue::from_static(if problem { PROBLEM_JSON } else { "application/json" })
 }
 
+/// Reads the body before anything is done about the call, so that no call holds anything while its
+/// client is slow; and gives up what takes too long.
+pub async fn receive(request: Request, next: Next) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let body = if body.is_end_stream() {
+        body
+    } else {
+        match tokio::time::timeout(BODY_PATIENCE, read(&parts.headers, body)).await {
+            Ok(Ok(bytes)) => Body::from(bytes),
+            Ok(Err(failure)) => return failure.into_response(),
+            Err(_) => return Failure::BodyTooSlow.into_response(),
+        }
+    };
+    let call = next.run(Request::from_parts(parts, body));
+    match tokio::time::timeout(CALL_PATIENCE, call).await {
+        Ok(response) => response,
+        Err(_) => Failure::TookTooLong.into_response(),
+    }
+}
+
+async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    if announced.is_some_and(|length: u64| length > READ_AT_MOST as u64)
+        || headers.contains_key(header::EXPECT) && announced.is_some_and(|length| length > BODY_LIMIT as u64)
+    {
+        return Err(Failure::BodyTooLarge);
+    }
+    let mut bytes = Vec::new();
+    let mut passed_over = 0;
+    while let Some(frame) = body.frame().await {
+        let frame =
+            frame.map_err(|_| Failure::MalformedJson("it could not be read to its end".to_owned()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() <= BODY_LIMIT && passed_over == 0 {
+            bytes.extend_from_slice(&data);
+        } else {
+            passed_over += data.len();
+            if passed_over > READ_AT_MOST {
+                break;
+            }
+        }
+    }
+    if passed_over > 0 { Err(Failure::BodyTooLarge) } else { Ok(bytes.into()) }
+}
+
+/// A known path does not take the method; which ones it does, the router adds.
+pub async fn other_method(method: Method) -> Response<Body> {
+    if method == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    Failure::MethodNotAllowed.into_response()
+}
+
+/// Lets the pages of the allowed origins read answers; none are by default.
+pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
+    if settings.allowed_origins.is_empty() {
+        return None;
+    }
+    let sent = [
+        header::ACCEPT,
+        header::AUTHORIZATION,
+        header::CONTENT_TYPE,
+        header::IF_NONE_MATCH,
+        HeaderName::from_static("idempotency-key"),
+    ];
+    let read = [
+        header::ETAG,
+        header::LINK,
+        header::RETRY_AFTER,
+        HeaderName::from_static("idempotent-replayed"),
+        REQUEST_ID,
+    ];
+    Some(
+        CorsLayer::new()
+            .allow_origin(AllowOrigin::list(settings.allowed_origins.iter().cloned()))
+            .allow_methods([Method::GET, Method::POST])
+            .allow_headers(sent)
+            .expose_headers(read)
+            .max_age(Duration::from_hours(1)),
+    )
+}
+
 /// A panic is a failure like others: logged, answered without a word about it.
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 pub fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response<Body> {
@@ -79,9 +178,36 @@ pub fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response<Body> {
     Failure::Internal(what).into_response()
 }
 
-fn wants_problem(request: &Request) -> bool {
-    let accepts = request.headers().get_all(header::ACCEPT);
-    accepts.iter().filter_map(|accept| accept.to_str().ok()).any(|accept| accept.contains(PROBLEM_JSON))
+/// An item of a header that lists what a caller accepts: its name, and how welcome it is in
+/// thousandths. What can't be read is not welcome.
+pub fn quality(item: &str) -> (&str, u16) {
+    let mut parts = item.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let quality = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("q").then_some(value.trim())
+    });
+    let thousandths = match quality.map(str::parse::<f32>) {
+        None => 1000,
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => (quality * 1000.0) as u16,
+        Some(_) => 0,
+    };
+    (name, thousandths)
+}
+
+/// Whether the caller names problem+json, and likes it no less than JSON.
+fn wants_problem(accepts: &HeaderMap) -> bool {
+    let (mut problem, mut json) = (0, 0);
+    let accepted = accepts.get_all(header::ACCEPT);
+    for item in accepted.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
+        match quality(item) {
+            (name, quality) if name.eq_ignore_ascii_case(PROBLEM_JSON) => problem = quality,
+            (name, quality) if name.eq_ignore_ascii_case("application/json") => json = quality,
+            _ => {}
+        }
+    }
+    problem > 0 && problem >= json
 }
 
 /// A JSON body, with every way of getting it wrong told apart.
@@ -96,13 +222,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json")) {
             return Err(Failure::UnsupportedMediaType);
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
-            if rejection.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-                Failure::BodyTooLarge
-            } else {
-                Failure::MalformedJson("it could not be read to its end".to_owned())
-            }
-        })?;
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|rejection| Failure::Internal(rejection.body_text()))?;
         serde_json::from_slice(&bytes).map(Self).map_err(|error| {
             if error.is_data() {
                 Failure::InvalidRequest(error.to_string())
@@ -119,5 +240,32 @@ impl<S: Send + Sync> FromRequestParts<S> for Form {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let form = parts.extensions.get::<Self>().cloned();
         form.ok_or_else(|| Failure::Internal("a request that was not named".to_owned()))
+    }
+}
+
+/// Parts of the path.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let path = axum::extract::Path::from_request_parts(parts, state).await;
+        // What can't be read names nothing that there is.
+        path.map(|axum::extract::Path(path)| Self(path)).map_err(|_| Failure::NotFound)
+    }
+}
+
+/// What stands behind the question mark.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let query = axum::extract::Query::from_request_parts(parts, state).await;
+        query
+            .map(|axum::extract::Query(query)| Self(query))
+            .map_err(|rejection| Failure::BadParameter(rejection.body_text()))
     }
 }

@@ -99,6 +99,12 @@ pub enum Failure {
     /// The body is over the limit.
     #[error("The body is larger than 64 KiB.")]
     BodyTooLarge,
+    /// The body came too slowly.
+    #[error("The body did not come within 10 seconds.")]
+    BodyTooSlow,
+    /// A part of the path or the query is not what the call takes.
+    #[error("This call can't be answered: {0}.")]
+    BadParameter(String),
     /// The path is unknown.
     #[error("There is nothing at this path.")]
     NotFound,
@@ -107,6 +113,9 @@ pub enum Failure {
     MethodNotAllowed,
 
     // Our own
+    /// The call took longer than any should.
+    #[error("This took too long and was given up. It may have been done all the same.")]
+    TookTooLong,
     /// Too much waits already, or the store is away.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
@@ -151,6 +160,9 @@ impl Failure {
             F::InvalidRequest(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
             F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
+            F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
+            F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             F::Busy | F::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
@@ -169,7 +181,9 @@ impl Failure {
 
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
-            Self::Busy | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
+            Self::Busy
+            | Self::TookTooLong
+            | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
             Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
                 Some(whole_seconds(*wait))
             }

@@ -8,7 +8,7 @@ pub mod clock;
 pub mod randomness;
 // The store: one writer that commits waiting work together, and readers.
 pub mod database;
-// What of the store has changed, as a number each.
+// What of the store has changed, as a number each, read once for all who ask.
 pub mod versions;
 // Every failure, its status and its body.
 pub mod error;
@@ -26,7 +26,9 @@ pub mod payouts;
 pub mod mobile_money;
 // Every e-mail and SMS that goes out.
 pub mod outbox;
-// The two lists as bodies.
+// Bodies that are sent again and again.
+pub mod ready_body;
+// The two lists, kept ready.
 pub mod lists;
 // Realistic data for demos and tests.
 pub mod demo;
@@ -34,22 +36,37 @@ pub mod demo;
 pub mod tasks;
 // The built shell and its slices, as files.
 pub mod portal;
+// The contract, for programs and as a page.
+pub mod reference;
+// What is counted.
+pub mod metrics;
+// What those who run the service ask it.
+pub mod service;
+// Connections: how many, and how long for each.
+pub mod serve;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Json, Router, extract::DefaultBodyLimit, middleware, routing::get};
-use tower_http::{catch_panic::CatchPanicLayer, timeout::TimeoutLayer};
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
-    auth::{fingerprint::Fingerprints, password::Passwords, session, session::Tokens},
+    auth::{
+        fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
+    },
     clock::Clock,
     config::Settings,
     database::Database,
     error::Failure,
+    lists::List,
+    loans::PendingLoan,
+    metrics::Metrics,
     mobile_money::MobileMoney,
     outbox::Outbox,
+    payouts::Record,
     randomness::Randomness,
     tasks::Tasks,
+    versions::SharedRead,
 };
 
 /// One isolated world: its data, its clock, its chance, its mobile money. Every handler is given
@@ -75,12 +92,22 @@ pub struct World {
     pub fingerprints: Fingerprints,
     /// Wakes who sends messages.
     pub outbox: Outbox,
+    /// The sessions that need not be read again.
+    pub live_sessions: LiveSessions,
     /// Where money is sent from.
     pub mobile_money: MobileMoney,
     /// What runs beside the calls.
     pub tasks: Tasks,
     /// Held by the one round of reconciling that runs in this process.
     pub reconciling: tokio::sync::Mutex<()>,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Tells what changed.
+    pub shared_read: SharedRead,
+    /// The loans that wait.
+    pub pending: List<PendingLoan>,
+    /// What became of the payouts.
+    pub records: List<Record>,
 }
 
 impl std::ops::Deref for Sandbox {
@@ -116,9 +143,14 @@ impl Sandbox {
             tokens: Tokens::new(&secret),
             fingerprints: Fingerprints::new(&secret),
             outbox: Outbox::default(),
+            live_sessions: LiveSessions::default(),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
+            metrics: Metrics::new()?,
+            shared_read: SharedRead::of(database.clone()),
+            pending: List::of(database.clone()),
+            records: List::of(database.clone()),
             settings,
             clock,
             randomness,
@@ -141,25 +173,27 @@ impl Sandbox {
 
 /// Everything the service answers.
 pub fn router(sandbox: Sandbox) -> Router {
-    Router::new()
+    let mut for_browsers = Router::new()
         .nest("/api/v1", api(&sandbox))
-        .route("/healthz", get(async || Json(serde_json::json!({"status": "ok"}))))
         .merge(portal::routes(&sandbox.settings))
-        .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
+        .method_not_allowed_fallback(edge::other_method);
+    if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
+        for_browsers = for_browsers.layer(cross_origin);
+    }
+    for_browsers
+        .merge(reference::page())
+        .merge(service::routes())
+        .method_not_allowed_fallback(edge::other_method)
+        .layer(middleware::from_fn(edge::receive))
         .layer(CatchPanicLayer::custom(edge::panicked))
-        .layer(TimeoutLayer::with_status_code(
-            axum::http::StatusCode::REQUEST_TIMEOUT,
-            Duration::from_secs(30),
-        ))
-        .layer(DefaultBodyLimit::max(edge::BODY_LIMIT))
         .layer(middleware::from_fn_with_state(sandbox.clone(), edge::answer))
         .with_state(sandbox)
 }
 
 /// The contract's calls. This is the one place that decides who may call what: the sign-in calls
-/// are open, all else needs a session.
+/// and the contract itself are open, all else needs a session.
 fn api(sandbox: &Sandbox) -> Router<Sandbox> {
-    let open = auth::api::public();
+    let open = Router::new().merge(auth::api::public()).merge(reference::contract());
     let signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())

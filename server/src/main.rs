@@ -12,6 +12,7 @@ use mkopo::{
     config::{Command, CommandLine, Settings},
     demo, outbox,
     randomness::Randomness,
+    serve::Limits,
 };
 use tokio::{net::TcpListener, signal};
 use tracing_subscriber::EnvFilter;
@@ -58,17 +59,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
         println!("{}", demo::welcome(&format!("http://{address}")));
     }
     sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
-    let (stopping, stopped) = tokio::sync::oneshot::channel();
-    let service = mkopo::router(sandbox.clone()).into_make_service_with_connect_info::<SocketAddr>();
-    let serving = axum::serve(listener, service).with_graceful_shutdown(async {
-        asked_to_stop().await;
-        _ = stopping.send(());
-    });
-    tokio::select! {
-        served = serving => served?,
-        // Callers who keep a connection open must not keep the service from stopping.
-        () = async { _ = stopped.await; tokio::time::sleep(LAST_ANSWERS).await } => {}
-    }
+    mkopo::serve::serve(listener, mkopo::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;
     sandbox.close(LAST_ANSWERS).await;
     tracing::info!("stopped");
     Ok(())

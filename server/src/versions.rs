@@ -1,34 +1,100 @@
-//! What of the store has changed: a number each for the pending list, the records and the
-//! sessions. A write that touches one of them moves its number in the same transaction, so that
-//! whatever was kept in memory is known to be stale by one small read, in any process.
+//! What of the store has changed: a number each for what the lists show and for the sessions.
+//! Triggers move them with every write. Whatever is kept in memory is known to hold, or not, by
+//! one small read, in any process.
+//!
+//! That read is shared: one task takes all who wait, reads once, answers them, and goes on with
+//! those that came meanwhile. So everybody sees a read that began after they asked, and a read
+//! for each would cost four fifths of all throughput.
 
-use crate::database::Connection;
+use axum::{extract::FromRequestParts, http::request::Parts};
+use sqlx::FromRow;
+use tokio::sync::{mpsc, oneshot};
 
-/// What has a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Versioned {
-    /// The pending list: a loan that waits, or anything it shows of it.
-    Pending,
-    /// The records.
-    Records,
-    /// The sessions and whose they are: moved by every end of one.
-    Sessions,
+use crate::{
+    database::{Connection, Database},
+    error::Failure,
+};
+
+/// The numbers at one moment. A call that needed a session can take them: no write that was
+/// answered before the call came is missing from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
+pub struct Versions {
+    /// Of what the pending list and the records show.
+    pub loans: i64,
+    /// Of the sessions: moved by every end of one, and by every change of whose they are.
+    pub sessions: i64,
 }
 
-impl Versioned {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Records => "records",
-            Self::Sessions => "sessions",
+const READ: &str = "
+    SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
+           (SELECT value FROM version WHERE name = 'sessions') AS sessions";
+
+impl Versions {
+    /// The numbers as `connection` sees them.
+    pub async fn read(connection: &mut Connection) -> Result<Self, sqlx::Error> {
+        sqlx::query_as(READ).fetch_one(connection).await
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Versions {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        parts.extensions.get().copied().ok_or(Failure::NoSession)
+    }
+}
+
+/// Reads the numbers for all who wait at once. Clones share the read.
+#[derive(Clone, Debug)]
+pub struct SharedRead(mpsc::UnboundedSender<oneshot::Sender<Versions>>);
+
+impl SharedRead {
+    /// Reads from `database`, until the last clone is gone.
+    pub fn of(database: Database) -> Self {
+        // Unbounded: a call waits here once at most, and the number of connections is bounded.
+        let (ask, waiting) = mpsc::unbounded_channel();
+        tokio::spawn(read_for_all(database, waiting));
+        Self(ask)
+    }
+
+    /// The numbers, read after now.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] when the store does not answer.
+    pub async fn versions(&self) -> Result<Versions, Failure> {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(answer).map_err(|_| Failure::Busy)?;
+        answered.await.map_err(|_| Failure::Busy)
+    }
+}
+
+async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<oneshot::Sender<Versions>>) {
+    const AT_ONCE: usize = 1024;
+    let mut connection = None;
+    let mut waiters = Vec::with_capacity(AT_ONCE);
+    while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
+        match read_once(&database, &mut connection).await {
+            Ok(versions) => {
+                for waiter in waiters.drain(..) {
+                    // Whoever went away meanwhile does not hear it.
+                    _ = waiter.send(versions);
+                }
+            }
+            Err(failure) => {
+                tracing::error!(error = ?failure, "versions.read failed");
+                connection = None;
+                // To be dropped unanswered is the answer.
+                waiters.clear();
+            }
         }
     }
 }
 
-const MOVE: &str = "UPDATE version SET value = value + 1 WHERE name = $1";
-
-/// Moves the version of `what`; called in the transaction that changes it.
-pub async fn moved(connection: &mut Connection, what: Versioned) -> Result<(), sqlx::Error> {
-    sqlx::query(MOVE).bind(what.name()).execute(connection).await?;
-    Ok(())
+/// Reads on a connection of its own, taken from the pool for good: never behind slower readers.
+async fn read_once(database: &Database, connection: &mut Option<Connection>) -> Result<Versions, Failure> {
+    let connection = match connection {
+        Some(connection) => connection,
+        None => connection.insert(database.read().await?.detach()),
+    };
+    Ok(Versions::read(connection).await?)
 }

@@ -6,6 +6,7 @@ pub mod client_address;
 pub mod email;
 pub mod fingerprint;
 pub mod limits;
+pub mod live_sessions;
 pub mod otp;
 pub mod password;
 pub mod password_reset;

@@ -1,8 +1,10 @@
 //! Sessions: a row that is the truth, and a token that names it.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{header, request::Parts},
+    http::{HeaderMap, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -16,7 +18,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, Database},
     error::Failure,
-    versions::{self, Versioned},
+    versions::Versions,
 };
 
 const ISSUER: &str = "mkopo";
@@ -128,8 +130,7 @@ pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Re
     database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
-                versions::moved(connection, Versioned::Sessions).await?;
+                sqlx::query(END).bind(session_id).bind(now).execute(connection).await?;
                 Ok(())
             })
         })
@@ -144,55 +145,74 @@ pub async fn end_all(
     staff_id: &str,
     now: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(&mut *connection).await?;
-    versions::moved(connection, Versioned::Sessions).await
+    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+    Ok(())
+}
+
+/// A session with whose it is.
+#[derive(sqlx::FromRow)]
+struct Found {
+    expires_at: UnixMillis,
+    #[sqlx(flatten)]
+    staff: Staff,
 }
 
 const FIND: &str = "
-    SELECT staff.staff_id, email, username, first_name, last_name, phone_number, role,
+    SELECT expires_at, staff.staff_id, email, username, first_name, last_name, phone_number, role,
            password_hash, is_active, staff.created_at
     FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
 
-async fn find(sandbox: &Sandbox, token: &str) -> Result<Session, Failure> {
+/// The live session that `token` names, as of `versions` or later.
+async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<Session>, Failure> {
     let now = sandbox.clock.now();
+    if let Some(session) = sandbox.live_sessions.get(token, versions.sessions, now) {
+        return Ok(session);
+    }
     let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
     let mut reader = sandbox.database.read().await?;
-    let staff = sqlx::query_as::<_, Staff>(FIND)
+    let found: Option<Found> = sqlx::query_as(FIND)
         .bind(&claims.jti)
         .bind(&claims.sub)
         .bind(now)
         .fetch_optional(&mut *reader)
         .await?;
-    Ok(Session { session_id: claims.jti, staff: staff.ok_or(Failure::NoSession)? })
+    let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
+    let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
+    let session = Arc::new(Session { session_id: claims.jti, staff });
+    sandbox.live_sessions.keep(token, versions.sessions, &session, expires_at);
+    Ok(session)
 }
 
 /// Lets only calls with a live session through.
 pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
-    let token = request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim().to_owned());
-    let session = match token {
-        Some(token) => find(&sandbox, &token).await,
-        None => Err(Failure::NoSession),
-    };
-    match session {
-        Ok(session) => {
+    match authenticate(&sandbox, request.headers()).await {
+        Ok((session, versions)) => {
             request.extensions_mut().insert(session);
+            request.extensions_mut().insert(versions);
             next.run(request).await
         }
         Err(failure) => failure.into_response(),
     }
 }
 
+async fn authenticate(sandbox: &Sandbox, headers: &HeaderMap) -> Result<(Arc<Session>, Versions), Failure> {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .ok_or(Failure::NoSession)?;
+    let versions = sandbox.shared_read.versions().await?;
+    Ok((find(sandbox, token, versions).await?, versions))
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for Session {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parts.extensions.get::<Self>().cloned().ok_or(Failure::NoSession)
+        let session = parts.extensions.get::<Arc<Self>>().ok_or(Failure::NoSession)?;
+        Ok(Self::clone(session))
     }
 }

@@ -2,14 +2,18 @@
 
 use axum::{Router, extract::State, http::HeaderMap, response::Response, routing::get};
 
-use crate::{Sandbox, error::Failure, lists};
+use crate::{Sandbox, edge::Query, error::Failure, lists::PageQuery, versions::Versions};
 
 /// The calls about loans; all need a session.
 pub fn signed_in() -> Router<Sandbox> {
     Router::new().route("/disbursements/pending", get(pending))
 }
 
-async fn pending(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<Response, Failure> {
-    let mut reader = sandbox.database.read().await?;
-    lists::answer(&headers, &super::pending(&mut reader).await?)
+async fn pending(
+    State(sandbox): State<Sandbox>,
+    versions: Versions,
+    Query(page): Query<PageQuery>,
+    asked: HeaderMap,
+) -> Result<Response, Failure> {
+    sandbox.pending.answer("/api/v1/disbursements/pending", versions, &page, &asked).await
 }

@@ -3,7 +3,7 @@
 pub mod api;
 mod pending;
 
-pub use pending::{PendingLoan, pending};
+pub use pending::PendingLoan;
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{DisbursementStatus, LoanStatus};
-use crate::{clock::UnixMillis, database::Connection};
+use crate::{clock::UnixMillis, lists};
 
 /// A loan as the pending list shows it; the fields are the contract's.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
@@ -46,26 +46,48 @@ fn percent<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_f64(*basis_points as f64 / 100.0)
 }
 
-const PENDING: &str = "
-    SELECT loan.loan_id, loan.customer_id,
-           customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
-           customer.phone_number AS customer_phone_number, customer.id_number AS customer_id_number,
-           customer.nickname AS customer_nickname, customer.gender AS customer_gender,
-           customer.status AS customer_status, customer.account_id AS customer_account_id,
-           customer.account_number, customer.account_status, customer.credit_score, customer.risk_level,
-           loan.amount AS total_loan_amount, loan.interest_rate_bp, loan.status AS loan_status,
-           COALESCE((SELECT payout.status FROM payout WHERE payout.loan_id = loan.loan_id
-                     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1), 'NOT_STARTED')
-               AS disbursement_status,
-           loan.approved_at, loan.approver_id, loan.approver_name, loan.approver_email,
-           loan.remaining_balance, loan.notes,
-           loan.created_at AS loan_created_at, loan.updated_at AS loan_updated_at,
-           loan.term_months AS term, loan.purpose
-    FROM loan JOIN customer ON customer.customer_id = loan.customer_id
-    WHERE loan.status = 'APPROVED'
-    ORDER BY loan.approved_at DESC, loan.loan_id DESC";
+/// The rows of [`PendingLoan`], to which a query adds its own end.
+macro_rules! select_pending {
+    ($rest:literal) => {
+        concat!(
+            "SELECT loan.loan_id, loan.customer_id,
+                    customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
+                    customer.phone_number AS customer_phone_number, customer.id_number AS customer_id_number,
+                    customer.nickname AS customer_nickname, customer.gender AS customer_gender,
+                    customer.status AS customer_status, customer.account_id AS customer_account_id,
+                    customer.account_number, customer.account_status, customer.credit_score,
+                    customer.risk_level, loan.amount AS total_loan_amount, loan.interest_rate_bp,
+                    loan.status AS loan_status,
+                    COALESCE((SELECT payout.status FROM payout WHERE payout.loan_id = loan.loan_id
+                              ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1), 'NOT_STARTED')
+                        AS disbursement_status,
+                    loan.approved_at, loan.approver_id, loan.approver_name, loan.approver_email,
+                    loan.remaining_balance, loan.notes,
+                    loan.created_at AS loan_created_at, loan.updated_at AS loan_updated_at,
+                    loan.term_months AS term, loan.purpose
+             FROM loan JOIN customer ON customer.customer_id = loan.customer_id
+             WHERE loan.status = 'APPROVED' ",
+            $rest
+        )
+    };
+}
 
-/// Every loan that waits, the latest approval first.
-pub async fn pending(connection: &mut Connection) -> Result<Vec<PendingLoan>, sqlx::Error> {
-    sqlx::query_as(PENDING).fetch_all(connection).await
+impl lists::Row for PendingLoan {
+    const ALL: &'static str = select_pending!("ORDER BY loan.approved_at DESC, loan.loan_id DESC");
+    const CHANGED: &'static str = select_pending!(
+        "AND loan.loan_id IN (SELECT loan_id FROM loan_change WHERE version > $1)
+         ORDER BY loan.approved_at DESC, loan.loan_id DESC"
+    );
+    const PAGE: &'static str = select_pending!(
+        "AND (loan.approved_at, loan.loan_id) < ($1, $2)
+         ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $3"
+    );
+
+    fn place(&self) -> lists::Place {
+        lists::Place { at: self.approved_at, id: self.loan_id.as_str().into() }
+    }
+
+    fn loan_id(&self) -> &str {
+        &self.loan_id
+    }
 }

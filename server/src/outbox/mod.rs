@@ -86,3 +86,16 @@ impl Outbox {
         self.0.notified().await;
     }
 }
+
+const COUNT: &str = "SELECT channel, count(*) FROM outbox_message GROUP BY channel";
+const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
+
+/// How many messages there are of each channel.
+pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
+    sqlx::query_as(COUNT).fetch_all(connection).await
+}
+
+/// How many messages are still to be sent, or to be tried again.
+pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(COUNT_WAITING).fetch_one(connection).await
+}

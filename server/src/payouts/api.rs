@@ -3,7 +3,7 @@
 use axum::{
     Router,
     body::Body,
-    extract::{Path, State, rejection::PathRejection},
+    extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -15,10 +15,11 @@ use super::{Call, DisbursementRequest, IdempotencyKey, Reply};
 use crate::{
     Sandbox,
     auth::session::Session,
-    edge::{self, Json},
+    edge::{self, Json, Path, Query},
     error::{Failure, Form},
-    lists,
+    lists::PageQuery,
     phone::Msisdn,
+    versions::Versions,
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -76,11 +77,10 @@ async fn disburse(
     State(sandbox): State<Sandbox>,
     session: Session,
     form: Form,
-    loan_id: Result<Path<String>, PathRejection>,
+    Path(loan_id): Path<String>,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Failure> {
-    let Path(loan_id) = loan_id.map_err(|_| Failure::NotFound)?;
     let key = idempotency_key(&headers)?;
     let wire = WireRequest::read(&body)?;
     let call = key.map(|key| Call::new(session.staff.staff_id.clone(), key, &loan_id, &body));
@@ -120,7 +120,11 @@ impl IntoResponse for Reply {
     }
 }
 
-async fn records(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<Response, Failure> {
-    let mut reader = sandbox.database.read().await?;
-    lists::answer(&headers, &super::records(&mut reader).await?)
+async fn records(
+    State(sandbox): State<Sandbox>,
+    versions: Versions,
+    Query(page): Query<PageQuery>,
+    asked: HeaderMap,
+) -> Result<Response, Failure> {
+    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, &asked).await
 }

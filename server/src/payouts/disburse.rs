@@ -5,7 +5,7 @@
 
 use super::{
     Call, FIRST_CHECK, PATIENCE, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency, records,
-    settle::{Settled, Verdict, lists_changed, settle},
+    settle::{Settled, Verdict, settle},
 };
 use crate::{
     Sandbox,
@@ -208,7 +208,6 @@ impl Claim {
             .bind(self.now.plus(FIRST_CHECK))
             .execute(&mut *connection)
             .await?;
-        lists_changed(connection).await?;
         let record = records::record(connection, &self.payout_id).await?;
         let payment = Payment {
             originator_id: self.transaction_id.clone(),

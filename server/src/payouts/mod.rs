@@ -13,7 +13,7 @@ pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{Call, IdempotencyKey};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_settling, reconcile};
-pub use records::{Record, records};
+pub use records::Record;
 pub use reply::Reply;
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::PayoutStatus;
-use crate::{clock::UnixMillis, database::Connection, error::Failure};
+use crate::{clock::UnixMillis, database::Connection, error::Failure, lists};
 
 /// A payout as history shows it; the fields are the contract's.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
@@ -57,13 +57,27 @@ macro_rules! select_records {
     };
 }
 
-const ALL: &str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
 const ONE: &str = select_records!("WHERE payout.payout_id = $1");
 const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status IN ('PENDING', 'COMPLETED')");
 
-/// Every record, the newest first.
-pub async fn records(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
-    sqlx::query_as(ALL).fetch_all(connection).await
+impl lists::Row for Record {
+    const ALL: &'static str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
+    const CHANGED: &'static str = select_records!(
+        "WHERE payout.loan_id IN (SELECT loan_id FROM loan_change WHERE version > $1)
+         ORDER BY payout.created_at DESC, payout.payout_id DESC"
+    );
+    const PAGE: &'static str = select_records!(
+        "WHERE (payout.created_at, payout.payout_id) < ($1, $2)
+         ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
+    );
+
+    fn place(&self) -> lists::Place {
+        lists::Place { at: self.created_at, id: self.id.as_str().into() }
+    }
+
+    fn loan_id(&self) -> &str {
+        &self.loan_id
+    }
 }
 
 /// The record of one payout.

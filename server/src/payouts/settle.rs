@@ -11,7 +11,6 @@ use crate::{
     outbox,
     phone::Msisdn,
     randomness::Randomness,
-    versions::{self, Versioned},
 };
 
 /// What became of a payout.
@@ -120,7 +119,6 @@ impl Settling {
             sqlx::query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
             self.tell_customer(connection, &record, receipt).await?;
         }
-        lists_changed(connection).await?;
         tracing::info!(
             loan.id = record.loan_id,
             payout.id = record.id,
@@ -160,10 +158,4 @@ impl Settling {
         outbox::sms(connection, &self.randomness, self.now, &phone, &text, None).await?;
         Ok(())
     }
-}
-
-/// A payout shows in both lists.
-pub(super) async fn lists_changed(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    versions::moved(connection, Versioned::Pending).await?;
-    versions::moved(connection, Versioned::Records).await
 }

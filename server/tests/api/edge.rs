@@ -115,3 +115,190 @@ async fn every_answer_keeps_browsers_safe() {
     assert_eq!(answer.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
     assert_eq!(answer.headers[header::CONTENT_SECURITY_POLICY], "default-src 'none'; frame-ancestors 'none'");
 }
+
+/// A failure's media type to a caller with this `Accept`.
+async fn media_type(app: &TestApp, accept: &str) -> String {
+    let request = Request::get("/api/v1/auth/me").header(header::ACCEPT, accept).body(Body::empty()).unwrap();
+    let answer = app.send(request).await;
+    answer.headers[header::CONTENT_TYPE].to_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_problem_is_sent_to_who_likes_it_no_less_than_json() {
+    let app = TestApp::start().await;
+    for accept in [
+        "application/problem+json",
+        "Application/Problem+JSON;q=0.8, application/json;q=0.7",
+        "application/json, application/problem+json",
+        "text/html, application/problem+json;q=0.1, */*;q=0.1",
+    ] {
+        assert_eq!(media_type(&app, accept).await, "application/problem+json", "{accept}");
+    }
+    for accept in [
+        "*/*",
+        "application/*",
+        "application/json",
+        "application/json, application/problem+json;q=0.9",
+        "application/problem+json;q=0",
+        "application/problem+json;q=2",
+        "x-application/problem+json",
+        "",
+    ] {
+        assert_eq!(media_type(&app, accept).await, "application/json", "{accept}");
+    }
+}
+
+#[tokio::test]
+async fn head_answers_as_get_does_without_the_body() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let got = agent.get("/api/v1/disbursements/pending").await;
+    let head = app
+        .send(crate::test_app::request(
+            Method::HEAD,
+            "/api/v1/disbursements/pending",
+            Some(&agent.token),
+            None,
+        ))
+        .await;
+    assert_eq!(head.status, 200);
+    assert!(head.bytes.is_empty());
+    assert_eq!(head.headers[header::ETAG], got.headers[header::ETAG]);
+    assert_eq!(head.headers[header::CONTENT_LENGTH], got.sent.to_string());
+}
+
+#[tokio::test]
+async fn options_tells_what_a_path_takes() {
+    let app = TestApp::start().await;
+    let answer = app.call(Method::OPTIONS, "/api/v1/auth/login", None).await;
+    assert_eq!((answer.status.as_u16(), &answer.headers[header::ALLOW]), (204, &"POST".parse().unwrap()));
+}
+
+fn preflight(path: &str, origin: &str) -> Request<Body> {
+    Request::options(path)
+        .header(header::ORIGIN, origin)
+        .header(header::ACCESS_CONTROL_REQUEST_METHOD, "POST")
+        .header(header::ACCESS_CONTROL_REQUEST_HEADERS, "authorization,content-type,idempotency-key")
+        .body(Body::empty())
+        .unwrap()
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_are_not_let_in() {
+    let app = TestApp::start().await;
+    let answer = app.send(preflight("/api/v1/auth/login", "https://portal.example.com")).await;
+    assert!(!answer.headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
+}
+
+#[tokio::test]
+async fn pages_of_an_allowed_origin_are_let_in() {
+    let allowed = "https://portal.example.com,http://localhost:3000";
+    let app = TestApp::start_with(&["--allowed-origins", allowed]).await;
+    for origin in allowed.split(',') {
+        let answer = app.send(preflight("/api/v1/disbursements/LN-1/disburse", origin)).await;
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin);
+        let allowed = answer.headers[header::ACCESS_CONTROL_ALLOW_HEADERS].to_str().unwrap();
+        assert!(allowed.contains("idempotency-key") && allowed.contains("authorization"), "{allowed}");
+        let failed =
+            Request::get("/api/v1/auth/me").header(header::ORIGIN, origin).body(Body::empty()).unwrap();
+        let failed = app.send(failed).await;
+        assert_eq!(
+            failed.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN],
+            origin,
+            "a page can read why it failed"
+        );
+        let exposed = failed.headers[header::ACCESS_CONTROL_EXPOSE_HEADERS].to_str().unwrap();
+        assert!(exposed.contains("x-request-id"), "{exposed}");
+    }
+    for origin in ["https://evil.example.com", "https://portal.example.com.evil.com", "null"] {
+        let answer = app.send(preflight("/api/v1/auth/login", origin)).await;
+        assert!(!answer.headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN), "{origin}");
+    }
+}
+
+#[test]
+fn what_is_no_origin_is_not_taken_for_one() {
+    use clap::Parser;
+    for wrong in
+        ["*", "portal.example.com", "https://portal.example.com/path", "ftp://x", "https://x?y", "https://"]
+    {
+        let line = ["mkopo", "serve", "--allowed-origins", wrong];
+        let error = mkopo::config::CommandLine::try_parse_from(line).unwrap_err().to_string();
+        assert!(error.contains("--allowed-origins"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn browsers_are_told_to_stay_with_tls_where_there_is_tls() {
+    let hsts = header::STRICT_TRANSPORT_SECURITY;
+    let plain = TestApp::start().await.call(Method::GET, "/healthz", None).await;
+    assert!(!plain.headers.contains_key(&hsts));
+    let behind_tls = TestApp::start_with(&["--behind-tls", "true"]).await;
+    assert_eq!(behind_tls.call(Method::GET, "/healthz", None).await.headers[hsts], "max-age=31536000");
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let app = TestApp::start().await;
+    tokio::time::pause();
+    let never = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+    let (status, code, _) = app.send(login_with("application/json", never)).await.failure();
+    assert_eq!((status, code.as_str()), (408, "body_too_slow"));
+}
+
+#[tokio::test]
+async fn nothing_that_is_sent_is_more_than_a_refusal() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let deep = "[".repeat(50_000);
+    let mut requests = Vec::new();
+    for path in [
+        "/api/v1/disbursements/%00/disburse",
+        "/api/v1/disbursements/%ff%fe/disburse",
+        "/api/v1/disbursements/%2e%2e%2f%2e%2e%2fetc%2fpasswd/disburse",
+        "/api/v1/disbursements/'%20OR%201=1--/disburse",
+        "/api/v1/disbursements/%F0%9F%92%B8/disburse",
+        "/api/v1/disbursements/%/disburse",
+    ] {
+        let body = r#"{"agent_id":1,"amount":1,"phone_number":"0700000000"}"#;
+        requests.push(
+            Request::post(path).header(header::CONTENT_TYPE, "application/json").body(Body::from(body)),
+        );
+    }
+    for body in [
+        deep.as_bytes(),
+        b"\xff\xfe",
+        b"{\"email\":\"\\u0000\",\"password\":\"\\u0000\"}",
+        b"{\"email\":\"\\ud800\",\"password\":\"x\"}",
+        b"{\"email\":\"a@b\",\"email\":\"c@d\",\"password\":\"x\"}",
+        b"{\"email\":1e999,\"password\":99999999999999999999999999}",
+        b"null",
+        b"",
+    ] {
+        requests.push(Ok(login_with("application/json", body.to_vec())));
+    }
+    for path in [
+        "/%00",
+        "/..%2f..%2fetc/passwd",
+        "/slices/%00",
+        "/docs/%00",
+        "/docs/%ff",
+        "/api/v1/%ff",
+        "//",
+        "/api/v1//",
+    ] {
+        requests.push(Request::get(path).body(Body::empty()));
+    }
+    for request in requests {
+        let mut request = request.unwrap();
+        let token = format!("Bearer {}", agent.token).parse().unwrap();
+        request.headers_mut().insert(header::AUTHORIZATION, token);
+        let call = format!("{} {}", request.method(), request.uri());
+        let answer = app.send(request).await;
+        assert!(answer.status.is_client_error(), "{call}: {}", answer.status);
+        let text = String::from_utf8(answer.bytes).unwrap();
+        for leak in ["SELECT", "sqlx", "sqlite", "src/", ".rs", "panicked", "/work", "/root"] {
+            assert!(!text.contains(leak), "{call}: {text}");
+        }
+    }
+}

@@ -4,11 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod command_line;
+mod connections;
 mod contract;
 mod database;
 mod edge;
 mod idempotency;
 mod limits;
+mod lists;
 mod loans;
 mod logs;
 mod mail_server;
@@ -18,5 +20,6 @@ mod outbox;
 mod password_reset;
 mod payouts;
 mod reconciling;
+mod service;
 mod sign_in;
 mod test_app;

@@ -211,3 +211,51 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
         assert_eq!(status(&token).await, StatusCode::UNAUTHORIZED, "{token}");
     }
 }
+
+#[tokio::test]
+async fn a_session_that_ends_in_one_process_is_dead_at_once_in_another() {
+    let here = TestApp::start().await;
+    let there = here.beside().await;
+    for _ in 0..3 {
+        let token = here.sign_in("agent").await.token;
+        assert_eq!(there.with(&token).get("/api/v1/auth/me").await.status, StatusCode::OK);
+        assert_eq!(here.with(&token).post("/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+        assert_eq!(there.with(&token).get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_in_time_in_a_process_that_knows_it() {
+    let app = TestApp::start_with(&["--session-minutes", "30"]).await;
+    let agent = app.sign_in("agent").await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    app.clock.advance(Duration::from_mins(30));
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_change_of_whose_session_it_is_shows_at_once() {
+    let here = TestApp::start().await;
+    let there = here.beside().await;
+    let token = here.sign_in("agent").await.token;
+    assert_eq!(there.with(&token).get("/api/v1/auth/me").await.json()["role"], "agent");
+    for (statement, email) in [
+        ("UPDATE staff SET role = 'supervisor' WHERE email = $1", "agent@mkopo.test"),
+        ("UPDATE staff SET is_active = 0 WHERE email = $1", "agent@mkopo.test"),
+    ] {
+        let write = here.sandbox.database.write(move |connection: &mut mkopo::database::Connection| {
+            Box::pin(async move {
+                sqlx::query(statement).bind(email).execute(connection).await?;
+                Ok(())
+            })
+        });
+        write.await.unwrap();
+        let me = there.with(&token).get("/api/v1/auth/me").await;
+        if me.status == StatusCode::OK {
+            assert_eq!(me.json()["role"], "supervisor");
+        } else {
+            assert!(statement.contains("is_active"));
+            assert_eq!(me.status, StatusCode::UNAUTHORIZED);
+        }
+    }
+}

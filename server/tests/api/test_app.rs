@@ -1,6 +1,6 @@
 //! The whole service on a fresh database, called without a network.
 
-use std::{net::SocketAddr, path::Path, pin::Pin, time::Duration};
+use std::{io::Read, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -34,7 +34,7 @@ pub struct TestApp {
     pub sandbox: Sandbox,
     pub clock: Clock,
     router: Router,
-    data_dir: TempDir,
+    data_dir: Arc<TempDir>,
     /// How often it was started; each start draws other ids, as a real one does.
     starts: u64,
 }
@@ -46,7 +46,12 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with further options of `mkopo serve`.
     pub async fn start_with(options: &[&str]) -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Clock::held_at(NOON), options, 0).await
+        Self::open(Arc::new(tempfile::tempdir().unwrap()), Clock::held_at(NOON), options, 0).await
+    }
+
+    /// Another process on the same data, with the same clock.
+    pub async fn beside(&self) -> Self {
+        Self::open(Arc::clone(&self.data_dir), self.clock.clone(), &[], self.starts + 1000).await
     }
 
     /// Stops and starts again on the same data.
@@ -68,7 +73,7 @@ impl TestApp {
         self.data_dir.path()
     }
 
-    async fn open(data_dir: TempDir, clock: Clock, options: &[&str], starts: u64) -> Self {
+    async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(7 + starts)).await.unwrap();
         let router = mkopo::router(sandbox.clone());
@@ -196,8 +201,14 @@ impl TestApp {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
-        contract::check(&method, &path, parts.status, &parts.headers, &body);
-        Answer { status: parts.status, headers: parts.headers, bytes: body.to_vec() }
+        let bytes = decoded(&parts.headers, &body);
+        contract::check(&method, &path, parts.status, &parts.headers, &bytes);
+        Answer { status: parts.status, headers: parts.headers, bytes, sent: body.len() }
+    }
+
+    /// Someone who signed in here or elsewhere.
+    pub fn with(&self, token: &str) -> Staff<'_> {
+        Staff { app: self, token: token.to_owned() }
     }
 
     /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`.
@@ -241,6 +252,15 @@ pub struct Staff<'a> {
 impl Staff<'_> {
     pub async fn get(&self, path: &str) -> Answer {
         self.app.send(request(Method::GET, path, Some(&self.token), None)).await
+    }
+
+    /// Like [`Staff::get`], with further headers.
+    pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
+        let mut request = request(Method::GET, path, Some(&self.token), None);
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        self.app.send(request).await
     }
 
     pub async fn post(&self, path: &str, body: Option<Value>) -> Answer {
@@ -328,11 +348,26 @@ pub fn request(method: Method, path: &str, token: Option<&str>, body: Option<Val
     .unwrap()
 }
 
+fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match headers.get(header::CONTENT_ENCODING).map(|encoding| encoding.to_str().unwrap()) {
+        None => plain.extend_from_slice(body),
+        Some("gzip") => _ = flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap(),
+        Some("br") => _ = brotli::Decompressor::new(body, 4096).read_to_end(&mut plain).unwrap(),
+        Some("zstd") => plain = zstd::decode_all(body).unwrap(),
+        Some(other) => panic!("nobody asked for {other}"),
+    }
+    plain
+}
+
 /// What came back.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    /// The body as it reads.
     pub bytes: Vec<u8>,
+    /// How many bytes it took.
+    pub sent: usize,
 }
 
 impl Answer {

@@ -1,0 +1,338 @@
+//! How fast the pending list is served, beside axum sending the same bytes from memory; how soon
+//! a start answers; and what memory it takes.
+//!
+//! Server, comparison, writer and load are processes of their own on this machine, so read the
+//! ratios, not the rates. `cargo bench --bench lists`.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement stops at the first surprise")]
+#![expect(clippy::cast_precision_loss, reason = "figures to read")]
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use mkopo::{clock::UnixMillis, database::Database};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+const CONNECTIONS: usize = 32;
+const ROUNDS: usize = 3;
+const ROUND: Duration = Duration::from_secs(3);
+const WRITES_A_SECOND: u32 = 200;
+const PENDING: &str = "/api/v1/disbursements/pending";
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("--ready-bytes") => runtime.block_on(send_ready_bytes(&arguments[2])),
+        Some("--write") => runtime.block_on(write_for_ever(Path::new(&arguments[2]))),
+        _ => runtime.block_on(async {
+            for loans in [100, 10_000] {
+                measure(loans).await;
+            }
+        }),
+    }
+}
+
+async fn measure(loans: i64) {
+    println!("\n{loans} loans, {CONNECTIONS} connections, best of {ROUNDS} rounds of {ROUND:?}");
+    let folder = tempfile::tempdir().unwrap();
+    fill(folder.path(), loans).await;
+
+    // Once, so that what follows is a start on existing data.
+    drop(Server::start(folder.path()).await);
+    let server = Server::start(folder.path()).await;
+    println!("  start to first answer          {:>8} ms  (target 150)", server.started_in.as_millis());
+
+    let token = sign_in(server.address).await;
+    let plain = get(server.address, &format!("Authorization: Bearer {token}\r\n")).await;
+    let etag = header(&plain.head, "etag").to_owned();
+    let body = folder.path().join("body.json");
+    std::fs::write(&body, &plain.body).unwrap();
+    let comparison = Comparison::start(&body);
+
+    let signed_in = format!("Authorization: Bearer {token}\r\n");
+    let compressed = format!("{signed_in}Accept-Encoding: zstd\r\n");
+    let known = format!("{signed_in}If-None-Match: {etag}\r\n");
+    let mut best = [Rate::default(); 5];
+    for _ in 0..ROUNDS {
+        best[0].keep(load(comparison.address, "").await);
+        best[1].keep(load(server.address, &signed_in).await);
+        best[2].keep(load(server.address, &compressed).await);
+        best[3].keep(load(server.address, &known).await);
+        let writer = writer(folder.path());
+        best[4].keep(load(server.address, &signed_in).await);
+        drop(writer);
+    }
+    let ready = best[0];
+    ready.print("axum, the same bytes from memory", ready);
+    best[1].print("signed in", ready);
+    best[2].print("signed in, zstd", ready);
+    best[3].print("signed in, 304", ready);
+    best[4].print(&format!("another process writes {WRITES_A_SECOND}/s"), ready);
+    println!("  resident memory of the server  {:>8} MB  (target 100)", server.resident_megabytes());
+}
+
+/// Demo data, and loans until `loans` wait.
+async fn fill(folder: &Path, loans: i64) {
+    drop(Server::start(folder).await);
+    let database = Database::open(&folder.join("mkopo.db")).await.unwrap();
+    let count = |database: Database| async move {
+        let mut reader = database.read().await.unwrap();
+        let waiting = "SELECT count(*) FROM loan WHERE status = 'APPROVED'";
+        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *reader).await.unwrap()
+    };
+    let missing = loans - count(database.clone()).await;
+    database.close().await;
+    let made = Command::new(env!("CARGO_BIN_EXE_mkopo"))
+        .args(["seed", "--loans", &missing.to_string(), "--records", "0", "--data-dir"])
+        .arg(folder)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    assert!(made.unwrap().success());
+}
+
+/// The service as a deployment runs it.
+struct Server {
+    process: Child,
+    address: SocketAddr,
+    started_in: Duration,
+}
+
+impl Server {
+    async fn start(folder: &Path) -> Self {
+        let address = free_address();
+        let start = Instant::now();
+        let process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
+            .args(["serve", "--demo", "true", "--listen", &address.to_string(), "--data-dir"])
+            .arg(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while TcpStream::connect(address).await.is_err() {
+            assert!(start.elapsed() < Duration::from_secs(20), "the server does not start");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        get(address, "").await;
+        Self { process, address, started_in: start.elapsed() }
+    }
+
+    fn resident_megabytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+/// Axum, sending bytes that it has.
+struct Comparison {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Comparison {
+    fn start(body: &Path) -> Self {
+        let address = free_address();
+        let process = Command::new(std::env::current_exe().unwrap())
+            .arg("--ready-bytes")
+            .arg(body)
+            .env("BENCH_LISTEN", address.to_string())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        Self { process, address }
+    }
+}
+
+impl Drop for Comparison {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+async fn send_ready_bytes(body: &str) {
+    let body = axum::body::Bytes::from(std::fs::read(body).unwrap());
+    let answer = move || {
+        let body = body.clone();
+        async move { ([("content-type", "application/json")], body) }
+    };
+    let router = axum::Router::new().route(PENDING, axum::routing::get(answer));
+    let listener = TcpListener::bind(std::env::var("BENCH_LISTEN").unwrap()).await.unwrap();
+    axum::serve(listener, router).await.unwrap();
+}
+
+struct Writer(Child);
+
+fn writer(folder: &Path) -> Writer {
+    Writer(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder).spawn().unwrap())
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+const TOUCH: &str = "
+    UPDATE loan SET updated_at = $1 WHERE loan_id = (
+        SELECT loan_id FROM loan WHERE status = 'APPROVED'
+        ORDER BY approved_at DESC, loan_id DESC LIMIT 1 OFFSET $2)";
+
+/// Changes one waiting loan after the other, as another server would.
+async fn write_for_ever(folder: &Path) {
+    let database = Database::open(&folder.join("mkopo.db")).await.unwrap();
+    let mut ticks = tokio::time::interval(Duration::from_secs(1) / WRITES_A_SECOND);
+    for number in 0_i64.. {
+        ticks.tick().await;
+        let touch = database.write(move |connection: &mut mkopo::database::Connection| {
+            Box::pin(async move {
+                sqlx::query(TOUCH).bind(UnixMillis(number)).bind(number % 100).execute(connection).await?;
+                Ok(())
+            })
+        });
+        _ = touch.await;
+    }
+}
+
+fn free_address() -> SocketAddr {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+async fn sign_in(address: SocketAddr) -> String {
+    let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, mkopo::demo::PASSWORD);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let answer = read_answer(&mut stream, &mut Vec::new()).await;
+    let answer: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    answer["user"]["token"].as_str().unwrap().to_owned()
+}
+
+struct Answer {
+    head: String,
+    body: Vec<u8>,
+}
+
+fn request(headers: &str) -> String {
+    format!("GET {PENDING} HTTP/1.1\r\nHost: bench\r\n{headers}\r\n")
+}
+
+async fn get(address: SocketAddr, headers: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request(headers).as_bytes()).await.unwrap();
+    read_answer(&mut stream, &mut Vec::new()).await
+}
+
+async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Answer {
+    buffer.clear();
+    let mut chunk = [0; 64 * 1024];
+    loop {
+        let read = stream.read(&mut chunk).await.unwrap();
+        assert!(read > 0, "closed: {}", String::from_utf8_lossy(buffer));
+        buffer.extend_from_slice(&chunk[..read]);
+        let Some(end) = buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8(buffer[..end].to_vec()).unwrap();
+        let length = header(&head, "content-length").parse().unwrap_or(0);
+        let mut body = buffer.split_off(end + 4);
+        let have = body.len();
+        body.resize(length, 0);
+        stream.read_exact(&mut body[have..]).await.unwrap();
+        return Answer { head, body };
+    }
+}
+
+fn header<'a>(head: &'a str, name: &str) -> &'a str {
+    head.lines()
+        .filter_map(|line| line.split_once(": "))
+        .find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+        .unwrap_or_default()
+}
+
+#[derive(Clone, Copy, Default)]
+struct Rate {
+    a_second: f64,
+    p99: Duration,
+}
+
+impl Rate {
+    fn keep(&mut self, other: Self) {
+        if other.a_second > self.a_second {
+            *self = other;
+        }
+    }
+
+    fn print(self, what: &str, ready: Self) {
+        let ratio = self.a_second / ready.a_second;
+        println!("  {what:<32} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}", self.a_second, self.p99);
+    }
+}
+
+/// Asks by all connections at once, for one round.
+async fn load(address: SocketAddr, headers: &str) -> Rate {
+    let until = Instant::now() + ROUND;
+    let asking = (0..CONNECTIONS).map(|_| {
+        let request = request(headers);
+        tokio::spawn(async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.set_nodelay(true).unwrap();
+            let mut took = Vec::new();
+            let mut chunk = vec![0; 256 * 1024];
+            while Instant::now() < until {
+                let start = Instant::now();
+                stream.write_all(request.as_bytes()).await.unwrap();
+                pass_over_answer(&mut stream, &mut chunk).await;
+                took.push(start.elapsed());
+            }
+            took
+        })
+    });
+    let started = Instant::now();
+    let mut took: Vec<Duration> = Vec::new();
+    for asking in futures::future::join_all(asking).await {
+        took.extend(asking.expect("a connection failed"));
+    }
+    let elapsed = started.elapsed();
+    took.sort_unstable();
+    Rate { a_second: took.len() as f64 / elapsed.as_secs_f64(), p99: took[took.len() * 99 / 100] }
+}
+
+/// Reads an answer without looking at it: this is not what is measured.
+async fn pass_over_answer(stream: &mut TcpStream, chunk: &mut [u8]) {
+    let mut have = 0;
+    loop {
+        let read = stream.read(&mut chunk[have..]).await.unwrap();
+        assert!(read > 0, "closed");
+        have += read;
+        let Some(end) = chunk[..have].windows(4).position(|bytes| bytes == b"\r\n\r\n") else { continue };
+        let head = std::str::from_utf8(&chunk[..end]).unwrap();
+        assert!(head.starts_with("HTTP/1.1 200") || head.starts_with("HTTP/1.1 304"), "{head}");
+        let length: usize = header(head, "content-length").parse().unwrap_or(0);
+        let mut left = (end + 4 + length).checked_sub(have).unwrap();
+        while left > 0 {
+            let read = stream.read(chunk).await.unwrap();
+            assert!(read > 0, "closed");
+            left -= read;
+        }
+        return;
+    }
+}

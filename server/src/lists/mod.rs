@@ -1,0 +1,111 @@
+//! The two lists as bodies: kept ready, and never stale.
+//!
+//! Each list keeps its body, the version it was read at, and where in it each row stands. A call
+//! brings the version as it is now; when the kept one is older, the rows of the loans that changed
+//! since are read and put in their places, and nothing else is read or written anew. Measured with
+//! 10,000 loans: to read and write all of them for each call manages 9 calls a second.
+
+mod kept;
+mod page;
+
+pub use page::PageQuery;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use axum::{http::HeaderMap, response::Response};
+use serde::Serialize;
+use sqlx::{FromRow, sqlite::SqliteRow};
+use tokio::sync::Mutex;
+
+use self::kept::Kept;
+use crate::{clock::UnixMillis, database::Database, error::Failure, versions::Versions};
+
+/// A row of a list, the way it is sent. Its queries order by place, the latest first.
+pub trait Row: Serialize + for<'r> FromRow<'r, SqliteRow> + Send + Unpin + 'static {
+    /// Selects all rows.
+    const ALL: &'static str;
+    /// Selects the rows of the loans that changed after version `$1`.
+    const CHANGED: &'static str;
+    /// Selects the `$3` rows that come after the place `($1, $2)`.
+    const PAGE: &'static str;
+
+    /// Where the row stands.
+    fn place(&self) -> Place;
+    /// The loan that it tells of.
+    fn loan_id(&self) -> &str;
+}
+
+/// Where a row stands among the others: by time, and by id where times are the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// When what the row tells of happened.
+    pub at: UnixMillis,
+    /// The row's id.
+    pub id: Box<str>,
+}
+
+/// A list whose body is kept. Clones are the same one.
+#[derive(Debug)]
+pub struct List<R>(Arc<Inner<R>>);
+
+#[derive(Debug)]
+struct Inner<R> {
+    database: Database,
+    kept: RwLock<Option<Arc<Kept>>>,
+    /// Held by the one who brings `kept` up to date.
+    renewing: Mutex<()>,
+    rows: std::marker::PhantomData<fn() -> R>,
+}
+
+impl<R: Row> List<R> {
+    /// The list of what `database` holds.
+    pub fn of(database: Database) -> Self {
+        Self(Arc::new(Inner {
+            database,
+            kept: RwLock::new(None),
+            renewing: Mutex::new(()),
+            rows: std::marker::PhantomData,
+        }))
+    }
+
+    /// Answers a GET at `path`: the list at `versions` or later, or the page of it that `page` asks for.
+    pub async fn answer(
+        &self,
+        path: &str,
+        versions: Versions,
+        page: &PageQuery,
+        asked: &HeaderMap,
+    ) -> Result<Response, Failure> {
+        if let Some(page) = page.wanted()? {
+            return page::answer::<R>(&self.0.database, path, &page, asked).await;
+        }
+        self.kept_since(versions.loans).await?.body().answer(asked).await
+    }
+
+    async fn kept_since(&self, version: i64) -> Result<Arc<Kept>, Failure> {
+        if let Some(kept) = self.0.kept().filter(|kept| kept.version() >= version) {
+            return Ok(kept);
+        }
+        // A task of its own: were it dropped with a caller who lost patience, nobody would ever
+        // finish where a long list takes longer than callers wait.
+        let renewed = tokio::spawn(Inner::renew(Arc::clone(&self.0), version));
+        renewed.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+    }
+}
+
+impl<R: Row> Inner<R> {
+    fn kept(&self) -> Option<Arc<Kept>> {
+        self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn renew(self: Arc<Self>, version: i64) -> Result<Arc<Kept>, Failure> {
+        let _alone = self.renewing.lock().await;
+        let before = self.kept();
+        if let Some(kept) = before.as_ref().filter(|kept| kept.version() >= version) {
+            return Ok(Arc::clone(kept));
+        }
+        let kept = Arc::new(Kept::renew::<R>(&self.database, before.as_deref()).await?);
+        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&kept));
+        Ok(kept)
+    }
+}

@@ -1,0 +1,115 @@
+//! A list page by page, for callers with very long ones. A page is read when it is asked for.
+
+use std::sync::Arc;
+
+use axum::{
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
+};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::Deserialize;
+
+use super::{Place, Row};
+use crate::{
+    clock::UnixMillis,
+    database::Database,
+    error::Failure,
+    ready_body::{ReadyBody, digest},
+};
+
+/// What a call asks of a list.
+#[derive(Debug, Default, Deserialize)]
+pub struct PageQuery {
+    limit: Option<u32>,
+    cursor: Option<String>,
+}
+
+/// The page that is wanted.
+#[derive(Debug)]
+pub struct Page {
+    limit: u32,
+    after: Place,
+}
+
+impl PageQuery {
+    const LIMIT_AT_MOST: u32 = 1000;
+
+    /// The page asked for, if one was.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn wanted(&self) -> Result<Option<Page>, Failure> {
+        let Some(limit) = self.limit else {
+            return match self.cursor {
+                Some(_) => Err(Failure::BadParameter("cursor needs limit beside it".to_owned())),
+                None => Ok(None),
+            };
+        };
+        if !(1..=Self::LIMIT_AT_MOST).contains(&limit) {
+            let wrong = format!("limit must be from 1 to {}", Self::LIMIT_AT_MOST);
+            return Err(Failure::BadParameter(wrong));
+        }
+        let after = match &self.cursor {
+            Some(cursor) => Place::from_cursor(cursor)
+                .ok_or_else(|| Failure::BadParameter("cursor is not one that a Link gave".to_owned()))?,
+            None => Place { at: UnixMillis(i64::MAX), id: "".into() },
+        };
+        Ok(Some(Page { limit, after }))
+    }
+}
+
+impl Place {
+    fn cursor(&self) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(format!("{} {}", self.at.0, self.id))
+    }
+
+    fn from_cursor(cursor: &str) -> Option<Self> {
+        let place = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        let (at, id) = place.split_once(' ')?;
+        Some(Self { at: UnixMillis(at.parse().ok()?), id: id.into() })
+    }
+}
+
+/// Answers a GET of one page of the list at `path`.
+pub async fn answer<R: Row>(
+    database: &Database,
+    path: &str,
+    page: &Page,
+    asked: &HeaderMap,
+) -> Result<Response, Failure> {
+    let mut reader = database.read().await?;
+    let limit = page.limit as usize;
+    let mut rows: Vec<R> = sqlx::query_as(R::PAGE)
+        .bind(page.after.at)
+        .bind(&page.after.id)
+        // One more, to know whether there is another page.
+        .bind(i64::from(page.limit) + 1)
+        .fetch_all(&mut *reader)
+        .await?;
+    drop(reader);
+    let is_last = rows.len() <= limit;
+    rows.truncate(limit);
+    let json = serde_json::to_vec(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
+    let digest = digest(&json);
+    let body = Arc::new(ReadyBody::new("application/json", json.into(), digest)?);
+    let mut response = body.answer_plain(asked);
+    if let Some(last) = rows.last().filter(|_| !is_last) {
+        let next = format!("<{path}?limit={limit}&cursor={}>; rel=\"next\"", last.place().cursor());
+        let next = HeaderValue::from_str(&next).map_err(|error| Failure::Internal(error.to_string()))?;
+        response.headers_mut().insert(header::LINK, next);
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_holds_its_place() {
+        for id in ["LN-2026-00917", "", "a b", "Ünïcode"] {
+            let place = Place { at: UnixMillis(-1_795_262_400_000), id: id.into() };
+            assert_eq!(Place::from_cursor(&place.cursor()), Some(place));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Clients that are slow, stingy or lie, over a real connection.
+
+use std::time::Duration;
+
+use mkopo::serve::{self, Limits};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+use crate::test_app::TestApp;
+
+struct Served {
+    app: TestApp,
+    address: std::net::SocketAddr,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+}
+
+async fn served(limits: Limits) -> Served {
+    let app = TestApp::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let router = mkopo::router(app.sandbox.clone());
+    let serving = tokio::spawn(serve::serve(listener, router, limits, async { _ = stopped.await }));
+    Served { app, address, stop, serving }
+}
+
+/// Limits short enough for a test, all but the one it is about.
+fn patient() -> Limits {
+    Limits { connections: 8, ..Limits::default() }
+}
+
+impl Served {
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends `bytes` and reads until the connection is closed.
+    async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut stream = self.connect().await;
+        // It may be refused before it is all sent.
+        _ = stream.write_all(bytes.as_ref()).await;
+        read_to_end(&mut stream).await
+    }
+}
+
+async fn read_to_end(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
+    _ = read.expect("the connection hangs");
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn status(answer: &str) -> &str {
+    answer.split(' ').nth(1).unwrap_or("closed")
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_come_is_not_waited_for() {
+    let served = served(Limits { head: Duration::from_millis(100), ..patient() }).await;
+    for start in ["", "GET / HT", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
+        let answer = served.exchange(start).await;
+        assert!(matches!(status(&answer), "closed" | "408"), "{start:?}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_taken_is_given_up() {
+    let served = served(Limits { stall: Duration::from_millis(100), connections: 1, ..patient() }).await;
+    let token = served.app.sign_in("agent").await.token;
+    let mut stingy = served.connect().await;
+    let ask = format!(
+        "GET /api/v1/disbursement-records HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
+    // Asks for more than fits into what the system holds for it, and reads nothing.
+    let asking = async {
+        for _ in 0..1000 {
+            if stingy.write_all(ask.as_bytes()).await.is_err() {
+                break;
+            }
+        }
+    };
+    _ = tokio::time::timeout(Duration::from_secs(2), asking).await;
+    // Its one place is free again.
+    let answer = served.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert_eq!(status(&answer), "200");
+}
+
+#[tokio::test]
+async fn an_oversized_head_is_refused() {
+    let served = served(patient()).await;
+    let long = "x".repeat(200 * 1024);
+    let many: String = (0..100).map(|n| format!("X-{n}: x\r\n")).collect();
+    for head in [
+        format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\nHost: x\r\n{many}\r\n"),
+    ] {
+        let answer = served.exchange(head).await;
+        assert!(matches!(status(&answer), "414" | "431" | "closed"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_http_gets_no_more_than_400() {
+    let served = served(patient()).await;
+    for bytes in [
+        "\r\n\r\nhello\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET  /  HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        "GET / HTTP/1.1\r\nHost: x\r\nX: \0\r\n\r\n",
+    ] {
+        let answer = served.exchange(bytes).await;
+        assert!(matches!(status(&answer), "400" | "closed"), "{bytes:?}: {answer}");
+    }
+}
+
+fn login(headers: &str, body: &str) -> String {
+    format!(
+        "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n{headers}\r\n{body}"
+    )
+}
+
+#[tokio::test]
+async fn lies_about_a_bodys_length_change_nothing() {
+    let served = served(patient()).await;
+    let large = "x".repeat(64 * 1024 + 1);
+    let chunk = format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len());
+    for (request, expected) in [
+        (login(&format!("Content-Length: {}\r\n", large.len()), &large), "413"),
+        (login("Transfer-Encoding: chunked\r\n", &chunk), "413"),
+        (login("Content-Length: 99999999999\r\nExpect: 100-continue\r\n", ""), "413"),
+        (login("Content-Length: 99999999999\r\n", "{}"), "413"),
+        (login("Transfer-Encoding: chunked\r\n", "zz\r\n{}\r\n0\r\n\r\n"), "400"),
+    ] {
+        let answer = served.exchange(&request).await;
+        assert_eq!(status(&answer), expected, "{}: {answer}", &request[..200.min(request.len())]);
+        assert!(answer.contains("\"request_id\""), "{answer}");
+    }
+    // More is announced than comes: the client hangs up, and nothing is kept waiting for it.
+    let mut stream = served.connect().await;
+    stream.write_all(login("Content-Length: 100\r\n", "{").as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert!(matches!(status(&read_to_end(&mut stream).await), "400" | "closed"));
+}
+
+#[tokio::test]
+async fn a_stop_finishes_the_call_in_hand_and_waits_for_no_idle_client() {
+    let served = served(patient()).await;
+    let mut idle = served.connect().await;
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut first = [0; 12];
+    idle.read_exact(&mut first).await.unwrap();
+    served.stop.send(()).unwrap();
+    tokio::time::timeout(Duration::from_secs(2), served.serving).await.unwrap().unwrap();
+    assert!(TcpStream::connect(served.address).await.is_err());
+}

@@ -1,0 +1,289 @@
+//! The two lists are served from kept bodies; whatever is written, by whom and where, what is
+//! served is what a fresh read gives.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use http_body_util::BodyExt;
+use mkopo::{
+    Sandbox,
+    database::{Connection, Database},
+    lists::{List, PageQuery, Row},
+    loans::PendingLoan,
+    payouts::Record,
+    versions::Versions,
+};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::test_app::{TestApp, request};
+
+const PENDING: &str = "/api/v1/disbursements/pending";
+const RECORDS: &str = "/api/v1/disbursement-records";
+
+/// The list as it is read with nothing kept.
+async fn fresh<R: Row>(database: &Database) -> Value {
+    let versions = Versions::read(&mut database.read().await.unwrap()).await.unwrap();
+    let list = List::<R>::of(database.clone());
+    let answer = list.answer("", versions, &PageQuery::default(), &HeaderMap::new()).await.unwrap();
+    serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap()
+}
+
+async fn fresh_list(sandbox: &Sandbox, path: &str) -> Value {
+    match path {
+        PENDING => fresh::<PendingLoan>(&sandbox.database).await,
+        _ => fresh::<Record>(&sandbox.database).await,
+    }
+}
+
+/// Something that changes a list, or might.
+#[derive(Clone, Debug)]
+enum Step {
+    Disburse {
+        nth: usize,
+    },
+    Approve {
+        at: i64,
+        amount: i64,
+    },
+    Reject {
+        nth: usize,
+    },
+    Delete {
+        nth: usize,
+    },
+    RenameCustomer {
+        nth: usize,
+    },
+    RenameStaff,
+    MoveClock {
+        seconds: u64,
+    },
+    /// More writes than are remembered one by one.
+    ManyWrites,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0..40_usize).prop_map(|nth| Step::Disburse { nth }),
+        4 => (0..2_000_000_000_i64, 10..400_000_i64).prop_map(|(back, amount)| Step::Approve {
+            at: crate::test_app::NOON.0 - back,
+            amount,
+        }),
+        2 => (0..40_usize).prop_map(|nth| Step::Reject { nth }),
+        2 => (0..40_usize).prop_map(|nth| Step::Delete { nth }),
+        1 => (0..40_usize).prop_map(|nth| Step::RenameCustomer { nth }),
+        1 => Just(Step::RenameStaff),
+        1 => (1..1_000_000_u64).prop_map(|seconds| Step::MoveClock { seconds }),
+        1 => Just(Step::ManyWrites),
+    ]
+}
+
+async fn write(sandbox: &Sandbox, statement: &'static str, id: String, at: i64, amount: i64) {
+    let write = sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            sqlx::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
+            Ok(())
+        })
+    });
+    write.await.unwrap();
+}
+
+const APPROVE: &str = "
+    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, status, remaining_balance,
+                      approved_at, created_at, updated_at)
+    SELECT $1, min(customer_id), $3, 1250, 'APPROVED', $3, $2, $2, $2 FROM customer";
+const REJECT: &str = "UPDATE loan SET status = 'REJECTED', updated_at = $2 + $3 WHERE loan_id = $1";
+const DELETE: &str = "
+    DELETE FROM loan WHERE loan_id = $1 AND $2 + $3 > 0
+    AND NOT EXISTS (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id)";
+const RENAME_CUSTOMER: &str = "
+    UPDATE customer SET last_name = last_name || $2 || $3
+    WHERE customer_id = (SELECT customer_id FROM loan WHERE loan_id = $1)";
+const RENAME_STAFF: &str = "UPDATE staff SET last_name = last_name || $2 || $3 WHERE email = $1";
+const TOUCH_ALL: &str = "
+    WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 200)
+    UPDATE loan SET notes = $1 || $2 || $3 || (SELECT max(n) FROM n)";
+
+async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
+    static APPROVED: AtomicUsize = AtomicUsize::new(0);
+    let sandbox = &app.sandbox;
+    let pending = staff.pending().await;
+    let loan = |nth: usize| (!pending.is_empty()).then(|| pending[nth % pending.len()].clone());
+    let loan_id = |nth| loan(nth).map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
+    match step {
+        Step::Disburse { nth } => {
+            if let Some(loan) = loan(nth) {
+                staff.disburse(&loan).await;
+            }
+        }
+        Step::Approve { at, amount } => {
+            let id = format!("LN-NEW-{}", APPROVED.fetch_add(1, Ordering::Relaxed));
+            write(sandbox, APPROVE, id, at, amount).await;
+        }
+        Step::Reject { nth } => write(sandbox, REJECT, loan_id(nth).unwrap_or_default(), 1, 1).await,
+        Step::Delete { nth } => write(sandbox, DELETE, loan_id(nth).unwrap_or_default(), 1, 1).await,
+        Step::RenameCustomer { nth } => {
+            write(sandbox, RENAME_CUSTOMER, loan_id(nth).unwrap_or_default(), 1, 1).await;
+        }
+        Step::RenameStaff => write(sandbox, RENAME_STAFF, "agent@mkopo.test".to_owned(), 1, 1).await,
+        Step::MoveClock { seconds } => app.clock.advance(std::time::Duration::from_secs(seconds)),
+        Step::ManyWrites => {
+            for _ in 0..60 {
+                write(sandbox, TOUCH_ALL, "touched ".to_owned(), 1, 1).await;
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_written_the_served_list_is_what_a_fresh_read_gives(
+        steps in prop::collection::vec((any::<bool>(), step(), 0..4_usize), 1..16),
+    ) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let here = TestApp::start_with(&["--session-minutes", "43200"]).await;
+            let there = here.beside().await;
+            let token = here.sign_in("agent").await.token;
+            for (is_here, step, encoding) in steps {
+                let app = if is_here { &here } else { &there };
+                take(app, &app.with(&token), step).await;
+                for path in [PENDING, RECORDS] {
+                    let expected = fresh_list(&here.sandbox, path).await;
+                    for app in [&here, &there] {
+                        let encoding = ["identity", "gzip", "br", "zstd"][encoding];
+                        let mut asked = request(Method::GET, path, Some(&token), None);
+                        asked.headers_mut().insert(header::ACCEPT_ENCODING, encoding.parse().unwrap());
+                        let answer = app.send(asked).await;
+                        assert_eq!(answer.status, StatusCode::OK);
+                        assert_eq!(answer.json(), expected);
+                    }
+                }
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
+    let here = TestApp::start().await;
+    let there = here.beside().await;
+    let token = here.sign_in("agent").await.token;
+    for loan in here.with(&token).pending().await {
+        let paid = here.with(&token).disburse(&loan).await.status == StatusCode::OK;
+        let is_pending = |other: &Value| other["loan_id"] == loan["loan_id"];
+        assert_eq!(there.with(&token).pending().await.iter().any(is_pending), !paid);
+    }
+}
+
+#[tokio::test]
+async fn each_encoding_holds_the_list_under_its_own_name() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let plain = agent.get(PENDING).await;
+    assert!(!plain.headers.contains_key(header::CONTENT_ENCODING));
+    let mut etags = vec![plain.headers[header::ETAG].clone()];
+    for encoding in ["gzip", "br", "zstd"] {
+        let answer = agent.get_with(PENDING, &[("accept-encoding", encoding)]).await;
+        assert_eq!(answer.headers[header::CONTENT_ENCODING], encoding);
+        assert_eq!(answer.headers[header::VARY], "accept-encoding");
+        assert!(answer.sent < plain.sent / 3, "{encoding}: {} of {} bytes", answer.sent, plain.sent);
+        assert_eq!(answer.json(), plain.json());
+        etags.push(answer.headers[header::ETAG].clone());
+    }
+    for (n, etag) in etags.iter().enumerate() {
+        assert!(!etags[..n].contains(etag), "{etags:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_has_the_list_is_not_sent_it_again_until_it_changes() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    for path in [PENDING, RECORDS] {
+        let etag = agent.get(path).await.headers[header::ETAG].to_str().unwrap().to_owned();
+        for known in [etag.clone(), format!("W/{etag}"), format!("\"x\", {etag}"), "*".to_owned()] {
+            let answer = agent.get_with(path, &[("if-none-match", &known)]).await;
+            assert_eq!(answer.status, StatusCode::NOT_MODIFIED, "{known}");
+            assert_eq!(answer.headers[header::ETAG], etag);
+        }
+        let compressed = agent.get_with(path, &[("if-none-match", &etag), ("accept-encoding", "gzip")]).await;
+        assert_eq!(compressed.status, StatusCode::OK, "another representation");
+
+        let loan =
+            agent.pending().await.into_iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED");
+        agent.disburse(&loan.unwrap()).await;
+        assert_eq!(agent.get_with(path, &[("if-none-match", &etag)]).await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn a_list_comes_in_pages_when_asked() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    for (path, limit, pages) in [(PENDING, 7, 4), (RECORDS, 20, 3)] {
+        let whole = agent.get(path).await.json();
+        let mut rows = Vec::new();
+        let mut next = Some(format!("{path}?limit={limit}"));
+        let mut turned = 0;
+        while let Some(page) = next {
+            let answer = agent.get(&page).await;
+            assert_eq!(answer.status, StatusCode::OK);
+            rows.extend(answer.json().as_array().unwrap().clone());
+            turned += 1;
+            next = answer.headers.get(header::LINK).map(|link| {
+                let (address, relation) = link.to_str().unwrap().split_once("; ").unwrap();
+                assert_eq!(relation, "rel=\"next\"");
+                address.trim_matches(['<', '>']).to_owned()
+            });
+        }
+        assert_eq!(turned, pages);
+        assert_eq!(Value::from(rows), whole);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_can_not_be_is_refused() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let mut answers = Vec::new();
+    for query in [
+        "limit=0",
+        "limit=1001",
+        "limit=-1",
+        "limit=ten",
+        "limit=",
+        "limit=99999999999999999999",
+        "limit=1&limit=2",
+        "limit=5&cursor=",
+        "limit=5&cursor=x",
+        "limit=5&cursor=%00",
+        "limit=5&cursor=%ff%fe",
+        "cursor=MSBh",
+    ] {
+        let (status, code, _) = agent.get(&format!("{PENDING}?{query}")).await.failure();
+        answers.push((query, status, code));
+    }
+    assert!(
+        answers.iter().all(|(_, status, code)| (*status, code.as_str()) == (400, "bad_parameter")),
+        "{answers:#?}"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_list_is_a_list() {
+    let app = TestApp::start().await;
+    write(
+        &app.sandbox,
+        "UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED' AND $1 || $2 || $3 <> ''",
+        String::new(),
+        1,
+        1,
+    )
+    .await;
+    let answer = app.sign_in("agent").await.get(PENDING).await;
+    assert_eq!(answer.bytes, b"[]");
+}

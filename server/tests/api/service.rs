@@ -1,0 +1,104 @@
+use axum::http::{Method, StatusCode, header};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::test_app::TestApp;
+
+#[tokio::test]
+async fn a_service_that_runs_is_healthy_and_ready() {
+    let app = TestApp::start().await;
+    for path in ["/healthz", "/readyz"] {
+        let answer = app.call(Method::GET, path, None).await;
+        assert_eq!((answer.status, answer.json()), (StatusCode::OK, json!({"status": "ok"})));
+    }
+}
+
+#[tokio::test]
+async fn without_its_database_it_is_healthy_but_not_ready() {
+    let app = TestApp::start().await;
+    app.sandbox.database.close().await;
+    assert_eq!(app.call(Method::GET, "/healthz", None).await.status, StatusCode::OK);
+    let answer = app.call(Method::GET, "/readyz", None).await;
+    assert_eq!(answer.failure().0, 503);
+    assert_eq!(answer.failure().1, "busy");
+    assert_eq!(answer.headers[header::RETRY_AFTER], "1");
+    let metrics = app.call(Method::GET, "/metrics", None).await;
+    assert!(String::from_utf8(metrics.bytes).unwrap().contains("mkopo_database_up 0\n"));
+}
+
+#[tokio::test]
+async fn calls_and_payouts_are_counted() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
+    agent.disburse(loan).await;
+    agent.disburse(loan).await;
+    app.call(Method::GET, "/api/v1/nothing/like/this", None).await;
+    app.call(Method::from_bytes(b"BREW").unwrap(), "/healthz", None).await;
+    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let counted: Vec<&str> = metrics
+        .lines()
+        .filter(|line| {
+            !line.starts_with('#') && !line.contains("_seconds_bucket") && !line.contains("_seconds_sum")
+        })
+        .filter(|line| !line.contains("readers"))
+        .collect();
+    assert_snapshot!(counted.join("\n"), @r#"
+    mkopo_database_up 1
+    mkopo_database_writes_waiting 0
+    mkopo_http_request_duration_seconds_count{method="GET",route="/api/v1/disbursements/pending",status="200"} 1
+    mkopo_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1
+    mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/auth/login",status="200"} 1
+    mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="200"} 1
+    mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="409"} 1
+    mkopo_http_request_duration_seconds_count{method="other",route="/healthz",status="405"} 1
+    mkopo_outbox_messages{channel="sms"} 1
+    mkopo_payouts_pending 2
+    "#);
+}
+
+#[tokio::test]
+async fn the_contract_is_served_as_it_is_written() {
+    let app = TestApp::start().await;
+    let served = app.call(Method::GET, "/api/v1/openapi.json", None).await;
+    let written: Value = serde_saphyr::from_str(include_str!("../../../contract/openapi.yaml")).unwrap();
+    assert_eq!(served.json(), written);
+    assert!(served.headers.contains_key(header::ETAG));
+}
+
+#[tokio::test]
+async fn the_reference_page_needs_nothing_from_elsewhere() {
+    let app = TestApp::start().await;
+    assert_eq!(app.call(Method::GET, "/docs", None).await.headers[header::LOCATION], "/docs/");
+    let page = app.call(Method::GET, "/docs/", None).await;
+    let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+    assert!(!policy.contains("unsafe-eval") && !policy.contains("http"), "{policy}");
+    let html = String::from_utf8(page.bytes).unwrap();
+    let mut assets = 0;
+    for (at, _) in html.match_indices("=\"./") {
+        let name = html[at + 4..].split('"').next().unwrap();
+        let asset = app.call(Method::GET, &format!("/docs/{name}"), None).await;
+        assert_eq!(asset.status, StatusCode::OK, "{name}");
+        assert!(!asset.bytes.is_empty());
+        assets += 1;
+    }
+    assert!(assets >= 4, "{html}");
+    assert!(!html.contains("src=\"http") && !html.contains("href=\"http"), "{html}");
+    let script = app.call(Method::GET, "/docs/swagger-initializer.js", None).await;
+    assert!(String::from_utf8(script.bytes).unwrap().contains("/api/v1/openapi.json"));
+    assert_eq!(app.call(Method::GET, "/docs/no-such-file", None).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_linked_sqlite_has_the_fix_for_lost_write_ahead_logs() {
+    let app = TestApp::start().await;
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let version: String =
+        sqlx::query_scalar("SELECT sqlite_version()").fetch_one(&mut *reader).await.unwrap();
+    let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(
+        parts.as_slice() >= [3, 51, 3].as_slice(),
+        "{version} may corrupt a database when its log is reset"
+    );
+}
