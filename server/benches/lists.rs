@@ -245,7 +245,7 @@ async fn get(address: SocketAddr, headers: &str) -> Answer {
 
 async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Answer {
     buffer.clear();
-    let mut chunk = [0; 64 * 1024];
+    let mut chunk = vec![0; 64 * 1024];
     loop {
         let read = stream.read(&mut chunk).await.unwrap();
         assert!(read > 0, "closed: {}", String::from_utf8_lossy(buffer));

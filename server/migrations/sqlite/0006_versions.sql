@@ -45,7 +45,11 @@ CREATE TRIGGER payout_inserted AFTER INSERT ON payout BEGIN
     INSERT INTO loan_change SELECT value, NEW.loan_id FROM version WHERE name = 'loans';
 END;
 
-CREATE TRIGGER payout_updated AFTER UPDATE ON payout BEGIN
+-- Only what the lists show: when a payout is to be looked at again is nobody's news.
+CREATE TRIGGER payout_updated AFTER UPDATE OF
+    loan_id, transaction_id, amount, phone_number, status, receipt, error_message, staff_id, created_at,
+    processed_at
+ON payout BEGIN
     UPDATE version SET value = value + 1 WHERE name = 'loans';
     INSERT INTO loan_change SELECT value, NEW.loan_id FROM version WHERE name = 'loans';
 END;

@@ -67,19 +67,25 @@ pub(super) async fn settle(
         randomness: sandbox.randomness.clone(),
         brand: sandbox.settings.brand.clone(),
     };
-    sandbox
+    let written = sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let found: Option<String> =
                     sqlx::query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
                 let Some(payout_id) = found else { return Ok(None) };
-                let record = settling.write_down(connection, &payout_id).await?;
+                let (record, is_news) = settling.write_down(connection, &payout_id).await?;
                 let reply = idempotency::answer(connection, record.clone()).await?;
-                Ok(Some(Settled { record, reply }))
+                Ok(Some((Settled { record, reply }, is_news)))
             })
         })
-        .await
+        .await?;
+    Ok(written.map(|(settled, is_news)| {
+        if is_news {
+            sandbox.metrics.payout_settled(settled.record.status, settled.record.result_code.as_deref());
+        }
+        settled
+    }))
 }
 
 struct Settling {
@@ -90,7 +96,12 @@ struct Settling {
 }
 
 impl Settling {
-    async fn write_down(self, connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+    /// The payout as it is now, and whether this settled it.
+    async fn write_down(
+        self,
+        connection: &mut Connection,
+        payout_id: &str,
+    ) -> Result<(Record, bool), Failure> {
         let settled = match &self.verdict {
             Verdict::Paid(receipt) => {
                 sqlx::query(COMPLETE).bind(payout_id).bind(receipt).bind(self.now).execute(&mut *connection)
@@ -113,7 +124,7 @@ impl Settling {
         let record = records::record(connection, payout_id).await?;
         if settled == 0 {
             self.check_agrees(&record);
-            return Ok(record);
+            return Ok((record, false));
         }
         if let Verdict::Paid(receipt) = &self.verdict {
             sqlx::query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
@@ -125,7 +136,7 @@ impl Settling {
             status = ?record.status,
             "payout.settled"
         );
-        Ok(record)
+        Ok((record, true))
     }
 
     /// A later word must say the same. If it ever does not, money and books disagree, and the

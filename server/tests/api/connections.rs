@@ -51,7 +51,8 @@ impl Served {
 async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
-    _ = read.expect("the connection hangs");
+    // However it ends, it ends.
+    _ = read.unwrap();
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -94,7 +95,7 @@ async fn an_answer_that_is_not_taken_is_given_up() {
 async fn an_oversized_head_is_refused() {
     let served = served(patient()).await;
     let long = "x".repeat(200 * 1024);
-    let many: String = (0..100).map(|n| format!("X-{n}: x\r\n")).collect();
+    let many = "X-Many: x\r\n".repeat(100);
     for head in [
         format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n"),
         format!("GET / HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n"),

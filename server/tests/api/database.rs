@@ -10,7 +10,7 @@ use crate::test_app::{TestApp, waiting};
 
 /// A write that can be counted.
 async fn move_on(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    sqlx::query("UPDATE version SET value = value + 1 WHERE name = 'loans'").execute(connection).await?;
+    sqlx::query("UPDATE version SET value = value + 1 WHERE name = 'sessions'").execute(connection).await?;
     Ok(())
 }
 
@@ -27,8 +27,8 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
         .await
 }
 
-async fn records_version(app: &TestApp) -> i64 {
-    sqlx::query_scalar("SELECT value FROM version WHERE name = 'loans'")
+async fn moves(app: &TestApp) -> i64 {
+    sqlx::query_scalar("SELECT value FROM version WHERE name = 'sessions'")
         .fetch_one(&mut *app.sandbox.database.read().await.unwrap())
         .await
         .unwrap()
@@ -96,7 +96,7 @@ async fn a_full_disk_is_a_failure_that_leaves_no_trace() {
 #[tokio::test]
 async fn a_panic_in_a_piece_of_work_undoes_it_alone() {
     let app = TestApp::start().await;
-    let before = records_version(&app).await;
+    let before = moves(&app).await;
     let free = occupy_writer(&app).await;
     let panics = app.sandbox.database.write(move |connection: &mut Connection| {
         Box::pin(async move {
@@ -116,7 +116,7 @@ async fn a_panic_in_a_piece_of_work_undoes_it_alone() {
     let (panicked, worked, ()) = tokio::join!(panics, works, together);
     assert!(matches!(panicked, Err(Failure::Internal(_))), "{panicked:?}");
     worked.unwrap();
-    assert_eq!(records_version(&app).await, before + 1);
+    assert_eq!(moves(&app).await, before + 1);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let before = records_version(&app).await;
+    let before = moves(&app).await;
     let free = occupy_writer(&app).await;
     // The reference to nothing is looked at when the commit comes.
     let breaks_commit = write(
@@ -141,7 +141,7 @@ async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
     assert_eq!((paid.failure().0, paid.failure().1.as_str()), (503, "busy"));
     assert_eq!(paid.headers["retry-after"], "1");
     assert_eq!(agent.records_of(loan).await.len(), 0);
-    assert_eq!(records_version(&app).await, before);
+    assert_eq!(moves(&app).await, before);
 
     let again = agent.disburse_with_key(loan, "key").await;
     assert_eq!((again.status, again.is_replay()), (StatusCode::OK, false));
@@ -194,7 +194,7 @@ async fn work_that_carries_on_what_was_accepted_waits_instead_of_being_turned_aw
 #[tokio::test]
 async fn closing_does_what_waits_and_turns_away_what_comes_after() {
     let app = TestApp::start().await;
-    let before = records_version(&app).await;
+    let before = moves(&app).await;
     let free = occupy_writer(&app).await;
     let move_on = || {
         app.sandbox
@@ -213,5 +213,5 @@ async fn closing_does_what_waits_and_turns_away_what_comes_after() {
     waited.unwrap();
     assert!(matches!(late, Err(Failure::Busy)), "{late:?}");
     let app = app.restart().await;
-    assert_eq!(records_version(&app).await, before + 1);
+    assert_eq!(moves(&app).await, before + 1);
 }

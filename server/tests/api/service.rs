@@ -2,7 +2,7 @@ use axum::http::{Method, StatusCode, header};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::test_app::TestApp;
+use crate::test_app::{TestApp, waiting};
 
 #[tokio::test]
 async fn a_service_that_runs_is_healthy_and_ready() {
@@ -31,7 +31,7 @@ async fn calls_and_payouts_are_counted() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
-    let loan = pending.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
+    let loan = waiting(&pending).next().unwrap();
     agent.disburse(loan).await;
     agent.disburse(loan).await;
     app.call(Method::GET, "/api/v1/nothing/like/this", None).await;
@@ -55,6 +55,7 @@ async fn calls_and_payouts_are_counted() {
     mkopo_http_request_duration_seconds_count{method="other",route="/healthz",status="405"} 1
     mkopo_outbox_messages{channel="sms"} 1
     mkopo_payouts_pending 2
+    mkopo_payouts_settled_total{result_code="0",status="completed"} 1
     "#);
 }
 
