@@ -60,6 +60,28 @@ pub enum Command {
     Serve(Settings),
     /// Say who may sign in.
     User(UserSettings),
+    /// Add made-up loans and records, to see how much the service and the portal bear.
+    Seed(SeedSettings),
+}
+
+/// What is to be added, and where.
+#[derive(clap::Args, Debug)]
+pub struct SeedSettings {
+    /// Folder that holds the database. The service may run meanwhile.
+    #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// How many loans that wait to be paid out.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub loans: u32,
+
+    /// How many records of payouts, spread over the last year.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub records: u32,
+
+    /// The same seed on the same data makes the same.
+    #[arg(long, default_value_t = 1, value_name = "NUMBER")]
+    pub seed: u64,
 }
 
 /// What managing staff needs.

@@ -9,6 +9,7 @@
 
 use std::{future::Future, panic::AssertUnwindSafe, path::Path, time::Duration};
 
+use anyhow::Context;
 use futures::{FutureExt, future::BoxFuture};
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection, SqlitePool,
@@ -78,6 +79,20 @@ enum Fate {
 }
 
 impl Database {
+    /// Opens the store in the data folder, making what is not there.
+    ///
+    /// # Errors
+    /// A sentence that names the folder and the setting.
+    pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
+        let name = folder.display();
+        std::fs::create_dir_all(folder).with_context(|| {
+            format!("can't make the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
+        })?;
+        Self::open(&folder.join("mkopo.db")).await.with_context(|| {
+            format!("can't open the database in the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
+        })
+    }
+
     /// Opens the store at `file`, making it when it is not there, and brings its tables up to
     /// date.
     ///

@@ -126,17 +126,13 @@ impl Sandbox {
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
         use anyhow::Context;
-        let unusable = |what: &str| {
+        let database = Database::open_in(&settings.data_dir).await?;
+        let secret = settings.token_secret(&randomness).with_context(|| {
             format!(
-                "can't {what} in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
+                "can't keep the token secret in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
                 settings.data_dir.display()
             )
-        };
-        std::fs::create_dir_all(&settings.data_dir).with_context(|| unusable("make anything"))?;
-        let database = Database::open(&settings.data_dir.join("mkopo.db"))
-            .await
-            .with_context(|| unusable("open the database"))?;
-        let secret = settings.token_secret(&randomness).with_context(|| unusable("keep the token secret"))?;
+        })?;
         let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
         let sandbox = Self(Arc::new(World {
             passwords: Passwords::new(randomness.clone()),

@@ -1,8 +1,9 @@
 //! The command line.
 
+mod seed;
 mod user;
 
-use std::{io::IsTerminal, net::SocketAddr, process::ExitCode, time::Duration};
+use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use clap::Parser;
@@ -36,6 +37,7 @@ async fn main() -> ExitCode {
     let done = match command {
         Command::Serve(settings) => serve(settings).await,
         Command::User(settings) => user::run(settings).await,
+        Command::Seed(settings) => seed::run(settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -24,15 +24,7 @@ pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
         UserCommand::Add(user) => Some(password(user.password_stdin)?),
         _ => None,
     };
-    let folder = data_dir.display();
-    std::fs::create_dir_all(&data_dir).with_context(|| {
-        format!("can't make the data folder {folder}; set MKOPO_DATA_DIR to one that can be written")
-    })?;
-    let database = Database::open(&data_dir.join("mkopo.db")).await.with_context(|| {
-        format!(
-            "can't open the database in the data folder {folder}; set MKOPO_DATA_DIR to one that can be written"
-        )
-    })?;
+    let database = Database::open_in(&data_dir).await?;
     let now = Clock::system().now();
     let done = match (command, password) {
         (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,

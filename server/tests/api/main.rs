@@ -20,6 +20,7 @@ mod outbox;
 mod password_reset;
 mod payouts;
 mod reconciling;
+mod seed;
 mod service;
 mod sign_in;
 mod test_app;

@@ -90,7 +90,13 @@ impl TestApp {
     pub async fn second(&self) -> Self {
         let sandbox = self.second_server().await;
         let router = mkopo::router(sandbox.clone());
-        Self { sandbox, clock: self.clock.clone(), router, data_dir: tempfile::tempdir().unwrap(), starts: 0 }
+        Self {
+            sandbox,
+            clock: self.clock.clone(),
+            router,
+            data_dir: Arc::new(tempfile::tempdir().unwrap()),
+            starts: 0,
+        }
     }
 
     /// What comes of `future` while the clock runs, fifty times as fast as it does for us.

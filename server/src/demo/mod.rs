@@ -1,9 +1,15 @@
 //! Realistic Kenyan data: the same for the same seed, dated back from the clock.
 
+mod names;
+mod seed;
+
+pub use seed::seed;
+
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
 
+use self::names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN};
 use crate::{
     Sandbox,
     auth::Role,
@@ -67,76 +73,6 @@ const STAFF: [DemoStaff; 4] = [
     },
 ];
 
-const WOMEN: [&str; 14] = [
-    "Wanjiku",
-    "Fatuma",
-    "Mercy",
-    "Naliaka",
-    "Zainab",
-    "Akinyi",
-    "Chebet",
-    "Wambui",
-    "Halima",
-    "Nekesa",
-    "Moraa",
-    "Jepkosgei",
-    "Mwende",
-    "Amina",
-];
-const MEN: [&str; 14] = [
-    "Brian",
-    "Kevin",
-    "Omondi",
-    "Juma",
-    "Kiptoo",
-    "Mwangi",
-    "Hassan",
-    "Barasa",
-    "Mutua",
-    "Kamau",
-    "Otieno",
-    "Abdi",
-    "Cheruiyot",
-    "Wekesa",
-];
-const LAST_NAMES: [&str; 20] = [
-    "Kamau",
-    "Hassan",
-    "Chebet",
-    "Wafula",
-    "Ali",
-    "Odhiambo",
-    "Kiptoo",
-    "Mwangi",
-    "Barasa",
-    "Njoroge",
-    "Mutiso",
-    "Ochieng",
-    "Korir",
-    "Wairimu",
-    "Simiyu",
-    "Maina",
-    "Abdullahi",
-    "Nyambura",
-    "Rotich",
-    "Musyoka",
-];
-const PURPOSES: [&str; 10] = [
-    "Stock for shop",
-    "School fees",
-    "Boda boda repair",
-    "Maize seed and fertiliser",
-    "Dairy cow",
-    "Medical bill",
-    "Salon equipment",
-    "Greengrocer's stall",
-    "Tailoring machine",
-    "Water tank",
-];
-/// Annual rates in hundredths of a percent.
-const RATES: [i64; 6] = [1000, 1200, 1250, 1300, 1400, 1500];
-const TERMS: [i64; 6] = [2, 3, 6, 9, 12, 18];
-
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -174,7 +110,8 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
             Box::pin(async move {
                 let mut demo = Demo::new(1, now);
                 for (staff, hash) in STAFF.iter().zip(hashes) {
-                    demo.hire(connection, staff, &hash).await?;
+                    let colleague = demo.hire(connection, staff, &hash).await?;
+                    demo.join(colleague, staff.is_active);
                 }
                 demo.history(connection).await?;
                 demo.waiting(connection).await
@@ -189,8 +126,21 @@ struct Demo {
     rng: ChaCha12Rng,
     ids: Randomness,
     now: UnixMillis,
-    staff_ids: Vec<String>,
+    /// Who approved loans; some were approved by nobody known.
+    approvers: Vec<Colleague>,
+    /// Who paid them out.
+    payers: Vec<Colleague>,
     loans_made: u32,
+}
+
+/// Someone on the staff.
+#[derive(Clone, sqlx::FromRow)]
+struct Colleague {
+    staff_id: String,
+    first_name: String,
+    last_name: String,
+    email: String,
+    role: Role,
 }
 
 /// A waiting loan whose customer has a magic number.
@@ -225,6 +175,10 @@ enum DemoPayout {
     /// Mobile money works on it, and tells the result a day after the start.
     Processing,
 }
+
+/// Why demo payouts failed.
+const REFUSALS: [Refusal; 3] =
+    [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
 
 /// How long mobile money took to answer.
 const ANSWERED_AFTER: Duration = Duration::from_secs(2);
@@ -271,12 +225,31 @@ impl Demo {
             rng: ChaCha12Rng::seed_from_u64(seed),
             ids: Randomness::seeded(seed),
             now,
-            staff_ids: Vec::new(),
+            approvers: Vec::new(),
+            payers: Vec::new(),
             loans_made: 0,
         }
     }
 
-    async fn hire(&mut self, db: &mut Connection, staff: &DemoStaff, hash: &str) -> Result<(), Failure> {
+    /// Gives `colleague` their part in what is made from here on.
+    fn join(&mut self, colleague: Colleague, is_active: bool) {
+        if !is_active {
+            return;
+        }
+        if colleague.role != Role::Agent {
+            self.approvers.push(colleague.clone());
+        }
+        if colleague.role != Role::Supervisor {
+            self.payers.push(colleague);
+        }
+    }
+
+    async fn hire(
+        &mut self,
+        db: &mut Connection,
+        staff: &DemoStaff,
+        hash: &str,
+    ) -> Result<Colleague, Failure> {
         let hired_at = self.now.minus(400 * DAY);
         let staff_id = self.ids.id(hired_at);
         sqlx::query(HIRE)
@@ -292,8 +265,13 @@ impl Demo {
             .bind(hired_at)
             .execute(db)
             .await?;
-        self.staff_ids.push(staff_id);
-        Ok(())
+        Ok(Colleague {
+            staff_id,
+            first_name: staff.first_name.to_owned(),
+            last_name: staff.last_name.to_owned(),
+            email: staff.email.to_owned(),
+            role: staff.role,
+        })
     }
 
     /// Fifty-six records of the last 90 days, today among them: loans paid out, one in eight at
@@ -309,9 +287,7 @@ impl Demo {
             let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
             let loan = self.approve(db, paid_at.minus(DAY), None, None).await?;
             if records % 8 == 5 {
-                let refusals =
-                    [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
-                let refusal = refusals[records as usize % refusals.len()];
+                let refusal = REFUSALS[records as usize % REFUSALS.len()];
                 self.pay(db, &loan, paid_at.minus(2 * HOUR), DemoPayout::Refused(refusal)).await?;
                 records += 1;
             }
@@ -398,13 +374,8 @@ impl Demo {
         let loan_id = format!("LN-{}-{number:05}", approved_at.in_nairobi().year());
         let approver = match self.rng.random_range(0..6) {
             0 => None,
-            1 | 2 => Some(&STAFF[0]),
-            _ => Some(&STAFF[1]),
-        };
-        let approver_id = match approver.map(|staff| staff.role) {
-            Some(Role::Admin) => self.staff_ids.first(),
-            Some(_) => self.staff_ids.get(1),
-            None => None,
+            1 | 2 => self.approvers.first(),
+            _ => self.approvers.last(),
         };
         sqlx::query(APPROVE_LOAN)
             .bind(&loan_id)
@@ -415,9 +386,9 @@ impl Demo {
             .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
             .bind(amount)
             .bind(shown.map(|shown| shown.notes))
-            .bind(approver_id)
+            .bind(approver.map(|staff| &staff.staff_id))
             .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
-            .bind(approver.map(|staff| staff.email))
+            .bind(approver.map(|staff| &staff.email))
             .bind(approved_at)
             .bind(approved_at.minus(DAY * self.rng.random_range(1..5)))
             .execute(db)
@@ -445,7 +416,7 @@ impl Demo {
         let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
-        let staff_id = self.staff_ids[if self.rng.random_bool(0.3) { 0 } else { 2 }].clone();
+        let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
         sqlx::query(ADD_PAYOUT)
             .bind(self.ids.id(created_at))
             .bind(&loan.loan_id)
@@ -456,7 +427,7 @@ impl Demo {
             .bind(receipt.as_ref().filter(|_| settled))
             .bind(settled.then_some(result_code))
             .bind(refusal.map(Refusal::text))
-            .bind(staff_id)
+            .bind(payer.map(|staff| &staff.staff_id))
             .bind(created_at)
             .bind(settled.then_some(result_at))
             .execute(&mut *db)

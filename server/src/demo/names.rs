@@ -1,0 +1,71 @@
+//! What people, purposes and terms of demo data are called.
+
+pub(super) const WOMEN: [&str; 14] = [
+    "Wanjiku",
+    "Fatuma",
+    "Mercy",
+    "Naliaka",
+    "Zainab",
+    "Akinyi",
+    "Chebet",
+    "Wambui",
+    "Halima",
+    "Nekesa",
+    "Moraa",
+    "Jepkosgei",
+    "Mwende",
+    "Amina",
+];
+pub(super) const MEN: [&str; 14] = [
+    "Brian",
+    "Kevin",
+    "Omondi",
+    "Juma",
+    "Kiptoo",
+    "Mwangi",
+    "Hassan",
+    "Barasa",
+    "Mutua",
+    "Kamau",
+    "Otieno",
+    "Abdi",
+    "Cheruiyot",
+    "Wekesa",
+];
+pub(super) const LAST_NAMES: [&str; 20] = [
+    "Kamau",
+    "Hassan",
+    "Chebet",
+    "Wafula",
+    "Ali",
+    "Odhiambo",
+    "Kiptoo",
+    "Mwangi",
+    "Barasa",
+    "Njoroge",
+    "Mutiso",
+    "Ochieng",
+    "Korir",
+    "Wairimu",
+    "Simiyu",
+    "Maina",
+    "Abdullahi",
+    "Nyambura",
+    "Rotich",
+    "Musyoka",
+];
+pub(super) const PURPOSES: [&str; 10] = [
+    "Stock for shop",
+    "School fees",
+    "Boda boda repair",
+    "Maize seed and fertiliser",
+    "Dairy cow",
+    "Medical bill",
+    "Salon equipment",
+    "Greengrocer's stall",
+    "Tailoring machine",
+    "Water tank",
+];
+/// Annual rates in hundredths of a percent.
+pub(super) const RATES: [i64; 6] = [1000, 1200, 1250, 1300, 1400, 1500];
+pub(super) const TERMS: [i64; 6] = [2, 3, 6, 9, 12, 18];
