@@ -47,6 +47,17 @@ impl UnixMillis {
     }
 }
 
+impl std::str::FromStr for UnixMillis {
+    type Err = String;
+
+    /// Reads RFC 3339 with any offset.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let moment: Timestamp =
+            text.parse().map_err(|_| format!("{text:?} is no moment such as 2026-11-14T09:00:00Z"))?;
+        Ok(Self(moment.as_millisecond()))
+    }
+}
+
 impl std::fmt::Display for UnixMillis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.3}", self.timestamp())
@@ -63,8 +74,23 @@ impl Serialize for UnixMillis {
 #[derive(Clone, Debug)]
 pub struct Clock(watch::Sender<Reading>);
 
+/// What was set by hand, on top of the time that it would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// How far the clock is moved, in ms.
+    pub offset_ms: i64,
+    /// The moment it stands at, whatever the offset; none while it runs.
+    pub frozen_at: Option<UnixMillis>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Reading {
+struct Reading {
+    base: Base,
+    setting: Setting,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
     /// The machine's time, moved by so many ms.
     Running { offset_ms: i64 },
     /// Stands still.
@@ -74,12 +100,16 @@ enum Reading {
 impl Clock {
     /// The machine's own time.
     pub fn system() -> Self {
-        Self(watch::Sender::new(Reading::Running { offset_ms: 0 }))
+        Self::on(Base::Running { offset_ms: 0 })
     }
 
     /// A clock that stands at `moment` until it is moved.
     pub fn held_at(moment: UnixMillis) -> Self {
-        Self(watch::Sender::new(Reading::Held(moment)))
+        Self::on(Base::Held(moment))
+    }
+
+    fn on(base: Base) -> Self {
+        Self(watch::Sender::new(Reading { base, setting: Setting::default() }))
     }
 
     /// The time now.
@@ -87,39 +117,72 @@ impl Clock {
         self.0.borrow().now()
     }
 
-    /// Moves the clock on, held or running.
+    /// The time that it would be, had nothing been set.
+    pub fn unset_now(&self) -> UnixMillis {
+        self.0.borrow().base.now()
+    }
+
+    /// What is set.
+    pub fn setting(&self) -> Setting {
+        self.0.borrow().setting
+    }
+
+    /// Sets the clock; every clone shows it at once.
+    pub fn set(&self, setting: Setting) {
+        self.0.send_if_modified(|reading| {
+            let changed = reading.setting != setting;
+            reading.setting = setting;
+            changed
+        });
+    }
+
+    /// Moves on the time that it would be, held or running.
     pub fn advance(&self, by: Duration) {
         self.0.send_modify(|reading| {
-            *reading = match *reading {
-                Reading::Running { offset_ms } => {
-                    Reading::Running { offset_ms: UnixMillis(offset_ms).plus(by).0 }
-                }
-                Reading::Held(at) => Reading::Held(at.plus(by)),
+            reading.base = match reading.base {
+                Base::Running { offset_ms } => Base::Running { offset_ms: UnixMillis(offset_ms).plus(by).0 },
+                Base::Held(at) => Base::Held(at.plus(by)),
             }
         });
     }
 
-    /// Waits until `duration` has passed on this clock, however it is moved meanwhile.
+    /// Waits until `duration` has passed on this clock. Being moved on shortens the wait, being
+    /// moved back does not lengthen it, and it goes on while the clock is frozen: whoever waits
+    /// for an answer does not wait for somebody to set a clock.
     pub async fn sleep(&self, duration: Duration) {
-        let until = self.now().plus(duration);
+        let mut left = duration;
         let mut moved = self.0.subscribe();
-        loop {
-            let reading = *moved.borrow_and_update();
-            let left = until.since(reading.now());
-            if left.is_zero() {
-                return;
+        let mut reading = *moved.borrow_and_update();
+        while !left.is_zero() {
+            let began = reading.base.now();
+            match reading.base {
+                Base::Held(_) => _ = moved.changed().await,
+                Base::Running { .. } => _ = tokio::time::timeout(left, moved.changed()).await,
             }
-            match reading {
-                Reading::Held(_) => _ = moved.changed().await,
-                Reading::Running { .. } => {
-                    _ = tokio::time::timeout(left, moved.changed()).await;
-                }
-            }
+            let passed = reading.base.now().since(began);
+            let before = reading;
+            reading = *moved.borrow_and_update();
+            left = left.saturating_sub(passed).saturating_sub(before.jump_to(reading));
         }
     }
 }
 
 impl Reading {
+    fn now(self) -> UnixMillis {
+        self.setting.frozen_at.unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
+    }
+
+    /// How far on `next` is at this moment.
+    fn jump_to(self, next: Self) -> Duration {
+        if self.base == next.base {
+            next.now().since(self.now())
+        } else {
+            next.base.now().since(self.base.now())
+        }
+    }
+}
+
+impl Base {
     fn now(self) -> UnixMillis {
         match self {
             Self::Held(at) => at,
@@ -163,5 +226,37 @@ mod tests {
         clock.advance(Duration::from_secs(1));
         sleeper.await.unwrap();
         assert_eq!(clock.now(), NOON.plus(Duration::from_secs(8)));
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_is_not_held_up_by_a_clock_that_is_moved_back_or_frozen() {
+        let clock = Clock::held_at(NOON);
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_secs(8)).await }
+        });
+        tokio::task::yield_now().await;
+        clock.set(Setting { offset_ms: -3_600_000, frozen_at: None });
+        tokio::task::yield_now().await;
+        clock.set(Setting { offset_ms: 0, frozen_at: Some(NOON.minus(Duration::from_hours(1))) });
+        tokio::task::yield_now().await;
+        clock.advance(Duration::from_secs(7));
+        tokio::task::yield_now().await;
+        assert!(!sleeper.is_finished());
+        clock.advance(Duration::from_secs(1));
+        sleeper.await.unwrap();
+        assert_eq!(clock.now(), NOON.minus(Duration::from_hours(1)));
+    }
+
+    #[tokio::test]
+    async fn a_sleeper_wakes_when_the_clock_is_set_past_its_time() {
+        let clock = Clock::system();
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_hours(1)).await }
+        });
+        tokio::task::yield_now().await;
+        clock.set(Setting { offset_ms: 3_600_000, frozen_at: None });
+        sleeper.await.unwrap();
     }
 }

@@ -178,6 +178,12 @@ pub struct Settings {
           value_name = "SECRET")]
     pub jwt_secret: Option<SecretString>,
 
+    /// Token that opens the operator's console, 16 characters at least. Without it one is made,
+    /// kept in the data folder and printed at start.
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, value_parser = parse_console_token,
+          value_name = "TOKEN")]
+    pub console_token: Option<SecretString>,
+
     /// How long a session lasts, in minutes.
     #[arg(long, env = "MKOPO_SESSION_MINUTES", default_value_t = 480, value_name = "MINUTES",
           value_parser = parse_session_minutes)]
@@ -254,6 +260,28 @@ impl Settings {
         let made: [u8; 32] = randomness.bytes();
         write_private(&file, &made)?;
         Ok(made.to_vec().into())
+    }
+
+    /// The token that opens the console: the one given, else the one kept in the data folder,
+    /// which is made on first start.
+    ///
+    /// # Errors
+    /// When the file can't be read or written.
+    pub fn console_token(&self, randomness: &Randomness) -> std::io::Result<SecretString> {
+        if let Some(given) = &self.console_token {
+            return Ok(given.clone());
+        }
+        let file = self.data_dir.join("console.token");
+        match std::fs::read_to_string(&file) {
+            Ok(kept) if parse_console_token(kept.trim_end()).is_ok() => return Ok(kept.trim_end().into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let made: [u8; 16] = randomness.bytes();
+        let made = format!("{:032x}", u128::from_be_bytes(made));
+        write_private(&file, made.as_bytes())?;
+        Ok(made.into())
     }
 }
 
@@ -362,6 +390,17 @@ fn parse_phone(text: &str) -> Result<Msisdn, String> {
 fn parse_jwt_secret(text: &str) -> Result<SecretString, String> {
     if text.len() < 32 {
         return Err("give at least 32 bytes, or leave it unset to have one made".to_owned());
+    }
+    Ok(text.into())
+}
+
+fn parse_console_token(text: &str) -> Result<SecretString, String> {
+    // It has to fit into a header and into an address.
+    let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    if text.len() < 16 || !fits {
+        return Err("give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
+                    have one made"
+            .to_owned());
     }
     Ok(text.into())
 }

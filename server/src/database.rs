@@ -16,7 +16,7 @@ use sqlx::{
     migrate::Migrator,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::Failure;
 
@@ -38,6 +38,7 @@ pub const TOGETHER_AT_MOST: usize = 64;
 pub struct Database {
     readers: SqlitePool,
     writer: mpsc::Sender<Order>,
+    commits: watch::Receiver<()>,
 }
 
 /// What the writer is told.
@@ -124,10 +125,11 @@ impl Database {
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
         let (sender, orders) = mpsc::channel(WAITING_AT_MOST);
+        let (committed, commits) = watch::channel(());
         let writer =
-            Writer { options, connection: Some(connection), orders, together_at_most, closing: None };
+            Writer { options, connection: Some(connection), orders, together_at_most, committed, closing: None };
         tokio::spawn(writer.run());
-        Ok(Self { readers, writer: sender })
+        Ok(Self { readers, writer: sender, commits })
     }
 
     /// A connection that sees the last commit.
@@ -175,6 +177,11 @@ impl Database {
             readers_idle,
             readers_busy: readers.saturating_sub(readers_idle),
         }
+    }
+
+    /// Changes with each commit that this process makes.
+    pub fn commits(&self) -> watch::Receiver<()> {
+        self.commits.clone()
     }
 
     /// Does the work that waits, then closes every connection. What comes after is turned away.
@@ -230,6 +237,7 @@ struct Writer {
     connection: Option<Connection>,
     orders: mpsc::Receiver<Order>,
     together_at_most: usize,
+    committed: watch::Sender<()>,
     closing: Option<oneshot::Sender<()>>,
 }
 
@@ -281,6 +289,9 @@ impl Writer {
         };
         for heard in heard {
             _ = heard.send(fate);
+        }
+        if fate == Fate::Kept {
+            self.committed.send_replace(());
         }
     }
 

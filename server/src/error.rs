@@ -17,6 +17,9 @@ pub enum Failure {
     /// No token, a token that is not ours, or a session that ended.
     #[error("You are not signed in, or your session has ended.")]
     NoSession,
+    /// The console's token did not come, or another one did.
+    #[error("The console needs its token, as `Authorization: Bearer <token>`.")]
+    NoConsoleToken,
     /// No account has this e-mail address.
     #[error("user not found")]
     UserNotFound,
@@ -86,6 +89,14 @@ pub enum Failure {
     #[error("The first request with this Idempotency-Key is still running.")]
     IdempotencyKeyInUse,
 
+    // The console
+    /// What only demo mode has was asked of a service with real data.
+    #[error("This service is not in demo mode: its data can't be replaced by demo data.")]
+    NotInDemoMode,
+    /// No snapshot has this name.
+    #[error("There is no snapshot {0}.")]
+    SnapshotNotFound(String),
+
     // Requests that can't be answered
     /// The body is not JSON.
     #[error("The body is not valid JSON: {0}.")]
@@ -93,6 +104,9 @@ pub enum Failure {
     /// The JSON is not what the call takes.
     #[error("The body is not what this call takes: {0}.")]
     InvalidRequest(String),
+    /// A value is not one that this call takes; the text says which ones it does.
+    #[error("{0}.")]
+    BadValue(String),
     /// The body has another media type.
     #[error("The body must be sent as application/json.")]
     UnsupportedMediaType,
@@ -138,6 +152,7 @@ impl Failure {
         use Failure as F;
         match self {
             F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
+            F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
@@ -156,8 +171,10 @@ impl Failure {
             F::BadIdempotencyKey => (StatusCode::BAD_REQUEST, "bad_idempotency_key"),
             F::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
             F::IdempotencyKeyInUse => (StatusCode::CONFLICT, "idempotency_key_in_use"),
+            F::NotInDemoMode => (StatusCode::CONFLICT, "not_in_demo_mode"),
+            F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
-            F::InvalidRequest(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+            F::InvalidRequest(_) | F::BadValue(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
             F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),

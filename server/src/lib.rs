@@ -32,6 +32,8 @@ pub mod ready_body;
 pub mod lists;
 // Realistic data for demos and tests.
 pub mod demo;
+// The operator's console: codes, faults, time and data, for QA and demos.
+pub mod console;
 // What runs beside the calls, and how it ends.
 pub mod tasks;
 // The built shell and its slices, as files.
@@ -56,6 +58,7 @@ use crate::{
     },
     clock::Clock,
     config::Settings,
+    console::door::ConsoleToken,
     database::Database,
     error::Failure,
     lists::List,
@@ -88,6 +91,8 @@ pub struct World {
     pub passwords: Passwords,
     /// Signs and reads session tokens.
     pub tokens: Tokens,
+    /// Opens the console.
+    pub console_token: ConsoleToken,
     /// Makes what must be recognised unreadable.
     pub fingerprints: Fingerprints,
     /// Wakes who sends messages.
@@ -133,11 +138,19 @@ impl Sandbox {
                 settings.data_dir.display()
             )
         })?;
+        let console_token = settings.console_token(&randomness).with_context(|| {
+            format!(
+                "can't keep the console's token in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
+                settings.data_dir.display()
+            )
+        })?;
+        let fingerprints = Fingerprints::new(&secret);
         let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
         let sandbox = Self(Arc::new(World {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
-            fingerprints: Fingerprints::new(&secret),
+            console_token: ConsoleToken::new(console_token, fingerprints.clone()),
+            fingerprints,
             outbox: Outbox::default(),
             live_sessions: LiveSessions::default(),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
@@ -152,10 +165,12 @@ impl Sandbox {
             randomness,
             database,
         }));
+        console::take_over(&sandbox).await?;
         if sandbox.settings.demo {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
+        sandbox.tasks.beside(console::keep_up(sandbox.clone()));
         Ok(sandbox)
     }
 
@@ -177,6 +192,7 @@ pub fn router(sandbox: Sandbox) -> Router {
         for_browsers = for_browsers.layer(cross_origin);
     }
     for_browsers
+        .nest("/console", console::routes(&sandbox))
         .merge(reference::page())
         .merge(service::routes())
         .method_not_allowed_fallback(edge::other_method)

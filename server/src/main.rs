@@ -57,8 +57,13 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await?;
     let address = listener.local_addr()?;
     tracing::info!(%address, "listening");
+    let address = format!("http://{address}");
     if sandbox.settings.demo {
-        println!("{}", demo::welcome(&format!("http://{address}")));
+        println!("{}", demo::welcome(&address));
+    }
+    // One that was given is known to who gave it, and need not stand in a terminal.
+    if sandbox.settings.console_token.is_none() {
+        println!("  Console   {}\n", sandbox.console_token.link(&address));
     }
     sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
     mkopo::serve::serve(listener, mkopo::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;

@@ -1,8 +1,10 @@
 -- Every e-mail and SMS is a row first, written with what it tells of, and sent from here.
 
 CREATE TABLE outbox_message (
+    -- The order in which they came: clocks are moved back, and stand.
+    position        INTEGER PRIMARY KEY AUTOINCREMENT,
     -- Names the e-mail too (its Message-ID), so that one sent twice is seen to be one.
-    message_id      TEXT PRIMARY KEY,
+    message_id      TEXT NOT NULL UNIQUE,
     channel         TEXT NOT NULL CHECK (channel IN ('email', 'sms')),
     recipient       TEXT NOT NULL,
     subject         TEXT,
@@ -22,7 +24,6 @@ CREATE TABLE outbox_message (
     last_error      TEXT
 ) STRICT;
 
-CREATE INDEX outbox_message_newest ON outbox_message (created_at DESC, message_id DESC);
 -- What the sender looks for, and whose code is to be struck out.
 CREATE INDEX outbox_message_due ON outbox_message (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX outbox_message_code ON outbox_message (code_expires_at) WHERE code IS NOT NULL;

@@ -7,12 +7,13 @@ pub use seed::seed;
 
 use std::time::Duration;
 
+use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
 
 use self::names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN};
 use crate::{
     Sandbox,
-    auth::Role,
+    auth::{Role, password::Passwords},
     clock::UnixMillis,
     database::Connection,
     error::Failure,
@@ -23,6 +24,9 @@ use crate::{
 
 /// The password of every demo account. They exist in demo mode only.
 pub const PASSWORD: &str = "Mkopo-demo-1";
+
+/// The seed of the data that a first start makes.
+pub const FIRST_SEED: u64 = 1;
 
 struct DemoStaff {
     username: &'static str,
@@ -90,7 +94,7 @@ pub fn welcome(address: &str) -> String {
     text
 }
 
-/// Adds the demo accounts, 24 waiting loans and 60 records, when there is nobody yet.
+/// Fills an empty store, with nobody in it yet, with the data of [`FIRST_SEED`].
 pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     let staff: i64 = {
         let mut reader = sandbox.database.read().await?;
@@ -99,26 +103,39 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     if staff > 0 {
         return Ok(());
     }
-    let mut hashes = Vec::new();
-    for _ in &STAFF {
-        hashes.push(sandbox.passwords.hash(PASSWORD.into()).await?);
-    }
+    let hashes = hash_passwords(&sandbox.passwords).await?;
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let mut demo = Demo::new(1, now);
-                for (staff, hash) in STAFF.iter().zip(hashes) {
-                    let colleague = demo.hire(connection, staff, &hash).await?;
-                    demo.join(colleague, staff.is_active);
-                }
-                demo.history(connection).await?;
-                demo.waiting(connection).await
-            })
-        })
+        .write(move |connection: &mut Connection| Box::pin(fill(connection, FIRST_SEED, now, hashes)))
         .await?;
     Ok(())
+}
+
+/// What the accounts' password is kept as, for each of them.
+pub type Hashes = [String; STAFF.len()];
+
+/// Hashes the password for each account, which takes too long to do it in a transaction.
+pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
+    let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash(PASSWORD.into()))).await?;
+    hashes.try_into().map_err(|_| Failure::Internal("a hash for each account".to_owned()))
+}
+
+/// Adds the demo accounts, 24 waiting loans and 60 records: the same for the same seed, dated
+/// back from `now`.
+pub async fn fill(
+    connection: &mut Connection,
+    seed: u64,
+    now: UnixMillis,
+    hashes: Hashes,
+) -> Result<(), Failure> {
+    let mut demo = Demo::new(seed, now);
+    for (staff, hash) in STAFF.iter().zip(hashes) {
+        let colleague = demo.hire(connection, staff, &hash).await?;
+        demo.join(colleague, staff.is_active);
+    }
+    demo.history(connection).await?;
+    demo.waiting(connection).await
 }
 
 /// Makes demo data, one thing after the other, from one seed.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
 use crate::{
-    database::{Connection, Database},
+    database::Connection,
     error::Failure,
 };
 
@@ -88,37 +88,36 @@ impl MobileMoney {
 
     /// Changes how it acts from the next payment on.
     pub async fn change_scenario(&self, change: ScenarioChange) -> Result<Scenario, Failure> {
-        change_in(&self.database, change).await
+        self.database
+            .write(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    change.apply(connection).await?;
+                    read(connection).await
+                })
+            })
+            .await
     }
 }
 
-async fn change_in(database: &Database, change: ScenarioChange) -> Result<Scenario, Failure> {
-    database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                sqlx::query(SET)
-                    .bind(change.default.map(Outcome::name))
-                    .bind(change.latency_ms.map(i64::from))
-                    .bind(change.seed.map(i64::from))
-                    .execute(&mut *connection)
-                    .await?;
-                if let Some(float) = change.float {
-                    sqlx::query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
-                }
-                if let Some(next) = change.next {
-                    sqlx::query(FORGET_NEXT).execute(&mut *connection).await?;
-                    for (position, outcome) in (1_i64..).zip(next) {
-                        sqlx::query(ADD_NEXT)
-                            .bind(position)
-                            .bind(outcome.name())
-                            .execute(&mut *connection)
-                            .await?;
-                    }
-                }
-                read(connection).await
-            })
-        })
-        .await
+impl ScenarioChange {
+    /// Makes the change in `connection`'s transaction.
+    pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        sqlx::query(SET)
+            .bind(self.default.map(Outcome::name))
+            .bind(self.latency_ms.map(i64::from))
+            .bind(self.seed.map(i64::from))
+            .execute(&mut *connection)
+            .await?;
+        if let Some(float) = self.float {
+            sqlx::query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+        }
+        let Some(next) = self.next else { return Ok(()) };
+        sqlx::query(FORGET_NEXT).execute(&mut *connection).await?;
+        for (position, outcome) in (1_i64..).zip(next) {
+            sqlx::query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
+        }
+        Ok(())
+    }
 }
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {

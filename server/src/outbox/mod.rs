@@ -1,8 +1,10 @@
 //! Every e-mail and SMS that goes out: a row, written in the transaction that it tells of.
 
 mod deliver;
+mod messages;
 
 pub use deliver::keep_delivering;
+pub use messages::{Channel, Filter, OutboxMessage, empty, messages, wait_for_messages};
 
 use crate::{
     auth::email::Email, clock::UnixMillis, database::Connection, phone::Msisdn, randomness::Randomness,

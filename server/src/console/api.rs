@@ -1,0 +1,232 @@
+//! The console's calls. Who may make them is decided in [`super::routes`].
+
+use std::time::Duration;
+
+use axum::{
+    Json as Answer, Router,
+    body::{Body, Bytes},
+    extract::{FromRequest, FromRequestParts, Request, State},
+    http::{StatusCode, request::Parts},
+    routing::{get, post},
+};
+use jiff::{Span, SpanRelativeTo};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{clock, data};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    demo,
+    edge::Json,
+    error::Failure,
+    mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
+    outbox::{self, Channel, OutboxMessage},
+    payouts::{self, Invariant},
+    phone::Msisdn,
+};
+
+/// The longest that a call waits for a message: shorter than any call may take.
+const WAIT_AT_MOST: Duration = Duration::from_secs(25);
+
+/// Every call.
+pub fn routes() -> Router<Sandbox> {
+    Router::new()
+        .route("/outbox", get(messages).delete(empty_outbox))
+        .route("/scenario", get(scenario).put(change_scenario).delete(forget_scenario))
+        .route("/clock", get(show_clock).put(set_clock))
+        .route("/data/reset", post(reset))
+        .route("/invariant", get(invariant))
+        .fallback(async || Failure::NotFound)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutboxQuery {
+    to: Option<String>,
+    channel: Option<Channel>,
+    after: Option<String>,
+    wait: Option<String>,
+}
+
+async fn messages(
+    State(sandbox): State<Sandbox>,
+    Query(query): Query<OutboxQuery>,
+) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
+    let patience = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
+    if patience > WAIT_AT_MOST {
+        return Err(Failure::BadValue(format!("The longest wait is {}s", WAIT_AT_MOST.as_secs())));
+    }
+    let filter = outbox::Filter {
+        to: query.to.as_deref().map(recipient),
+        channel: query.channel,
+        after: query.after,
+    };
+    outbox::wait_for_messages(&sandbox.database, &filter, patience).await.map(Answer)
+}
+
+/// As it is stored: phones in one form, addresses in lower case.
+fn recipient(text: &str) -> String {
+    let text = text.trim();
+    Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
+}
+
+async fn empty_outbox(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    outbox::empty(&sandbox.database).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A scenario, and what else one could be.
+#[derive(Serialize)]
+struct ScenarioAnswer {
+    #[serde(flatten)]
+    scenario: Scenario,
+    outcomes: Vec<OutcomeAnswer>,
+    magic: Vec<MagicAnswer>,
+}
+
+#[derive(Serialize)]
+struct OutcomeAnswer {
+    name: &'static str,
+    result_code: Option<&'static str>,
+    text: &'static str,
+}
+
+#[derive(Serialize)]
+struct MagicAnswer {
+    phone: Option<&'static str>,
+    amount: Option<i64>,
+    outcome: Outcome,
+}
+
+impl ScenarioAnswer {
+    fn of(scenario: Scenario) -> Self {
+        let outcomes = Outcome::ALL
+            .into_iter()
+            .map(|outcome| OutcomeAnswer {
+                name: outcome.name(),
+                result_code: outcome.result_code(),
+                text: outcome.text(),
+            })
+            .collect();
+        let phones =
+            MAGIC.iter().map(|magic| MagicAnswer { phone: Some(magic.phone), amount: None, outcome: magic.outcome });
+        let amounts = MAGIC.iter().filter(|magic| magic.amount.is_some()).map(|magic| MagicAnswer {
+            phone: None,
+            amount: magic.amount,
+            outcome: magic.outcome,
+        });
+        Self { scenario, outcomes, magic: phones.chain(amounts).collect() }
+    }
+}
+
+async fn scenario(State(sandbox): State<Sandbox>) -> Result<Answer<ScenarioAnswer>, Failure> {
+    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.scenario().await?)))
+}
+
+async fn change_scenario(
+    State(sandbox): State<Sandbox>,
+    Json(change): Json<ScenarioChange>,
+) -> Result<Answer<ScenarioAnswer>, Failure> {
+    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change).await?)))
+}
+
+async fn forget_scenario(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<clock::Face> {
+    Answer(clock::face(&sandbox))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockChange {
+    now: Option<String>,
+    advance: Option<String>,
+    frozen: Option<bool>,
+}
+
+async fn set_clock(
+    State(sandbox): State<Sandbox>,
+    Json(change): Json<ClockChange>,
+) -> Result<Answer<clock::Face>, Failure> {
+    let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
+    let advance = change.advance.as_deref().map(duration).transpose()?;
+    let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+    clock::set(&sandbox, clock::Change { now, advance_ms, frozen: change.frozen }).await.map(Answer)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reset {
+    seed: Option<u32>,
+}
+
+async fn reset(
+    State(sandbox): State<Sandbox>,
+    Optional(Reset { seed }): Optional<Reset>,
+) -> Result<StatusCode, Failure> {
+    data::reset(&sandbox, seed.map_or(demo::FIRST_SEED, u64::from)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn invariant(State(sandbox): State<Sandbox>) -> Result<Answer<Invariant>, Failure> {
+    payouts::invariant(&mut *sandbox.database.read().await?).await.map(Answer)
+}
+
+/// A length of time such as `90s`, `15m`, `2d` or `1h30m`; days have 24 hours.
+fn duration(text: &str) -> Result<Duration, Failure> {
+    let wrong = || Failure::BadValue(format!("{text:?} is no length of time such as 90s, 15m, 12h or 2d"));
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    length.try_into().map_err(|_| wrong())
+}
+
+/// What stands behind the question mark.
+struct Query<T>(T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let query = axum::extract::Query::try_from_uri(&parts.uri);
+        query
+            .map(|axum::extract::Query(query)| Self(query))
+            .map_err(|rejection| Failure::BadValue(rejection.body_text()))
+    }
+}
+
+/// A JSON body that need not be there.
+struct Optional<T>(T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Optional<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let bytes = Bytes::from_request(Request::new(body), state).await;
+        let bytes = bytes.map_err(|_| Failure::BodyTooLarge)?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        Json::from_request(Request::from_parts(parts, Body::from(bytes)), state)
+            .await
+            .map(|Json(body)| Self(body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read_as_people_write_them() {
+        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)] {
+            assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");
+        }
+        for text in ["", "10", "soon", "-5m", "1mo", "1y"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

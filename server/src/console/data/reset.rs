@@ -1,0 +1,32 @@
+//! Back to the demo data.
+
+use crate::{
+    Sandbox, clock::Setting, console, database::Connection, demo, error::Failure,
+    mobile_money::ScenarioChange,
+};
+
+/// Puts the demo data of `seed` in the place of all data: nobody is signed in, no limit is
+/// reached, no message, fault or scenario is left, and the clock goes with the machine's again.
+/// Snapshots stay.
+///
+/// # Errors
+/// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
+pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
+    if !sandbox.settings.demo {
+        return Err(Failure::NotInDemoMode);
+    }
+    let hashes = demo::hash_passwords(&sandbox.passwords).await?;
+    let clock = sandbox.clock.clone();
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                super::empty(connection).await?;
+                ScenarioChange::back_to_start().apply(connection).await?;
+                console::clock::store(connection, Setting::default()).await?;
+                demo::fill(connection, seed, clock.unset_now(), hashes).await
+            })
+        })
+        .await?;
+    console::take_over(sandbox).await
+}
