@@ -169,7 +169,9 @@ impl Clock {
 
 impl Reading {
     fn now(self) -> UnixMillis {
-        self.setting.frozen_at.unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
+        self.setting
+            .frozen_at
+            .unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
     }
 
     /// How far on `next` is at this moment.

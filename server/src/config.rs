@@ -398,9 +398,11 @@ fn parse_console_token(text: &str) -> Result<SecretString, String> {
     // It has to fit into a header and into an address.
     let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
     if text.len() < 16 || !fits {
-        return Err("give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
+        return Err(
+            "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
                     have one made"
-            .to_owned());
+                .to_owned(),
+        );
     }
     Ok(text.into())
 }

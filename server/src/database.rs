@@ -126,8 +126,14 @@ impl Database {
             .await?;
         let (sender, orders) = mpsc::channel(WAITING_AT_MOST);
         let (committed, commits) = watch::channel(());
-        let writer =
-            Writer { options, connection: Some(connection), orders, together_at_most, committed, closing: None };
+        let writer = Writer {
+            options,
+            connection: Some(connection),
+            orders,
+            together_at_most,
+            committed,
+            closing: None,
+        };
         tokio::spawn(writer.run());
         Ok(Self { readers, writer: sender, commits })
     }

@@ -56,11 +56,8 @@ async fn messages(
     if patience > WAIT_AT_MOST {
         return Err(Failure::BadValue(format!("The longest wait is {}s", WAIT_AT_MOST.as_secs())));
     }
-    let filter = outbox::Filter {
-        to: query.to.as_deref().map(recipient),
-        channel: query.channel,
-        after: query.after,
-    };
+    let filter =
+        outbox::Filter { to: query.to.as_deref().map(recipient), channel: query.channel, after: query.after };
     outbox::wait_for_messages(&sandbox.database, &filter, patience).await.map(Answer)
 }
 
@@ -108,8 +105,11 @@ impl ScenarioAnswer {
                 text: outcome.text(),
             })
             .collect();
-        let phones =
-            MAGIC.iter().map(|magic| MagicAnswer { phone: Some(magic.phone), amount: None, outcome: magic.outcome });
+        let phones = MAGIC.iter().map(|magic| MagicAnswer {
+            phone: Some(magic.phone),
+            amount: None,
+            outcome: magic.outcome,
+        });
         let amounts = MAGIC.iter().filter(|magic| magic.amount.is_some()).map(|magic| MagicAnswer {
             phone: None,
             amount: magic.amount,
@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn lengths_of_time_are_read_as_people_write_them() {
-        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)] {
+        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)]
+        {
             assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");
         }
         for text in ["", "10", "soon", "-5m", "1mo", "1y"] {

@@ -66,7 +66,8 @@ pub async fn set(sandbox: &Sandbox, change: Change) -> Result<Face, Failure> {
 
 fn changed(setting: Setting, base: i64, change: Change) -> Result<Setting, Failure> {
     let shown = setting.frozen_at.map_or(base.saturating_add(setting.offset_ms), |at| at.0);
-    let now = UnixMillis(change.now.map_or(shown, |now| now.0).saturating_add(change.advance_ms.unwrap_or(0)));
+    let now =
+        UnixMillis(change.now.map_or(shown, |now| now.0).saturating_add(change.advance_ms.unwrap_or(0)));
     if !(EARLIEST..LATEST).contains(&now) {
         return Err(Failure::BadValue("The clock can be set to the years 2006 to 2099".to_owned()));
     }

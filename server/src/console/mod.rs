@@ -37,8 +37,7 @@ pub async fn keep_up(sandbox: Sandbox) {
 }
 
 async fn seen(sandbox: &Sandbox, known: Option<i64>) -> Result<i64, Failure> {
-    let version: i64 =
-        sqlx::query_scalar(VERSION).fetch_one(&mut *sandbox.database.read().await?).await?;
+    let version: i64 = sqlx::query_scalar(VERSION).fetch_one(&mut *sandbox.database.read().await?).await?;
     if known != Some(version) {
         take_over(sandbox).await?;
     }

@@ -7,10 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
-use crate::{
-    database::Connection,
-    error::Failure,
-};
+use crate::{database::Connection, error::Failure};
 
 /// How mobile money acts on payments that no magic number decides.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -61,6 +61,8 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_LISTEN", ""),
         ("MKOPO_DEMO", "perhaps"),
         ("MKOPO_JWT_SECRET", "a-short-secret-0123456789"),
+        ("MKOPO_CONSOLE_TOKEN", "fifteen-letters"),
+        ("MKOPO_CONSOLE_TOKEN", "sixteen letters and spaces"),
         ("MKOPO_SESSION_MINUTES", "0"),
         ("MKOPO_SESSION_MINUTES", "half an hour"),
         ("MKOPO_TRUSTED_PROXIES", "10.0.0.1,proxy"),
@@ -86,6 +88,8 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_LISTEN can't be '': give an address and a port such as 127.0.0.1:8080.
     mkopo: MKOPO_DEMO can't be 'perhaps': give true or false.
     mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes, or leave it unset to have one made.
+    mkopo: MKOPO_CONSOLE_TOKEN is not right: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
+    mkopo: MKOPO_CONSOLE_TOKEN is not right: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
     mkopo: MKOPO_SESSION_MINUTES can't be '0': give whole minutes from 1 to 43200.
     mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
     mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, with commas between.

@@ -5,6 +5,11 @@
 
 mod command_line;
 mod connections;
+mod console_clock;
+mod console_data;
+mod console_door;
+mod console_outbox;
+mod console_scenario;
 mod contract;
 mod database;
 mod edge;

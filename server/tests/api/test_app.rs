@@ -29,6 +29,9 @@ use crate::contract;
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
 
+/// What opens the console of a test's service.
+pub const CONSOLE_TOKEN: &str = "console-token-of-a-test";
+
 /// A service with the demo data, its clock held at [`NOON`].
 pub struct TestApp {
     pub sandbox: Sandbox,
@@ -187,11 +190,23 @@ impl TestApp {
         self.call(Method::POST, path, Some(body)).await
     }
 
+    /// Calls the console.
+    pub async fn console(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.send(request(method, &format!("/console/api{path}"), Some(CONSOLE_TOKEN), body)).await
+    }
+
+    /// Changes something by the console, which must take it.
+    pub async fn set_console(&self, method: Method, path: &str, body: Value) -> Answer {
+        let answer = self.console(method, path, Some(body)).await;
+        assert!(answer.status.is_success(), "{path}: {}", String::from_utf8_lossy(&answer.bytes));
+        answer
+    }
+
     /// The newest message to `recipient`.
     pub async fn newest_message(&self, recipient: &str) -> Message {
         const NEWEST: &str = "
             SELECT channel, recipient, subject, body, code, sent_at IS NOT NULL AS is_sent, attempts, last_error
-            FROM outbox_message WHERE recipient = $1 ORDER BY created_at DESC, message_id DESC LIMIT 1";
+            FROM outbox_message WHERE recipient = $1 ORDER BY position DESC LIMIT 1";
         let mut reader = self.sandbox.database.read().await.unwrap();
         sqlx::query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
     }
@@ -242,7 +257,7 @@ pub struct Message {
 /// The settings of a test: demo mode, in that data folder.
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
-    let line = ["mkopo", "serve", "--data-dir", data_dir];
+    let line = ["mkopo", "serve", "--data-dir", data_dir, "--console-token", CONSOLE_TOKEN];
     match CommandLine::parse_from(line.iter().chain(demo).chain(options)).command {
         Command::Serve(settings) => settings,
         other @ Command::User(_) => panic!("{other:?}"),

@@ -1,0 +1,98 @@
+use std::time::Duration;
+
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use mkopo::{Sandbox, clock::Clock, randomness::Randomness};
+use serde_json::{Value, json};
+
+use crate::test_app::{NOON, TestApp, settings, waiting};
+
+async fn set_clock(app: &TestApp, change: Value) -> Value {
+    app.set_console(Method::PUT, "/clock", change).await.json()
+}
+
+#[tokio::test]
+async fn the_clock_is_moved_on_set_back_and_stopped() {
+    let app = TestApp::start().await;
+    assert_json_snapshot!(app.console(Method::GET, "/clock", None).await.json(), @"");
+    assert_json_snapshot!(set_clock(&app, json!({"advance": "2d"})).await, @"");
+    let frozen = set_clock(&app, json!({"now": "2026-11-01T08:00:00+03:00", "frozen": true})).await;
+    assert_json_snapshot!(frozen, @"");
+    app.clock.advance(Duration::from_secs(60));
+    let later = app.console(Method::GET, "/clock", None).await.json();
+    assert_eq!(later["now"], frozen["now"]);
+    let running = set_clock(&app, json!({"frozen": false})).await;
+    assert_eq!(running["now"], frozen["now"]);
+    app.clock.advance(Duration::from_secs(60));
+    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["now"], "2026-11-01T05:01:00.000Z");
+}
+
+#[tokio::test]
+async fn past_a_sessions_end_nobody_is_signed_in() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    set_clock(&app, json!({"advance": "7h59m"})).await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200);
+    set_clock(&app, json!({"advance": "1m"})).await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+    app.sign_in("agent").await;
+}
+
+#[tokio::test]
+async fn receipts_and_dates_go_by_the_clock() {
+    let app = TestApp::start().await;
+    set_clock(&app, json!({"now": "2031-12-31T12:00:00Z"})).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let paid = agent.disburse(waiting(&pending).next().unwrap()).await.json();
+    assert!(paid["mpesa_ref"].as_str().unwrap().starts_with("ZLV"), "{}", paid["mpesa_ref"]);
+    assert_eq!(paid["created_at"], "2031-12-31T12:00:00.000Z");
+}
+
+#[tokio::test]
+async fn a_payout_is_answered_while_the_clock_stands() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    set_clock(&app, json!({"frozen": true})).await;
+    app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"]})).await;
+    let answer = app.as_time_passes(agent.disburse(waiting(&pending).next().unwrap())).await;
+    assert_eq!(answer.status, 202);
+}
+
+#[tokio::test]
+async fn a_start_finds_the_clock_as_it_was_set_and_keeps_up_with_it() {
+    let app = TestApp::start().await;
+    set_clock(&app, json!({"advance": "3d", "frozen": true})).await;
+    let options = settings(app.data_dir().to_str().unwrap(), &[]);
+    let machine = Clock::held_at(NOON.plus(Duration::from_secs(5)));
+    let other = Sandbox::open(options, machine, Randomness::seeded(1)).await.unwrap();
+    assert_eq!(other.clock.now(), app.clock.now());
+    set_clock(&app, json!({"frozen": false})).await;
+    let heard = async {
+        while other.clock.setting().frozen_at.is_some() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
+    assert_eq!(other.clock.now(), app.clock.now().plus(Duration::from_secs(5)));
+}
+
+#[tokio::test]
+async fn a_time_that_can_not_be_is_refused_and_changes_nothing() {
+    let app = TestApp::start().await;
+    let mut failures = Vec::new();
+    for change in [
+        json!({"advance": "-2h"}),
+        json!({"advance": "a while"}),
+        json!({"now": "tomorrow"}),
+        json!({"now": "2005-12-31T23:59:59Z"}),
+        json!({"advance": "2d", "now": "2099-12-31T00:00:00Z"}),
+        json!({"frozen": "yes"}),
+        json!({"offset_ms": 5}),
+    ] {
+        failures.push(app.console(Method::PUT, "/clock", Some(change)).await.failure());
+    }
+    assert_json_snapshot!(failures, @"");
+    assert_eq!(app.clock.now(), NOON);
+}

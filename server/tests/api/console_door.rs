@@ -1,0 +1,70 @@
+use axum::{
+    body::Body,
+    http::{Method, Request, header},
+};
+use insta::assert_json_snapshot;
+use mkopo::{Sandbox, clock::Clock, config::Settings, randomness::Randomness};
+
+use crate::test_app::{CONSOLE_TOKEN, NOON, TestApp, request, settings};
+
+#[tokio::test]
+async fn everything_under_console_is_closed_without_the_token() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let almost = &CONSOLE_TOKEN[..CONSOLE_TOKEN.len() - 1];
+    for path in ["/console", "/console/", "/console/nothing", "/console/api", "/console/api/outbox"] {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
+            for token in [None, Some(""), Some(almost), Some(agent.token.as_str())] {
+                let answer = app.send(request(method.clone(), path, token, None)).await;
+                assert_eq!(answer.status, 401, "{method} {path} {token:?}");
+                assert_eq!(answer.headers[header::WWW_AUTHENTICATE], "Bearer");
+            }
+        }
+    }
+    let answer = app.call(Method::GET, "/console/api/outbox", None).await;
+    assert_json_snapshot!(answer.failure(), @"");
+}
+
+#[tokio::test]
+async fn only_a_header_carries_the_token() {
+    let app = TestApp::start().await;
+    for request in [
+        Request::get(format!("/console/api/clock?token={CONSOLE_TOKEN}")),
+        Request::get("/console/api/clock").header(header::COOKIE, format!("mkopo_console={CONSOLE_TOKEN}")),
+        Request::get("/console/api/clock").header(header::AUTHORIZATION, format!("Basic {CONSOLE_TOKEN}")),
+    ] {
+        assert_eq!(app.send(request.body(Body::empty()).unwrap()).await.status, 401);
+    }
+    assert_eq!(app.console(Method::GET, "/clock", None).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_token_opens_the_console_and_nothing_else() {
+    let app = TestApp::start().await;
+    let me = app.send(request(Method::GET, "/api/v1/auth/me", Some(CONSOLE_TOKEN), None)).await;
+    assert_eq!(me.status, 401);
+    let unknown = app.console(Method::GET, "/nothing", None).await;
+    assert_eq!(unknown.failure().0, 404);
+    assert_eq!(unknown.headers[header::CACHE_CONTROL], "no-store");
+    assert_eq!(app.console(Method::POST, "/clock", None).await.failure().0, 405);
+}
+
+#[tokio::test]
+async fn a_token_that_was_not_given_is_made_once_and_kept_from_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async || {
+        let settings = Settings { console_token: None, ..settings(folder.path().to_str().unwrap(), &[]) };
+        Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()
+    };
+    let link = open().await.console_token.link("http://127.0.0.1:8080");
+    let file = folder.path().join("console.token");
+    let kept = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(link, format!("http://127.0.0.1:8080/console?token={kept}"));
+    assert_eq!(kept.len(), 32);
+    assert_eq!(open().await.console_token.link("http://127.0.0.1:8080"), link);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,97 @@
+use std::time::{Duration, Instant};
+
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::test_app::TestApp;
+
+async fn outbox(app: &TestApp, query: &str) -> Vec<Value> {
+    let answer = app.console(Method::GET, &format!("/outbox{query}"), None).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    answer.json().as_array().unwrap().clone()
+}
+
+async fn ask_for_code(app: &TestApp, kind: &str, who: &str) {
+    let body = json!({"email": format!("{who}@mkopo.test")});
+    assert_eq!(app.post(&format!("/api/v1/auth/request-{kind}"), body).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_code_is_read_in_the_outbox_and_signs_in() {
+    let app = TestApp::start().await;
+    ask_for_code(&app, "signin-otp", "agent").await;
+    let messages = outbox(&app, "?to=Agent@Mkopo.test").await;
+    let code = messages[0]["code"].as_str().unwrap();
+    assert!(messages[0]["body"].as_str().unwrap().contains(code));
+    assert_json_snapshot!(messages, {"[].id" => "[id]", "[].code" => "[code]", "[].body" => "[body]"}, @"");
+    let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD, "otp": code});
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", credentials).await.status, 200);
+}
+
+#[tokio::test]
+async fn messages_are_found_by_recipient_channel_and_what_came_before() {
+    let app = TestApp::start().await;
+    ask_for_code(&app, "signin-otp", "agent").await;
+    ask_for_code(&app, "password-reset", "agent").await;
+    ask_for_code(&app, "signin-otp", "admin").await;
+    let all = outbox(&app, "").await;
+    let to = |messages: &[Value]| messages.iter().map(|message| message["to"].clone()).collect::<Vec<_>>();
+    // The clock stands: the order is that in which they came.
+    assert_eq!(to(&all), ["admin@mkopo.test", "+254711000003", "agent@mkopo.test"]);
+    assert_eq!(to(&outbox(&app, "?channel=sms").await), ["+254711000003"]);
+    for phone in ["0711000003", "+254711000003", "%2B254711000003", "254711000003"] {
+        assert_eq!(outbox(&app, &format!("?to={phone}")).await.len(), 1, "{phone}");
+    }
+    let after = |message: &Value| format!("?after={}", message["id"].as_str().unwrap());
+    assert_eq!(to(&outbox(&app, &after(&all[1])).await), ["admin@mkopo.test"]);
+    assert_eq!(outbox(&app, &after(&all[0])).await, Vec::<Value>::new());
+    assert_eq!(outbox(&app, "?after=gone").await.len(), 3);
+}
+
+#[tokio::test]
+async fn whoever_waits_hears_of_a_message_the_moment_it_comes() {
+    let app = TestApp::start().await;
+    let began = Instant::now();
+    let sending = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        ask_for_code(&app, "signin-otp", "admin").await;
+        ask_for_code(&app, "signin-otp", "agent").await;
+    };
+    let (messages, ()) = tokio::join!(outbox(&app, "?to=agent@mkopo.test&wait=20s"), sending);
+    assert_eq!(messages.len(), 1);
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn whoever_waits_hears_of_what_another_server_sends() {
+    let app = TestApp::start().await;
+    let second = app.second().await;
+    let (messages, ()) =
+        tokio::join!(outbox(&app, "?wait=20s"), ask_for_code(&second, "signin-otp", "agent"));
+    assert_eq!(messages.len(), 1);
+}
+
+#[tokio::test]
+async fn a_wait_for_nothing_ends_with_an_empty_list() {
+    let app = TestApp::start().await;
+    assert_eq!(outbox(&app, "?wait=300ms").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn an_emptied_outbox_is_empty() {
+    let app = TestApp::start().await;
+    ask_for_code(&app, "signin-otp", "agent").await;
+    assert_eq!(app.console(Method::DELETE, "/outbox", None).await.status, 204);
+    assert_eq!(outbox(&app, "").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn what_can_not_be_asked_of_the_outbox_is_said() {
+    let app = TestApp::start().await;
+    let mut failures = Vec::new();
+    for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test"] {
+        failures.push(app.console(Method::GET, &format!("/outbox{query}"), None).await.failure());
+    }
+    assert_json_snapshot!(failures, @"");
+}
