@@ -19,6 +19,7 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     Router::new()
         .nest("/api", api::routes())
         .fallback(async || Failure::NotFound)
+        .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
 }
 
