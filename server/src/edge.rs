@@ -41,18 +41,14 @@ pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: 
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
-    request.extensions_mut().insert(Form { request_id: request_id.clone(), problem });
+    let form = Form { request_id: request_id.clone(), problem };
+    request.extensions_mut().insert(form.clone());
     let span = tracing::info_span!("request", id = request_id);
     async move {
         let started = tokio::time::Instant::now();
         let mut response = next.run(request).await;
         let took = started.elapsed();
-        if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
-            let headers = response.headers_mut();
-            headers.insert(header::CONTENT_TYPE, failure_media_type(problem));
-            headers.remove(header::CONTENT_LENGTH);
-            *response.body_mut() = failure.to_json(&request_id, problem).into();
-        }
+        write_failure(&mut response, &form);
         let headers = response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, id);
@@ -78,6 +74,15 @@ pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: 
     }
     .instrument(span)
     .await
+}
+
+/// Writes the body of an answer that is a failure and has none yet.
+pub fn write_failure(response: &mut Response<Body>, form: &Form) {
+    let Some(failure) = response.extensions_mut().remove::<FailureBody>() else { return };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, failure_media_type(form.problem));
+    headers.remove(header::CONTENT_LENGTH);
+    *response.body_mut() = failure.to_json(&form.request_id, form.problem).into();
 }
 
 /// The media type of a failure: ours, or RFC 9457's when `problem`.

@@ -93,6 +93,12 @@ pub enum Failure {
     /// What only demo mode has was asked of a service with real data.
     #[error("This service is not in demo mode: its data can't be replaced by demo data.")]
     NotInDemoMode,
+    /// A fault that was asked for.
+    #[error("This call was failed on purpose, by a fault that is set in the console.")]
+    Injected(StatusCode),
+    /// No fault has this id.
+    #[error("There is no fault {0}.")]
+    FaultNotFound(String),
     /// No snapshot has this name.
     #[error("There is no snapshot {0}.")]
     SnapshotNotFound(String),
@@ -172,6 +178,8 @@ impl Failure {
             F::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
             F::IdempotencyKeyInUse => (StatusCode::CONFLICT, "idempotency_key_in_use"),
             F::NotInDemoMode => (StatusCode::CONFLICT, "not_in_demo_mode"),
+            F::Injected(status) => (*status, "injected_fault"),
+            F::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
             F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) | F::BadValue(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
@@ -200,6 +208,7 @@ impl Failure {
         match self {
             Self::Busy
             | Self::TookTooLong
+            | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
             | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
             Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
                 Some(whole_seconds(*wait))

@@ -58,7 +58,7 @@ use crate::{
     },
     clock::Clock,
     config::Settings,
-    console::door::ConsoleToken,
+    console::{door::ConsoleToken, faults, faults::Faults, traffic, traffic::Traffic},
     database::Database,
     error::Failure,
     lists::List,
@@ -91,6 +91,10 @@ pub struct World {
     pub passwords: Passwords,
     /// Signs and reads session tokens.
     pub tokens: Tokens,
+    /// What is done to calls on purpose.
+    pub faults: Faults,
+    /// The latest calls.
+    pub traffic: Traffic,
     /// Opens the console.
     pub console_token: ConsoleToken,
     /// Makes what must be recognised unreadable.
@@ -149,6 +153,8 @@ impl Sandbox {
         let sandbox = Self(Arc::new(World {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
+            faults: Faults::default(),
+            traffic: Traffic::default(),
             console_token: ConsoleToken::new(console_token, fingerprints.clone()),
             fingerprints,
             outbox: Outbox::default(),
@@ -211,5 +217,8 @@ fn api(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(loans::api::signed_in())
         .merge(payouts::api::signed_in())
         .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
-    open.merge(signed_in).fallback(async || Failure::NotFound)
+    open.merge(signed_in)
+        .fallback(async || Failure::NotFound)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), faults::inject::inject))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), traffic::record))
 }

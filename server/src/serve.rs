@@ -4,7 +4,10 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -22,6 +25,8 @@ use tokio::{
     time::Sleep,
 };
 use tower::Service;
+
+use crate::console::faults::inject::Cut;
 
 /// How many header fields a request may have.
 const HEADERS_AT_MOST: usize = 64;
@@ -99,16 +104,28 @@ fn connection(
     impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send,
 > {
     _ = stream.set_nodelay(true);
+    let reset = Arc::new(AtomicBool::new(false));
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
         .max_headers(HEADERS_AT_MOST)
         .max_buf_size(HEAD_AT_MOST)
         .serve_connection(
-            TokioIo::new(Moving { stream, patience: limits.stall, stalled: None }),
+            TokioIo::new(Moving { stream, patience: limits.stall, stalled: None, reset: Arc::clone(&reset) }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(peer);
-                router.clone().call(request.map(Body::new))
+                let reset = Arc::clone(&reset);
+                let answer = router.clone().call(request.map(Body::new));
+                async move {
+                    let Ok(answer) = answer.await;
+                    match answer.extensions().get::<Cut>() {
+                        None => Ok(answer),
+                        Some(cut) => {
+                            reset.store(*cut == Cut::Reset, Ordering::Relaxed);
+                            Err(io::Error::from(io::ErrorKind::ConnectionAborted))
+                        }
+                    }
+                }
             }),
         )
 }
@@ -118,6 +135,16 @@ struct Moving {
     stream: TcpStream,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
+    /// Whether it ends by a reset instead of in peace.
+    reset: Arc<AtomicBool>,
+}
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        if self.reset.load(Ordering::Relaxed) {
+            _ = self.stream.set_zero_linger();
+        }
+    }
 }
 
 impl Moving {

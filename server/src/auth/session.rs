@@ -188,9 +188,12 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
 pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
     match authenticate(&sandbox, request.headers()).await {
         Ok((session, versions)) => {
-            request.extensions_mut().insert(session);
+            request.extensions_mut().insert(Arc::clone(&session));
             request.extensions_mut().insert(versions);
-            next.run(request).await
+            let mut response = next.run(request).await;
+            // For who writes down whose call it was.
+            response.extensions_mut().insert(session);
+            response
         }
         Err(failure) => failure.into_response(),
     }

@@ -7,18 +7,27 @@ use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, FromRequestParts, Request, State},
     http::{StatusCode, request::Parts},
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{clock, data};
+use super::{
+    clock, data,
+    data::snapshots::{self, Name, Snapshot},
+    faults::{self, Fault, NewFault},
+    loans::{self, GivenLoan},
+    staff::{self, Account, AccountChange},
+    traffic::Call,
+};
 use crate::{
     Sandbox,
+    auth::email::Email,
     clock::UnixMillis,
     demo,
-    edge::Json,
+    edge::{Json, Path},
     error::Failure,
+    loans::PendingLoan,
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
     outbox::{self, Channel, OutboxMessage},
     payouts::{self, Invariant},
@@ -34,7 +43,17 @@ pub fn routes() -> Router<Sandbox> {
         .route("/outbox", get(messages).delete(empty_outbox))
         .route("/scenario", get(scenario).put(change_scenario).delete(forget_scenario))
         .route("/clock", get(show_clock).put(set_clock))
+        .route("/faults", get(list_faults).post(add_fault).delete(remove_faults))
+        .route("/faults/{id}", delete(remove_fault))
+        .route("/traffic", get(latest_traffic).delete(forget_traffic))
+        .route("/loans", post(approve_loans))
+        .route("/staff", get(list_staff))
+        .route("/staff/expire", post(expire_everybody))
+        .route("/staff/{email}", get(show_staff).patch(change_staff))
+        .route("/staff/{email}/expire", post(expire_staff))
         .route("/data/reset", post(reset))
+        .route("/data/snapshots", get(list_snapshots))
+        .route("/data/snapshots/{name}", post(save_snapshot).put(restore_snapshot).delete(remove_snapshot))
         .route("/invariant", get(invariant))
         .fallback(async || Failure::NotFound)
 }
@@ -168,6 +187,120 @@ async fn reset(
     Optional(Reset { seed }): Optional<Reset>,
 ) -> Result<StatusCode, Failure> {
     data::reset(&sandbox, seed.map_or(demo::FIRST_SEED, u64::from)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn list_faults(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Fault>>, Failure> {
+    faults::all(&mut *sandbox.database.read().await?).await.map(Answer)
+}
+
+async fn add_fault(
+    State(sandbox): State<Sandbox>,
+    Json(fault): Json<NewFault>,
+) -> Result<(StatusCode, Answer<Fault>), Failure> {
+    Ok((StatusCode::CREATED, Answer(faults::add(&sandbox, fault).await?)))
+}
+
+async fn remove_faults(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    faults::remove(&sandbox, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove_fault(State(sandbox): State<Sandbox>, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+    faults::remove(&sandbox, Some(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn latest_traffic(State(sandbox): State<Sandbox>) -> Answer<Vec<Call>> {
+    Answer(sandbox.traffic.latest())
+}
+
+async fn forget_traffic(State(sandbox): State<Sandbox>) -> StatusCode {
+    sandbox.traffic.forget();
+    StatusCode::NO_CONTENT
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToApprove {
+    count: Option<u32>,
+    loan: Option<GivenLoan>,
+}
+
+async fn approve_loans(
+    State(sandbox): State<Sandbox>,
+    Optional(ToApprove { count, loan }): Optional<ToApprove>,
+) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
+    let approved = loans::approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default()).await?;
+    Ok((StatusCode::CREATED, Answer(approved)))
+}
+
+async fn list_staff(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Account>>, Failure> {
+    staff::all(&sandbox).await.map(Answer)
+}
+
+/// Who has no address has no account.
+fn account_of(email: &str) -> Result<Email, Failure> {
+    Email::parse(email).ok_or(Failure::UserNotFound)
+}
+
+async fn show_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+) -> Result<Answer<Account>, Failure> {
+    let email = account_of(&email)?;
+    staff::one(&mut *sandbox.database.read().await?, sandbox.clock.now(), &email).await.map(Answer)
+}
+
+async fn change_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+    Json(change): Json<AccountChange>,
+) -> Result<Answer<Account>, Failure> {
+    staff::change(&sandbox, account_of(&email)?, change).await.map(Answer)
+}
+
+#[derive(Serialize)]
+struct Expired {
+    ended: i64,
+}
+
+async fn expire_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+) -> Result<Answer<Expired>, Failure> {
+    let ended = staff::expire(&sandbox, Some(account_of(&email)?)).await?;
+    Ok(Answer(Expired { ended }))
+}
+
+async fn expire_everybody(State(sandbox): State<Sandbox>) -> Result<Answer<Expired>, Failure> {
+    Ok(Answer(Expired { ended: staff::expire(&sandbox, None).await? }))
+}
+
+async fn list_snapshots(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Snapshot>>, Failure> {
+    snapshots::all(&mut *sandbox.database.read().await?).await.map(Answer)
+}
+
+async fn save_snapshot(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+) -> Result<(StatusCode, Answer<Snapshot>), Failure> {
+    Ok((StatusCode::CREATED, Answer(snapshots::save(&sandbox, Name::parse(&name)?).await?)))
+}
+
+async fn restore_snapshot(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Failure> {
+    snapshots::restore(&sandbox, Name::parse(&name)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove_snapshot(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Failure> {
+    snapshots::remove(&sandbox, Name::parse(&name)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

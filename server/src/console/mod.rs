@@ -4,6 +4,10 @@ pub mod api;
 pub mod clock;
 pub mod data;
 pub mod door;
+pub mod faults;
+pub mod loans;
+pub mod staff;
+pub mod traffic;
 
 use std::time::Duration;
 
@@ -49,5 +53,6 @@ async fn seen(sandbox: &Sandbox, known: Option<i64>) -> Result<i64, Failure> {
 pub async fn take_over(sandbox: &Sandbox) -> Result<(), Failure> {
     let mut reader = sandbox.database.read().await?;
     sandbox.clock.set(clock::stored(&mut reader).await?);
+    sandbox.faults.set(faults::all(&mut reader).await?);
     Ok(())
 }

@@ -3,7 +3,7 @@
 mod names;
 mod seed;
 
-pub use seed::seed;
+pub use seed::{approve, seed};
 
 use std::time::Duration;
 

@@ -58,6 +58,24 @@ pub async fn seed(
     Ok(())
 }
 
+/// Approves `count` loans, by whatever the staff is, and says which.
+pub async fn approve(
+    connection: &mut Connection,
+    now: UnixMillis,
+    chance: u64,
+    count: u32,
+) -> Result<Vec<String>, Failure> {
+    let staff: Vec<Colleague> = sqlx::query_as(STAFF).fetch_all(&mut *connection).await?;
+    let last_number: i64 = sqlx::query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
+    let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut demo = Making { seed: chance, now, staff, last_number }.demo(0);
+    let mut approved = Vec::new();
+    for _ in 0..count {
+        approved.push(demo.approve(connection, now, None, None).await?.loan_id);
+    }
+    Ok(approved)
+}
+
 /// What a batch is made from.
 #[derive(Clone)]
 struct Making {

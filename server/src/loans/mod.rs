@@ -3,7 +3,7 @@
 pub mod api;
 mod pending;
 
-pub use pending::PendingLoan;
+pub use pending::{PendingLoan, pending_loan};
 
 use serde::Serialize;
 

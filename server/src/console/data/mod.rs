@@ -1,41 +1,80 @@
 //! The data as a whole: back to the demo data, or kept under a name and put back.
 
 mod reset;
+pub mod snapshots;
 
 pub use reset::reset;
 
 use crate::database::Connection;
 
-/// A table, and what empties it.
+/// A table, and what is done with all of it.
 struct Table {
     name: &'static str,
+    select: &'static str,
     empty: &'static str,
 }
 
+macro_rules! tables {
+    ($($name:literal),*) => {
+        [$(Table { name: $name, select: concat!("SELECT * FROM ", $name), empty: concat!("DELETE FROM ", $name) }),*]
+    };
+}
+
+/// The tables that always have their one row.
+const ONE_ROW_TABLES: [Table; 3] = tables!["clock_setting", "mobile_money_account", "mobile_money_scenario"];
+
 /// Every table whose rows come and go, those that others refer to first.
-const TABLES: [Table; 12] = [
-    Table { name: "fault", empty: "DELETE FROM fault" },
-    Table { name: "staff", empty: "DELETE FROM staff" },
-    Table { name: "session", empty: "DELETE FROM session" },
-    Table { name: "one_time_code", empty: "DELETE FROM one_time_code" },
-    Table { name: "try_count", empty: "DELETE FROM try_count" },
-    Table { name: "customer", empty: "DELETE FROM customer" },
-    Table { name: "loan", empty: "DELETE FROM loan" },
-    Table { name: "payout", empty: "DELETE FROM payout" },
-    Table { name: "idempotency_key", empty: "DELETE FROM idempotency_key" },
-    Table { name: "mobile_money_payment", empty: "DELETE FROM mobile_money_payment" },
-    Table { name: "mobile_money_next_outcome", empty: "DELETE FROM mobile_money_next_outcome" },
-    Table { name: "outbox_message", empty: "DELETE FROM outbox_message" },
+const TABLES: [Table; 12] = tables![
+    "fault",
+    "staff",
+    "session",
+    "one_time_code",
+    "try_count",
+    "customer",
+    "loan",
+    "payout",
+    "idempotency_key",
+    "mobile_money_payment",
+    "mobile_money_next_outcome",
+    "outbox_message"
 ];
+
+const FORGET_CHANGES: &str = "DELETE FROM loan_change";
 
 const MOVE_ALL_VERSIONS: &str = "UPDATE version SET value = value + 1";
 
-/// Leaves no row, and lets nothing that was kept in memory pass for what comes now: the versions
-/// are no data, and only ever grow.
+/// Leaves no row where rows come and go, and lets nothing that was kept in memory pass for what
+/// comes now. The versions are no data: they only ever grow.
 async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
     for table in TABLES.iter().rev() {
         sqlx::query(table.empty).execute(&mut *connection).await?;
     }
+    sqlx::query(FORGET_CHANGES).execute(&mut *connection).await?;
     sqlx::query(MOVE_ALL_VERSIONS).execute(connection).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Database;
+
+    #[tokio::test]
+    async fn no_table_is_forgotten() {
+        const NO_DATA: [&str; 4] = ["version", "loan_change", "snapshot", "snapshot_table"];
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(&folder.path().join("mkopo.db")).await.unwrap();
+        let mut there: Vec<String> = sqlx::query_scalar(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
+             AND substr(name, 1, 5) <> '_sqlx'",
+        )
+        .fetch_all(&mut *database.read().await.unwrap())
+        .await
+        .unwrap();
+        there.sort();
+        let mut known: Vec<&str> =
+            ONE_ROW_TABLES.iter().chain(&TABLES).map(|table| table.name).chain(NO_DATA).collect();
+        known.sort_unstable();
+        assert_eq!(there, known);
+    }
 }

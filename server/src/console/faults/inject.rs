@@ -1,0 +1,120 @@
+//! Giving a call the faults that are for it.
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{OriginalUri, Request, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use futures::stream;
+use http_body_util::BodyExt;
+
+use super::{Fault, Kind, Moment, draw};
+use crate::{
+    Sandbox, edge,
+    error::{Failure, Form},
+};
+
+/// The connection is to end instead of the answer being sent. Put on an answer that was made, and
+/// heeded by [`crate::serve`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Closed, as by a peer that is done.
+    Closed,
+    /// Reset, as by one that is gone.
+    Reset,
+}
+
+/// What a call was given, for who writes it down.
+#[derive(Clone, Copy, Debug)]
+pub struct Hit(pub Kind);
+
+/// Gives a call its faults.
+pub async fn inject(
+    State(sandbox): State<Sandbox>,
+    OriginalUri(uri): OriginalUri,
+    form: Form,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let standing = sandbox.faults.of(request.method(), uri.path());
+    if standing.is_empty() || request.method() == Method::OPTIONS {
+        return next.run(request).await;
+    }
+    let hit = match draw(&sandbox, standing).await {
+        Ok(hit) => hit,
+        Err(failure) => return failure.into_response(),
+    };
+    let Some(last) = hit.last().cloned() else { return next.run(request).await };
+    if matches!(last.kind, Kind::Truncate | Kind::Malformed) {
+        // What is compressed can't be half of a text.
+        request.headers_mut().remove(header::ACCEPT_ENCODING);
+    }
+    wait(&sandbox, &hit, Moment::Before).await;
+    let mut response = if last.kind != Kind::Latency && last.moment == Moment::Before {
+        StatusCode::SERVICE_UNAVAILABLE.into_response()
+    } else {
+        next.run(request).await
+    };
+    wait(&sandbox, &hit, Moment::After).await;
+    edge::write_failure(&mut response, &form);
+    let mut response = broken(&last, response).await;
+    response.extensions_mut().insert(Hit(last.kind));
+    response
+}
+
+async fn wait(sandbox: &Sandbox, hit: &[Fault], moment: Moment) {
+    for fault in hit.iter().filter(|fault| fault.moment == moment) {
+        let ms = fault.ms.unwrap_or_default().unsigned_abs();
+        sandbox.clock.sleep(std::time::Duration::from_millis(ms)).await;
+    }
+}
+
+/// The answer with what `fault` does to it.
+async fn broken(fault: &Fault, mut response: Response) -> Response {
+    match fault.kind {
+        Kind::Latency => response,
+        Kind::Status => {
+            let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
+            Failure::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)).into_response()
+        }
+        Kind::Drop => {
+            response.extensions_mut().insert(Cut::Closed);
+            response
+        }
+        Kind::Reset => {
+            response.extensions_mut().insert(Cut::Reset);
+            response
+        }
+        Kind::Truncate => truncated(response).await,
+        Kind::Malformed => malformed(response).await,
+    }
+}
+
+/// Announces the whole body, sends half of it, and cuts the connection.
+async fn truncated(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let bytes = all_of(body).await;
+    parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    let half = bytes.slice(..bytes.len() / 2);
+    let cut = std::io::Error::from(std::io::ErrorKind::ConnectionAborted);
+    Response::from_parts(parts, Body::from_stream(stream::iter([Ok(half), Err(cut)])))
+}
+
+/// The same body without its end: whole for HTTP, and no JSON. Where there is no body, nothing
+/// can be wrong with it.
+async fn malformed(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let mut bytes = all_of(body).await.to_vec();
+    if bytes.pop().is_some() {
+        bytes.push(b',');
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::ETAG);
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+async fn all_of(body: Body) -> Bytes {
+    body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
+}

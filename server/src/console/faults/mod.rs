@@ -1,0 +1,323 @@
+//! Faults that calls of the API are given on purpose: failures, slowness, answers that are lost
+//! or broken, connections that are cut.
+//!
+//! They stand in the database, in every server's memory besides, so that a call that none is for
+//! costs nothing. Whether one hits is drawn from its seed and counted in the database: the same
+//! seed gives the same sequence, whichever server draws.
+
+pub mod inject;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use axum::http::Method;
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use serde::{Deserialize, Serialize};
+
+use crate::{Sandbox, console, database::Connection, error::Failure};
+
+/// What a fault does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[serde(rename_all = "lowercase")]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum Kind {
+    /// Answers with a status.
+    Status,
+    /// Makes the call take longer.
+    Latency,
+    /// Closes the connection without an answer.
+    Drop,
+    /// Resets the connection without an answer, as a crash or a firewall does.
+    Reset,
+    /// Sends half of the answer's body, then cuts the connection.
+    Truncate,
+    /// Sends an answer whose body is no JSON.
+    Malformed,
+}
+
+/// On which side of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[serde(rename_all = "lowercase")]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum Moment {
+    /// The work is not done.
+    Before,
+    /// The work was done; only its answer suffers.
+    After,
+}
+
+/// A fault as it stands.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct Fault {
+    /// Names it.
+    #[sqlx(rename = "fault_id")]
+    pub id: String,
+    /// Of which calls; none for every method.
+    pub method: Option<String>,
+    /// Of which calls: the whole path, `*` for one segment.
+    pub path: String,
+    /// What it does.
+    pub kind: Kind,
+    /// On which side of the work.
+    #[serde(rename = "when")]
+    pub moment: Moment,
+    /// The status it answers with.
+    pub status: Option<u16>,
+    /// How much longer the call takes.
+    pub ms: Option<i64>,
+    /// How likely it hits, in millionths.
+    #[serde(rename = "probability", serialize_with = "share")]
+    pub chance: i64,
+    /// How often it may hit; none for no end.
+    pub times: Option<i64>,
+    /// What chance is drawn from.
+    pub seed: i64,
+    /// How often it hit.
+    pub hits: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::cast_precision_loss, reason = "six digits")]
+fn share<S: serde::Serializer>(millionths: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*millionths as f64 / 1e6)
+}
+
+/// A fault to be.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of a fault")]
+pub struct NewFault {
+    pub method: Option<String>,
+    pub path: String,
+    pub kind: Kind,
+    pub when: Option<Moment>,
+    pub status: Option<u16>,
+    pub ms: Option<i64>,
+    pub probability: Option<f64>,
+    pub times: Option<i64>,
+    pub seed: Option<u32>,
+}
+
+/// The longest that a fault makes a call take longer, in ms: a call that takes 30 s is given up.
+const LATENCY_AT_MOST: i64 = 25_000;
+/// How many faults there may be.
+const AT_MOST: usize = 100;
+/// Where faults are: the console itself always works.
+const WITHIN: &str = "/api/v1/";
+
+impl NewFault {
+    fn checked(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
+        let wrong = |what: &str| Err(Failure::BadValue(what.to_owned()));
+        let is_segment = |segment: &str| {
+            segment == "*"
+                || !segment.is_empty() && !segment.contains(['*', '?', '#', '%']) && segment.is_ascii()
+        };
+        let segments = self.path.strip_prefix(WITHIN);
+        if !segments.is_some_and(|rest| rest.split('/').all(is_segment)) || self.path.len() > 200 {
+            return wrong(
+                "path must be a whole path under /api/v1/, with * for a segment, such as \
+                 /api/v1/disbursements/*/disburse",
+            );
+        }
+        let method = self.method.map(|method| method.to_ascii_uppercase());
+        if method
+            .as_deref()
+            .is_some_and(|method| !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method))
+        {
+            return wrong("method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
+        }
+        match (self.kind, self.status) {
+            (Kind::Status, Some(400..=599)) | (_, None)
+                if self.kind != Kind::Status || self.status.is_some() => {}
+            (Kind::Status, _) => return wrong("A fault of kind status needs a status from 400 to 599"),
+            _ => return wrong("Only a fault of kind status has a status"),
+        }
+        match (self.kind, self.ms) {
+            (Kind::Latency, Some(1..=LATENCY_AT_MOST)) => {}
+            (Kind::Latency, _) => return wrong("A fault of kind latency needs ms from 1 to 25000"),
+            (_, None) => {}
+            (_, Some(_)) => return wrong("Only a fault of kind latency has ms"),
+        }
+        let probability = self.probability.unwrap_or(1.0);
+        if !(0.000_001..=1.0).contains(&probability) {
+            return wrong("probability must be above 0 and at most 1");
+        }
+        if self.times.is_some_and(|times| !(1..=1_000_000).contains(&times)) {
+            return wrong("times must be between 1 and 1000000");
+        }
+        let needs_answer = matches!(self.kind, Kind::Truncate | Kind::Malformed);
+        if needs_answer && self.when == Some(Moment::Before) {
+            return wrong(
+                "A fault of kind truncate or malformed needs an answer: it can only come after the work",
+            );
+        }
+        let usual = match self.kind {
+            Kind::Status | Kind::Latency => Moment::Before,
+            Kind::Drop | Kind::Reset | Kind::Truncate | Kind::Malformed => Moment::After,
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
+        let chance = (probability * 1e6).round() as i64;
+        Ok(Fault {
+            id,
+            method,
+            path: self.path,
+            kind: self.kind,
+            moment: self.when.unwrap_or(usual),
+            status: self.status,
+            ms: self.ms,
+            chance,
+            times: self.times,
+            seed: i64::from(self.seed.unwrap_or(any_seed)),
+            hits: 0,
+        })
+    }
+}
+
+/// The faults that stand, in the memory of one server.
+#[derive(Debug, Default)]
+pub struct Faults(RwLock<Arc<[Fault]>>);
+
+impl Faults {
+    /// Those that may be for a call.
+    fn of(&self, method: &Method, path: &str) -> Vec<Fault> {
+        let standing = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        standing.iter().filter(|fault| fault.is_for(method, path)).cloned().collect()
+    }
+
+    /// Makes `faults` those that stand.
+    pub fn set(&self, faults: Vec<Fault>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = faults.into();
+    }
+}
+
+impl Fault {
+    fn is_for(&self, method: &Method, path: &str) -> bool {
+        self.method.as_deref().is_none_or(|own| own == method.as_str())
+            && self.path.split('/').count() == path.split('/').count()
+            && self.path.split('/').zip(path.split('/')).all(|(own, asked)| own == "*" || own == asked)
+    }
+}
+
+const ALL: &str = "
+    SELECT fault_id, method, path, kind, moment, status, ms, chance, times, seed, hits
+    FROM fault ORDER BY position";
+
+/// All faults, in the order in which they are tried.
+pub async fn all(connection: &mut Connection) -> Result<Vec<Fault>, Failure> {
+    Ok(sqlx::query_as(ALL).fetch_all(connection).await?)
+}
+
+const ADD: &str = "
+    INSERT INTO fault (fault_id, method, path, kind, moment, status, ms, chance, times, seed)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+/// Adds a fault, behind those there are.
+///
+/// # Errors
+/// [`Failure::BadValue`].
+pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
+    let id = sandbox.randomness.id(sandbox.clock.now());
+    let fault = fault.checked(id, sandbox.randomness.below(1_000_000))?;
+    let added = fault.clone();
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                if all(connection).await?.len() >= AT_MOST {
+                    return Err(Failure::BadValue(format!("There are {AT_MOST} faults; remove some first")));
+                }
+                sqlx::query(ADD)
+                    .bind(fault.id)
+                    .bind(fault.method)
+                    .bind(fault.path)
+                    .bind(fault.kind)
+                    .bind(fault.moment)
+                    .bind(fault.status)
+                    .bind(fault.ms)
+                    .bind(fault.chance)
+                    .bind(fault.times)
+                    .bind(fault.seed)
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await?;
+    console::take_over(sandbox).await?;
+    Ok(added)
+}
+
+const REMOVE: &str = "DELETE FROM fault WHERE $1 IS NULL OR fault_id = $1";
+
+/// Removes one fault, or all of them.
+///
+/// # Errors
+/// [`Failure::FaultNotFound`].
+pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure> {
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let removed = sqlx::query(REMOVE).bind(&id).execute(connection).await?.rows_affected();
+                match id {
+                    Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),
+                    _ => Ok(()),
+                }
+            })
+        })
+        .await?;
+    console::take_over(sandbox).await
+}
+
+const DRAW: &str = "
+    UPDATE fault SET drawn = drawn + 1 WHERE fault_id = $1 AND (times IS NULL OR hits < times)
+    RETURNING drawn";
+
+const HIT: &str = "UPDATE fault SET hits = hits + 1 WHERE fault_id = $1";
+
+/// Which of `faults` hit a call: any number that make it slow, and then at most one that does
+/// more, the first in order.
+async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failure> {
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let mut hit = Vec::new();
+                for fault in faults {
+                    let drawn: Option<i64> =
+                        sqlx::query_scalar(DRAW).bind(&fault.id).fetch_optional(&mut *connection).await?;
+                    let Some(drawn) = drawn else { continue };
+                    if !is_hit(fault.seed, drawn, fault.chance) {
+                        continue;
+                    }
+                    sqlx::query(HIT).bind(&fault.id).execute(&mut *connection).await?;
+                    let is_last = fault.kind != Kind::Latency;
+                    hit.push(fault);
+                    if is_last {
+                        break;
+                    }
+                }
+                Ok(hit)
+            })
+        })
+        .await
+}
+
+/// Whether the `drawn`th draw from `seed` hits.
+fn is_hit(seed: i64, drawn: i64, chance: i64) -> bool {
+    let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
+    rng.set_stream(drawn.unsigned_abs());
+    rng.random_range(0..1_000_000) < chance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_hits_the_same_calls() {
+        let hits = |seed| (1..200).filter(|&drawn| is_hit(seed, drawn, 300_000)).collect::<Vec<_>>();
+        assert_eq!(hits(7), hits(7));
+        assert_ne!(hits(7), hits(8));
+        assert!((40..80).contains(&hits(7).len()), "{}", hits(7).len());
+    }
+}
