@@ -218,13 +218,7 @@ impl TestApp {
 
     /// Sends any request; its answer must be in the contract.
     pub async fn send(&self, request: Request<Body>) -> Answer {
-        let (method, path) = (request.method().clone(), request.uri().to_string());
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        let bytes = decoded(&parts.headers, &body);
-        contract::check(&method, &path, parts.status, &parts.headers, &bytes);
-        Answer { status: parts.status, headers: parts.headers, bytes, sent: body.len() }
+        send(self.router.clone(), request).await
     }
 
     /// Someone who signed in here or elsewhere.
@@ -252,6 +246,17 @@ pub struct Message {
     pub is_sent: bool,
     pub attempts: i64,
     pub last_error: Option<String>,
+}
+
+/// Sends any request to a service; its answer must be in the contract.
+pub async fn send(router: Router, request: Request<Body>) -> Answer {
+    let (method, path) = (request.method().clone(), request.uri().to_string());
+    let response = router.oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let bytes = decoded(&parts.headers, &body);
+    contract::check(&method, &path, parts.status, &parts.headers, &bytes);
+    Answer { status: parts.status, headers: parts.headers, bytes, sent: body.len() }
 }
 
 /// The settings of a test: demo mode, in that data folder.

@@ -1,0 +1,375 @@
+//! Random schedules of calls, time, crashes and restarts, held against what must always be true.
+//!
+//! Each life of the server is a runtime of its own: dropping it stops every task where it is, as
+//! a crash does, and its connections with what they had not committed. The next life opens the
+//! same files. The clock and the chance are the test's.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::Duration,
+};
+
+use axum::{Router, http::HeaderValue};
+use mkopo::{
+    Sandbox,
+    clock::Clock,
+    demo,
+    mobile_money::{Outcome, ScenarioChange},
+    payouts,
+    randomness::Randomness,
+};
+use proptest::{
+    prelude::*,
+    sample::select,
+    test_runner::{Config, TestRunner},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::{runtime::Runtime, task::JoinHandle};
+
+use crate::test_app::{Answer, NOON, disbursement_of, request, send, settings, waiting};
+
+const LOANS: usize = 3;
+const USERS: [&str; 3] = ["agent", "supervisor", "admin"];
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Somebody asks to pay a loan out, with one of three keys or none.
+    Call {
+        loan: usize,
+        user: usize,
+        key: Option<u8>,
+    },
+    /// The oldest call that runs is given up by its caller.
+    HangUp,
+    /// The tasks that can go on do, for a while.
+    Run {
+        ms: u64,
+    },
+    Pass {
+        ms: u64,
+    },
+    Reconcile,
+    Next(Vec<Outcome>),
+    Crash,
+    Stop,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let key = prop_oneof![Just(None), (0..3_u8).prop_map(Some)];
+    let call = (0..LOANS, 0..USERS.len(), key).prop_map(|(loan, user, key)| Step::Call { loan, user, key });
+    let outcomes = proptest::collection::vec(select(&Outcome::ALL[..]), 1..4);
+    let step = prop_oneof![
+        8 => call,
+        1 => Just(Step::HangUp),
+        5 => (0..4_u64).prop_map(|ms| Step::Run { ms }),
+        3 => prop_oneof![1..12_000_u64, 1..200_000_u64].prop_map(|ms| Step::Pass { ms }),
+        2 => Just(Step::Reconcile),
+        4 => outcomes.prop_map(Step::Next),
+        2 => Just(Step::Crash),
+        1 => Just(Step::Stop),
+    ];
+    proptest::collection::vec(step, 5..45)
+}
+
+/// A data folder with the demo data and everybody signed in, made once and copied.
+struct Template {
+    folder: TempDir,
+    tokens: Vec<String>,
+    loans: Vec<Value>,
+}
+
+static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let (tokens, loans) = Runtime::new().unwrap().block_on(async {
+        let (sandbox, router) = open(folder.path(), &Clock::held_at(NOON), 0).await;
+        let mut tokens = Vec::new();
+        for user in USERS {
+            let credentials = json!({"email": format!("{user}@mkopo.test"), "password": demo::PASSWORD});
+            let login = request("POST".parse().unwrap(), "/api/v1/auth/login", None, Some(credentials));
+            let answer = send(router.clone(), login).await;
+            tokens.push(answer.json()["user"]["token"].as_str().unwrap().to_owned());
+        }
+        let pending = get(&router, "/api/v1/disbursements/pending", &tokens[0]).await;
+        sandbox.close(Duration::ZERO).await;
+        (tokens, waiting(&pending).take(LOANS).cloned().collect())
+    });
+    Template { folder, tokens, loans }
+});
+
+async fn open(folder: &Path, clock: &Clock, life: u64) -> (Sandbox, Router) {
+    let settings = settings(folder.to_str().unwrap(), &["--session-minutes", "43200"]);
+    let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(1000 + life)).await.unwrap();
+    let router = mkopo::router(sandbox.clone());
+    (sandbox, router)
+}
+
+async fn get(router: &Router, path: &str, token: &str) -> Vec<Value> {
+    let answer = send(router.clone(), request("GET".parse().unwrap(), path, Some(token), None)).await;
+    answer.json().as_array().unwrap().clone()
+}
+
+/// One life of the server.
+struct Life {
+    runtime: Runtime,
+    sandbox: Sandbox,
+    router: Router,
+}
+
+/// A call that has not been answered yet.
+struct Running {
+    loan: usize,
+    user: usize,
+    key: Option<u8>,
+    call: JoinHandle<Answer>,
+}
+
+/// The server, and what has been seen of it.
+struct World {
+    folder: TempDir,
+    clock: Clock,
+    lives: u64,
+    life: Option<Life>,
+    running: Vec<Running>,
+    /// What a user's key was answered first, and for which loan.
+    answered: HashMap<(usize, u8), (usize, Vec<u8>)>,
+    /// Every settled record as it was first seen.
+    settled: BTreeMap<String, Value>,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(TEMPLATE.folder.path()).unwrap() {
+            let from: PathBuf = file.unwrap().path();
+            std::fs::copy(&from, folder.path().join(from.file_name().unwrap())).unwrap();
+        }
+        let clock = Clock::held_at(NOON);
+        let mut world = Self {
+            folder,
+            clock,
+            lives: 0,
+            life: None,
+            running: Vec::new(),
+            answered: HashMap::new(),
+            settled: BTreeMap::new(),
+        };
+        world.begin();
+        world
+    }
+
+    fn begin(&mut self) {
+        self.lives += 1;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (sandbox, router) = runtime.block_on(open(self.folder.path(), &self.clock, self.lives));
+        self.life = Some(Life { runtime, sandbox, router });
+    }
+
+    fn life(&self) -> &Life {
+        self.life.as_ref().unwrap()
+    }
+
+    fn take(&mut self, step: &Step) {
+        match step {
+            &Step::Call { loan, user, key } => self.call(loan, user, key),
+            Step::HangUp => {
+                if !self.running.is_empty() {
+                    self.running.remove(0).call.abort();
+                }
+            }
+            &Step::Run { ms } => {
+                self.life().runtime.block_on(async { tokio::time::sleep(Duration::from_millis(ms)).await });
+            }
+            Step::Pass { ms } => self.clock.advance(Duration::from_millis(*ms)),
+            Step::Reconcile => {
+                let life = self.life();
+                life.runtime.block_on(payouts::reconcile(&life.sandbox)).unwrap();
+            }
+            Step::Next(outcomes) => {
+                let change = ScenarioChange { next: Some(outcomes.clone()), ..ScenarioChange::default() };
+                let life = self.life();
+                life.runtime.block_on(life.sandbox.mobile_money.change_scenario(change)).unwrap();
+            }
+            Step::Crash => {
+                self.running.clear();
+                self.life.take().unwrap().runtime.shutdown_timeout(Duration::from_secs(5));
+                self.begin();
+            }
+            Step::Stop => {
+                let life = self.life();
+                life.runtime.block_on(life.sandbox.close(Duration::ZERO));
+                self.hear_answers();
+                self.running.clear();
+                self.life = None;
+                self.begin();
+            }
+        }
+        self.hear_answers();
+        self.look();
+    }
+
+    fn call(&mut self, loan: usize, user: usize, key: Option<u8>) {
+        let asked = &TEMPLATE.loans[loan];
+        let path = format!("/api/v1/disbursements/{}/disburse", asked["loan_id"].as_str().unwrap());
+        let mut sent = request(
+            "POST".parse().unwrap(),
+            &path,
+            Some(&TEMPLATE.tokens[user]),
+            Some(disbursement_of(asked)),
+        );
+        if let Some(key) = key {
+            sent.headers_mut().insert("idempotency-key", HeaderValue::from(u16::from(key)));
+        }
+        let call = self.life().runtime.spawn(send(self.life().router.clone(), sent));
+        self.running.push(Running { loan, user, key, call });
+    }
+
+    fn hear_answers(&mut self) {
+        let (done, running) =
+            std::mem::take(&mut self.running).into_iter().partition(|it| it.call.is_finished());
+        self.running = running;
+        let done: Vec<Running> = done;
+        for Running { loan, user, key, call } in done {
+            let answer = self.life().runtime.block_on(call).unwrap();
+            self.check_answer(loan, user, key, &answer);
+        }
+    }
+
+    fn check_answer(&mut self, loan: usize, user: usize, key: Option<u8>, answer: &Answer) {
+        let body = answer.json();
+        let code = body["code"].as_str().unwrap_or_default();
+        let status = answer.status.as_u16();
+        match status {
+            200 | 202 => assert_eq!(body["loan_id"], TEMPLATE.loans[loan]["loan_id"]),
+            409 | 422 => {}
+            // A stop in the middle of a call; what became of it, its payout tells.
+            500 | 503 => return,
+            _ => panic!("{status} {body}"),
+        }
+        match code {
+            "idempotency_key_reused" => {
+                let (first, _) = self
+                    .answered
+                    .get(&(user, key.unwrap()))
+                    .map_or((usize::MAX, None), |(l, b)| (*l, Some(b)));
+                assert_ne!(first, loan, "the key came with this loan");
+            }
+            "idempotency_key_in_use" | "in_progress" => {}
+            "" | "already_disbursed" | "mobile_money_refused" => {
+                let record = if code.is_empty() { &body } else { &body["record"] };
+                if record["status"] != "PENDING" && !answer.is_replay() {
+                    self.check_settled(record);
+                }
+                if let Some(key) = key {
+                    let first =
+                        self.answered.entry((user, key)).or_insert_with(|| (loan, answer.bytes.clone()));
+                    assert_eq!(first.0, loan);
+                    assert!(first.1 == answer.bytes, "another answer under the same key: {body}");
+                }
+            }
+            _ => panic!("{status} {body}"),
+        }
+    }
+
+    /// What is settled stays as it is.
+    fn check_settled(&mut self, record: &Value) {
+        let facts =
+            json!([record["loan_id"], record["status"], record["mpesa_ref"], record["error_message"]]);
+        let id = record["id"].as_str().unwrap().to_owned();
+        let first = self.settled.entry(id).or_insert_with(|| facts.clone());
+        assert_eq!(*first, facts);
+    }
+
+    /// What must be true at every moment.
+    fn look(&mut self) {
+        let life = self.life.take().unwrap();
+        let (audit, records, texts) = life.runtime.block_on(async {
+            let mut reader = life.sandbox.database.read().await.unwrap();
+            let audit = payouts::invariant(&mut reader).await.unwrap();
+            let texts: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox_message")
+                .fetch_one(&mut *reader)
+                .await
+                .unwrap();
+            drop(reader);
+            (audit, get(&life.router, "/api/v1/disbursement-records", &TEMPLATE.tokens[0]).await, texts)
+        });
+        self.life = Some(life);
+        assert!(audit.ok, "{audit:?}");
+        let mut paid = 0;
+        for loan in &TEMPLATE.loans {
+            let of_loan = || records.iter().filter(|record| record["loan_id"] == loan["loan_id"]);
+            let unfailed = of_loan().filter(|record| record["status"] != "FAILED").count();
+            assert!(unfailed <= 1, "{unfailed} live payouts of one loan");
+            paid += of_loan().filter(|record| record["status"] == "COMPLETED").count();
+            for record in of_loan().filter(|record| record["status"] != "PENDING") {
+                self.check_settled(record);
+            }
+        }
+        for known in self.settled.keys() {
+            assert!(records.iter().any(|record| record["id"] == known.as_str()), "a settled payout is gone");
+        }
+        // Between the two looks another may have settled; never one less than was told.
+        assert!(texts <= i64::try_from(paid).unwrap(), "{texts} SMS for {paid} payouts");
+    }
+
+    /// Time passes, and everything settles by itself; then every loan can be paid, once.
+    fn end(&mut self) {
+        for _ in 0..3 {
+            self.take(&Step::Pass { ms: 320_000 });
+            self.take(&Step::Reconcile);
+            self.take(&Step::Run { ms: 2 });
+        }
+        let life = self.life();
+        let pending =
+            life.runtime.block_on(get(&life.router, "/api/v1/disbursements/pending", &TEMPLATE.tokens[0]));
+        for loan in &TEMPLATE.loans {
+            let open = pending.iter().find(|other| other["loan_id"] == loan["loan_id"]);
+            assert!(
+                open.is_none_or(|open| open["disbursement_status"] != "PENDING"),
+                "{open:?} is still open"
+            );
+        }
+        self.take(&Step::Next(vec![]));
+        for loan in 0..LOANS {
+            self.call(loan, 0, None);
+        }
+        while !self.running.is_empty() {
+            self.take(&Step::Run { ms: 1 });
+        }
+        let life = self.life();
+        let texts: i64 = life.runtime.block_on(async {
+            let mut reader = life.sandbox.database.read().await.unwrap();
+            sqlx::query_scalar("SELECT count(*) FROM outbox_message").fetch_one(&mut *reader).await.unwrap()
+        });
+        assert_eq!(texts, i64::try_from(LOANS).unwrap(), "one SMS for each loan");
+        life.runtime.block_on(life.sandbox.close(Duration::ZERO));
+    }
+}
+
+fn run_schedules(cases: u32) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
+    let outcome = TestRunner::new(config).run(&steps(), |steps| {
+        let mut world = World::new();
+        for step in &steps {
+            world.take(step);
+        }
+        world.end();
+        Ok(())
+    });
+    if let Err(failed) = outcome {
+        panic!("{failed}");
+    }
+}
+
+#[test]
+fn whatever_the_schedule_each_loan_is_paid_once() {
+    run_schedules(16);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn whatever_the_schedule_each_loan_is_paid_once_at_length() {
+    run_schedules(1000);
+}
