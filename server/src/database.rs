@@ -33,6 +33,9 @@ const WAITING_AT_MOST: usize = 1024;
 /// How many pieces of work one commit takes at most, so that nobody waits for a giant one.
 pub const TOGETHER_AT_MOST: usize = 64;
 
+/// How long closing waits for readers.
+const LAST_READERS: Duration = Duration::from_secs(2);
+
 /// The store of one sandbox. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Database {
@@ -192,11 +195,15 @@ impl Database {
 
     /// Does the work that waits, then closes every connection. What comes after is turned away.
     pub async fn close(&self) {
+        // The last connection to close moves the log into the database proper, which only the
+        // writing one can. A reader that is not given back must not keep it from closing.
+        if tokio::time::timeout(LAST_READERS, self.readers.close()).await.is_err() {
+            tracing::warn!("closing the database while it is read");
+        }
         let (closed, over) = oneshot::channel();
         if self.writer.send(Order::Close(closed)).await.is_ok() {
             _ = over.await;
         }
-        self.readers.close().await;
     }
 }
 

@@ -3,7 +3,11 @@
 mod seed;
 mod user;
 
-use std::{io::IsTerminal, process::ExitCode, time::Duration};
+use std::{
+    io::{IsTerminal, Write},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Context;
 use clap::Parser;
@@ -59,11 +63,12 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     tracing::info!(%address, "listening");
     let address = format!("http://{address}");
     if sandbox.settings.demo {
-        println!("{}", demo::welcome(&address));
+        // Nobody need be there to read it.
+        _ = writeln!(std::io::stdout(), "{}", demo::welcome(&address));
     }
     // One that was given is known to who gave it, and need not stand in a terminal.
     if sandbox.settings.console_token.is_none() {
-        println!("  Console   {}\n", sandbox.console_token.link(&address));
+        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.link(&address));
     }
     sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
     mkopo::serve::serve(listener, mkopo::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;

@@ -48,6 +48,10 @@ enum Step {
     Run {
         ms: u64,
     },
+    /// They go on by a few of their steps only, so that the next thing happens in their middle.
+    Turn {
+        turns: u32,
+    },
     Pass {
         ms: u64,
     },
@@ -65,6 +69,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => call,
         1 => Just(Step::HangUp),
         5 => (0..4_u64).prop_map(|ms| Step::Run { ms }),
+        6 => (1..60_u32).prop_map(|turns| Step::Turn { turns }),
         3 => prop_oneof![1..12_000_u64, 1..200_000_u64].prop_map(|ms| Step::Pass { ms }),
         2 => Just(Step::Reconcile),
         4 => outcomes.prop_map(Step::Next),
@@ -182,6 +187,13 @@ impl World {
             &Step::Run { ms } => {
                 self.life().runtime.block_on(async { tokio::time::sleep(Duration::from_millis(ms)).await });
             }
+            &Step::Turn { turns } => self.life().runtime.block_on(async {
+                for _ in 0..turns {
+                    tokio::task::yield_now().await;
+                    // The store's threads get their turn too.
+                    std::thread::sleep(Duration::from_micros(20));
+                }
+            }),
             Step::Pass { ms } => self.clock.advance(Duration::from_millis(*ms)),
             Step::Reconcile => {
                 let life = self.life();
@@ -207,7 +219,10 @@ impl World {
             }
         }
         self.hear_answers();
-        self.look();
+        // To look takes time, in which the tasks would go on.
+        if !matches!(step, Step::Turn { .. } | Step::Call { .. } | Step::Pass { .. }) {
+            self.look();
+        }
     }
 
     fn call(&mut self, loan: usize, user: usize, key: Option<u8>) {
