@@ -5,6 +5,7 @@ import {
   currentUser,
   failure,
   garbled,
+  hold,
   renderSlice,
   screen,
   signedIn,
@@ -226,11 +227,13 @@ describe('by password', () => {
   });
 
   test('REQ-087 REQ-091 while it is pending the form is closed and the button says so', async () => {
-    const received = answer('post', LOGIN, 200, signedIn(), { afterMs: 300 });
+    const held = hold();
+    const received = answer('post', LOGIN, 200, signedIn(), { until: held.back });
     const { user } = await signIn();
     expect(await screen.findByRole('button', { name: 'Signing in...' })).toBeDisabled();
     for (const control of [email(), password(), screen.getByRole('checkbox'), button('Sign in with OTP')])
       expect(control).toBeDisabled();
+    held.release();
     await user.keyboard('{Enter}');
     await screen.findByTestId('elsewhere');
     expect(received).toHaveLength(1);
@@ -247,13 +250,16 @@ describe('by password', () => {
   });
 
   test('the password can be looked at, and is hidden again on its way', async () => {
-    answer('post', LOGIN, 400, failure('invalid password'), { afterMs: 100 });
+    const held = hold();
+    answer('post', LOGIN, 400, failure('invalid password'), { until: held.back });
     const { user } = await fillIn();
     await user.click(button('Show'));
     expect(password()).toHaveAttribute('type', 'text');
     expect(button('Hide')).toHaveAccessibleDescription('Password');
     await user.click(button('Sign in'));
     expect(password()).toHaveAttribute('type', 'password');
+    held.release();
+    await waitFor(() => expect(password()).toHaveFocus());
   });
 
   test('Caps Lock is told of while the password is typed', async () => {
@@ -319,13 +325,15 @@ describe('asking for a code', () => {
   });
 
   test('REQ-089 REQ-105 to REQ-107 REQ-110 REQ-111 REQ-112 it says how it goes, and asks for the code next', async () => {
+    const held = hold();
     const toasts = standingToasts();
-    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
     const { user } = await fillIn();
     await user.click(button('Sign in with OTP'));
     expect(await screen.findByRole('button', { name: 'Sending OTP...' })).toBeDisabled();
     for (const control of [email(), password(), button('Sign in')]) expect(control).toBeDisabled();
     expect(toasts()).toEqual(['Sending verification code...']);
+    held.release();
     expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
     expect(screen.getByText(`We sent a 6-digit code to ${EMAIL}.`)).toBeVisible();
     expect(toasts()).toEqual(['Verification code sent! Please check your email.']);
@@ -397,12 +405,14 @@ describe('by code', () => {
   });
 
   test('REQ-117 REQ-091 while it is pending the form is closed and the button says so', async () => {
-    answer('post', VERIFY, 200, signedIn(), { afterMs: 200 });
+    const held = hold();
+    answer('post', VERIFY, 200, signedIn(), { until: held.back });
     const { user } = await askForCode();
     await user.keyboard('481516{Enter}');
     expect(await screen.findByRole('button', { name: 'Verifying...' })).toBeDisabled();
     for (const control of [code(), button('Back to Login'), button('Resend code')])
       expect(control).toBeDisabled();
+    held.release();
     await screen.findByTestId('elsewhere');
   });
 
@@ -460,15 +470,17 @@ describe('by code', () => {
   });
 
   test('REQ-126 REQ-127 Resend code clears the code, asks again and waits for the new one', async () => {
+    const held = hold();
     const toasts = standingToasts();
     const { user } = await askForCode();
-    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
     await user.keyboard('4815');
     await user.click(button('Resend code'));
     expect(await screen.findByRole('button', { name: 'Sending...' })).toBeDisabled();
     expect(code()).toBeDisabled();
     expect(code()).toHaveValue('');
     expect(toasts()).toEqual(['Sending verification code...']);
+    held.release();
     await waitFor(() => expect(code()).toHaveFocus());
     expect(toasts()).toEqual(['Verification code sent! Please check your email.']);
     expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);

@@ -3,6 +3,7 @@ import {
   answer,
   failure,
   garbled,
+  hold,
   renderSlice,
   screen,
   signedIn,
@@ -90,14 +91,16 @@ describe('the e-mail address', () => {
   });
 
   test('REQ-137 REQ-140 REQ-141 REQ-142 REQ-144 REQ-145 it says how it goes, and then asks for the code', async () => {
+    const held = hold();
     const toasts = standingToasts();
-    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
     const { user } = await open();
     await user.paste(EMAIL);
     await user.keyboard('{Enter}');
     expect(await screen.findByRole('button', { name: 'Sending Code...' })).toBeDisabled();
     expect(email()).toBeDisabled();
     expect(toasts()).toEqual(['Sending reset code...']);
+    held.release();
     expect(
       await screen.findByText(`We sent a verification code to the phone tied to ${EMAIL}.`),
     ).toBeVisible();
@@ -187,8 +190,9 @@ describe('the new password', () => {
   });
 
   test('REQ-149 REQ-157 to REQ-160 is set, and leads to sign-in with the e-mail address', async () => {
+    const held = hold();
     const toasts = standingToasts();
-    const received = answer('post', RESET, 200, { message: 'done' }, { afterMs: 200 });
+    const received = answer('post', RESET, 200, { message: 'done' }, { until: held.back });
     const { router, user } = await fillIn();
     await user.keyboard('{Enter}');
     expect(await screen.findByRole('button', { name: 'Resetting Password...' })).toBeDisabled();
@@ -201,6 +205,7 @@ describe('the new password', () => {
     ])
       expect(control).toBeDisabled();
     expect(toasts()).toEqual(['Resetting password...']);
+    held.release();
     expect(await screen.findByLabelText('Password')).toHaveFocus();
     expect(router.state.location.pathname).toBe('/login');
     expect(email()).toHaveValue(EMAIL);
@@ -271,13 +276,15 @@ describe('the new password', () => {
   });
 
   test('REQ-151 REQ-164 Resend code clears the code, asks again and waits for the new one', async () => {
+    const held = hold();
     const toasts = standingToasts();
     const { user } = await fillIn();
-    const received = answer('post', REQUEST, 200, { message: 'sent' }, { afterMs: 200 });
+    const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
     await user.click(button('Resend code'));
     expect(await screen.findByRole('button', { name: 'Sending...' })).toBeDisabled();
     expect(code()).toHaveValue('');
     expect(toasts()).toEqual(['Sending reset code...']);
+    held.release();
     await waitFor(() => expect(code()).toHaveFocus());
     expect(newPassword()).toHaveValue('New-pass-2');
     expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);

@@ -29,26 +29,35 @@ export interface Received {
 
 /**
  * Makes the provider answer a call of the contract with a status and a body that the contract
- * knows; returns the requests it then receives, in their order. `afterMs` holds the answer back.
+ * knows; returns the requests it then receives, in their order. `afterMs` holds the answer back, `until` does so until it is
+ * resolved.
  */
 export function answer<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>>(
   method: M,
   path: P,
   status: S,
   body: BodyOf<M, P, S>,
-  { afterMs = 0 }: { afterMs?: number } = {},
+  { afterMs = 0, until }: { afterMs?: number; until?: Promise<unknown> } = {},
 ): Received[] {
   const received: Received[] = [];
   provider.use(
     http[method](addressOf(path), async ({ request }) => {
       received.push(await read(request));
       if (afterMs > 0) await delay(afterMs);
+      await until;
       return body === undefined
         ? new HttpResponse(null, { status })
         : HttpResponse.json(body as DefaultBodyType, { status });
     }),
   );
   return received;
+}
+
+/** Something to hold an answer back with, however slow the machine: `answer(…, { until: held.back })`. */
+export function hold() {
+  let release: () => void = () => undefined;
+  const back = new Promise<void>((resolve) => (release = resolve));
+  return { back, release };
 }
 
 /** Makes a call fail as if the provider could not be reached. */
