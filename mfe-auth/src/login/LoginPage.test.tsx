@@ -233,8 +233,8 @@ describe('by password', () => {
     expect(await screen.findByRole('button', { name: 'Signing in...' })).toBeDisabled();
     for (const control of [email(), password(), screen.getByRole('checkbox'), button('Sign in with OTP')])
       expect(control).toBeDisabled();
-    held.release();
     await user.keyboard('{Enter}');
+    held.release();
     await screen.findByTestId('elsewhere');
     expect(received).toHaveLength(1);
   });
