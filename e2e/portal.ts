@@ -84,6 +84,8 @@ interface Fixtures {
   server: { address: string; data: string };
   serverAddress: string;
   outbox: Outbox;
+  /** What the page may log as an error, where a journey breaks something on purpose. */
+  expectedError: RegExp | null;
   quietConsole: undefined;
 }
 
@@ -95,10 +97,11 @@ export const test = base.extend<Fixtures>({
     await stop();
   },
   serverAddress: async ({ server }, use) => use(server.address),
+  expectedError: [null, { option: true }],
   outbox: async ({ server }, use) => use(outboxIn(server.data)),
   baseURL: async ({ serverAddress }, use) => use(serverAddress),
   quietConsole: [
-    async ({ page }, use) => {
+    async ({ page, expectedError }, use) => {
       const complaints: string[] = [];
       page.on('pageerror', (error) => complaints.push(error.message));
       page.on('console', (message) => {
@@ -107,7 +110,8 @@ export const test = base.extend<Fixtures>({
           complaints.push(message.text());
       });
       await use(undefined);
-      expect(complaints, 'errors in the page').toEqual([]);
+      const unexpected = complaints.filter((complaint) => !expectedError?.test(complaint));
+      expect(unexpected, 'errors in the page').toEqual([]);
     },
     { auto: true },
   ],

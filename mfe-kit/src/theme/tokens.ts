@@ -57,6 +57,7 @@ export function antdTokens(theme: Theme) {
     colorTextHeading: c.text,
     colorTextSecondary: c['text-2'],
     colorTextTertiary: c['text-3'],
+    colorTextQuaternary: c['text-3'],
     colorTextDescription: c['text-3'],
     colorTextPlaceholder: c['text-3'],
     colorTextDisabled: c['text-3'],

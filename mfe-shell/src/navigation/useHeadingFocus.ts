@@ -14,11 +14,11 @@ export function useHeadingFocus(): void {
     const isFirst = arrivedAt.current === undefined;
     if (arrivedAt.current === pathname) return;
     arrivedAt.current = pathname;
-    if (isFirst || focusHeading()) return;
+    if (isFirst) return;
+    focusHeading();
 
-    const drawn = new MutationObserver(() => {
-      if (focusHeading()) stop();
-    });
+    // A screen may draw its heading late, and another one once its data is there.
+    const drawn = new MutationObserver(focusHeading);
     const stop = () => {
       drawn.disconnect();
       window.removeEventListener('pointerdown', stop);
@@ -31,15 +31,13 @@ export function useHeadingFocus(): void {
   }, [pathname]);
 }
 
-/** Answers whether there is nothing more to wait for. */
-function focusHeading(): boolean {
+function focusHeading(): void {
   const main = document.querySelector('main');
   const { activeElement } = document;
-  if (main && activeElement !== main && main.contains(activeElement)) return true;
+  if (main && activeElement !== main && main.contains(activeElement)) return;
   const heading = [...document.querySelectorAll('h1')].find((h1) => h1.checkVisibility());
-  if (!heading) return false;
+  if (!heading) return;
   heading.tabIndex = -1;
   // The router has already put the page where it belongs.
   heading.focus({ preventScroll: true });
-  return true;
 }

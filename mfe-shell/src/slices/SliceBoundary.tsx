@@ -1,4 +1,4 @@
-import { Component, type ErrorInfo, type ReactNode } from 'react';
+import { Component, type ReactNode } from 'react';
 import { forgetSlice, SliceFailure } from './load-slice';
 import { SliceFailed } from './SliceFailed';
 
@@ -15,10 +15,6 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
 
   static getDerivedStateFromError(error: unknown) {
     return { error: error instanceof Error ? error : new Error(String(error)) };
-  }
-
-  override componentDidCatch(error: Error, { componentStack }: ErrorInfo) {
-    console.error(`${this.props.name} failed`, error, componentStack);
   }
 
   override componentDidUpdate({ pathname }: SliceBoundaryProps) {

@@ -1,0 +1,173 @@
+import type { Page } from '@playwright/test';
+import { expect, expectAccessible, signIn, test } from '../portal';
+
+/** A user as an earlier sign-in would have stored it, with a role that sign-in never gives. */
+const storeUser = (page: Page, role: string) =>
+  page.addInitScript((role) => {
+    const user = { id: 1, username: 'Achieng', email: 'agent@mkopo.test', role };
+    localStorage.setItem('user', JSON.stringify(user));
+  }, role);
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+for (const [role, entries] of [
+  ['admin', ['Dashboard', 'Pending Loans', 'Transactions', 'Settings']],
+  ['agent', ['Dashboard', 'Pending Loans', 'Transactions']],
+  ['supervisor', ['Dashboard', 'Pending Loans', 'Transactions']],
+  ['auditor', []],
+] as const)
+  test(`REQ-040..046 REQ-031 the sidebar of a stored ${role}, whom no page is closed to`, async ({
+    page,
+  }) => {
+    await storeUser(page, role);
+    await page.goto('/settings');
+    await expect(heading(page, 'Settings')).toBeVisible();
+    const links = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    await expect(links).toHaveText([...entries]);
+  });
+
+test.describe('on a narrow screen', () => {
+  test.use({ viewport: { width: 375, height: 700 } });
+
+  test('REQ-036..039 REQ-048 the drawer holds focus and page until it is closed', async ({ page }) => {
+    await signIn(page);
+    const menu = page.getByRole('button', { name: 'Open menu' });
+    const drawer = page.getByRole('dialog', { name: 'Menu' });
+    const scrolled = () => page.evaluate(() => window.scrollY);
+    await expect(drawer).toBeHidden();
+
+    await test.step('it opens, and the page behind neither scrolls nor takes the focus', async () => {
+      await menu.click();
+      await expect(drawer).toBeVisible();
+      await expectAccessible(page);
+      const before = await scrolled();
+      await page.mouse.move(340, 400);
+      await page.mouse.wheel(0, 400);
+      for (let tab = 0; tab < 8; tab++) await page.keyboard.press('Tab');
+      const isHeld = await page.evaluate(
+        () => document.activeElement === document.body || !!document.activeElement?.closest('dialog'),
+      );
+      expect(isHeld).toBe(true);
+      expect(await scrolled()).toBe(before);
+    });
+
+    await test.step('Escape closes it and gives the focus back', async () => {
+      await page.keyboard.press('Escape');
+      await expect(drawer).toBeHidden();
+      await expect(menu).toBeFocused();
+      await page.mouse.wheel(0, 400);
+      await expect.poll(scrolled).toBeGreaterThan(0);
+    });
+
+    await test.step('a click outside closes it', async () => {
+      await menu.click();
+      await expect(drawer).toBeVisible();
+      await page.mouse.click(340, 400);
+      await expect(drawer).toBeHidden();
+    });
+
+    await test.step('navigating closes it', async () => {
+      await menu.click();
+      await drawer.getByRole('link', { name: 'Transactions' }).click();
+      await expect(heading(page, 'Transaction History')).toBeFocused();
+      await expect(drawer).toBeHidden();
+    });
+  });
+});
+
+test('REQ-032 REQ-035 the header stays on top, and the sidebar beside the content', async ({ page }) => {
+  await page.setViewportSize({ width: 768, height: 500 });
+  await signIn(page);
+  await page.mouse.wheel(0, 2000);
+  await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
+  await expect(page.getByRole('banner')).toBeInViewport();
+  await expect(page.getByRole('link', { name: 'Transactions' })).toBeInViewport();
+  await expect(page.getByRole('complementary').getByText('Wanjiru')).toBeInViewport();
+  await expect(page.getByRole('button', { name: 'Open menu' })).toBeHidden();
+});
+
+test('the portal is walked by keyboard alone', async ({ page }) => {
+  await signIn(page);
+  await test.step('skip to the content', async () => {
+    await page.reload();
+    await expect(heading(page, 'Dashboard')).toBeVisible();
+    await page.keyboard.press('Tab');
+    await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('main')).toBeFocused();
+  });
+  await test.step('the user menu, by arrows, and Escape back', async () => {
+    const account = page.getByRole('button', { name: /^Account of/ });
+    await account.focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('menuitem', { name: 'Profile' })).toBeFocused();
+    await page.keyboard.press('ArrowUp');
+    await expect(page.getByRole('menuitem', { name: 'Logout' })).toBeFocused();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await expect(account).toBeFocused();
+  });
+  await test.step('a way elsewhere puts the focus on its heading and names the window', async () => {
+    await page.getByRole('link', { name: 'Settings' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(heading(page, 'Settings')).toBeFocused();
+    await expect(page).toHaveTitle('Settings · Mkopo');
+  });
+  await test.step('the bell, and Escape back', async () => {
+    const bell = page.getByRole('button', { name: /^Notifications/ });
+    await bell.focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('region', { name: 'Notifications' })).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await expect(bell).toBeFocused();
+  });
+});
+
+for (const theme of ['light', 'dark'] as const)
+  test(`REQ-005 every screen of the frame passes AA in the ${theme} theme`, async ({ page, context }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.goto('/login');
+    await expect(heading(page, 'Sign in')).toBeVisible();
+    await expectAccessible(page);
+    await page.goto('/nowhere');
+    await expect(heading(page, 'Page Not Found')).toBeVisible();
+    await expectAccessible(page);
+    await signIn(page);
+    await page.goto('/settings');
+    await expect(heading(page, 'Settings')).toBeVisible();
+    await expectAccessible(page);
+    await context.setOffline(true);
+    await expect(page.getByText('You are offline.')).toBeVisible();
+    for (const type of ['success', 'error', 'info', 'warning', 'loading'])
+      await page.evaluate(
+        (type) =>
+          window.dispatchEvent(
+            new CustomEvent('showNotification', {
+              detail: { type, message: `A toast of ${type}`, duration: 0 },
+            }),
+          ),
+        type,
+      );
+    await expect(page.getByText('A toast of loading')).toBeVisible();
+    await expectAccessible(page);
+    await context.setOffline(false);
+    await expect(page.getByText('You are offline.')).toBeHidden();
+  });
+
+test.describe('a slice that is down', () => {
+  test.use({ expectedError: /^SliceFailure/ });
+
+  test('is named in its place, and the rest of the portal works', async ({ page }) => {
+    await storeUser(page, 'admin');
+    await page.route('**/slices/mfe-transactions/**', (route) => route.abort());
+    await page.goto('/settings');
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await expect(heading(page, 'This part of the portal could not be loaded')).toBeVisible();
+    await expect(page.getByText(/^mfe-transactions \d/)).toBeVisible();
+    await expectAccessible(page);
+    await page.unroute('**/slices/mfe-transactions/**');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await expect(heading(page, 'Settings')).toBeVisible();
+  });
+});
