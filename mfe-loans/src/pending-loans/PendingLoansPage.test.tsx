@@ -244,16 +244,14 @@ test('REQ-368 the list stays fresh for two minutes', async () => {
 });
 
 test('of a long list only the rows near the window are drawn, each with its place among all', async () => {
-  const many = Array.from({ length: 1000 }, (_, index) => pendingLoan({ loan_id: `LN-${index}` }));
+  const many = Array.from({ length: 250 }, (_, index) => pendingLoan({ loan_id: `LN-${index}` }));
   const { user } = await open('/pending-loans', many);
   const table = screen.getByRole('table');
-  expect(table).toHaveAttribute('aria-rowcount', '1001');
-  const drawn = () =>
-    within(table)
-      .getAllByRole('row')
-      .filter((row) => row.hasAttribute('aria-rowindex'));
+  expect(table).toHaveAttribute('aria-rowcount', '251');
+  // Asking for 250 rows by their role takes longer than drawing them.
+  const drawn = () => [...table.querySelectorAll('tr[aria-rowindex]')];
   expect(drawn()).toHaveLength(50);
   expect(drawn()[0]).toHaveAttribute('aria-rowindex', '2');
   await user.keyboard('{Control>}f{/Control}');
-  await waitFor(() => expect(drawn()).toHaveLength(1000), { timeout: 20_000 });
+  await waitFor(() => expect(drawn()).toHaveLength(250));
 });
