@@ -265,7 +265,7 @@ pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let line = ["mkopo", "serve", "--data-dir", data_dir, "--console-token", CONSOLE_TOKEN];
     match CommandLine::parse_from(line.iter().chain(demo).chain(options)).command {
         Command::Serve(settings) => settings,
-        other @ Command::User(_) => panic!("{other:?}"),
+        other @ (Command::Seed(_) | Command::User(_)) => panic!("{other:?}"),
     }
 }
 
