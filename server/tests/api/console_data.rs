@@ -68,3 +68,77 @@ async fn real_data_is_never_replaced_by_demo_data() {
     assert_eq!(answer.failure().0, 409);
     assert_eq!(lists(&app.sign_in("agent").await).await, before);
 }
+
+#[tokio::test]
+async fn a_snapshot_is_put_back_exactly() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    agent.disburse(waiting(&pending).next().unwrap()).await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "admin@mkopo.test"})).await;
+    app.set_console(Method::PUT, "/scenario", json!({"next": ["slow"], "float": 7_000_000})).await;
+    app.set_console(
+        Method::POST,
+        "/faults",
+        json!({"path": "/api/v1/auth/login", "kind": "status", "status": 503}),
+    )
+    .await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+    let seen = async || {
+        let mut seen = vec![json!(lists(&agent).await)];
+        for path in ["/outbox", "/scenario", "/faults", "/clock", "/staff", "/invariant"] {
+            seen.push(app.console(Method::GET, path, None).await.json());
+        }
+        seen
+    };
+    let before = seen().await;
+    let saved = app.console(Method::POST, "/data/snapshots/one-paid", None).await;
+    assert_eq!(saved.status, 201);
+    assert_eq!(saved.json(), json!({"name": "one-paid", "saved_at": "2026-11-14T10:00:00.000Z"}));
+
+    reset(&app, Some(json!({"seed": 9}))).await;
+    let admin = app.sign_in("admin").await;
+    app.set_console(Method::PUT, "/clock", json!({"now": "2027-01-01T00:00:00Z", "frozen": true})).await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+
+    assert_eq!(app.console(Method::PUT, "/data/snapshots/one-paid", None).await.status, 204);
+    assert_eq!(seen().await, before);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, 401, "who signed in since is not any more");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn snapshots_are_listed_replaced_and_removed() {
+    let app = TestApp::start().await;
+    for name in ["b", "a", "b"] {
+        assert_eq!(app.console(Method::POST, &format!("/data/snapshots/{name}"), None).await.status, 201);
+    }
+    reset(&app, None).await;
+    let names = async || {
+        let snapshots = app.console(Method::GET, "/data/snapshots", None).await.json();
+        snapshots.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names().await, ["a", "b"], "a reset leaves them");
+    assert_eq!(app.console(Method::DELETE, "/data/snapshots/a", None).await.status, 204);
+    assert_eq!(names().await, ["b"]);
+}
+
+#[tokio::test]
+async fn a_snapshot_that_is_not_there_or_can_not_be_is_said() {
+    let app = TestApp::start().await;
+    let before = lists(&app.sign_in("agent").await).await;
+    for method in [Method::PUT, Method::DELETE] {
+        let answer = app.console(method, "/data/snapshots/gone", None).await;
+        assert_eq!(
+            answer.failure(),
+            (404, "snapshot_not_found".to_owned(), "There is no snapshot gone.".to_owned())
+        );
+    }
+    for name in ["..", ".hidden", "a%2Fb", "..%2F..%2Fetc", "a%20b", "%00", &"a".repeat(65), "k%C3%A4se"] {
+        for method in [Method::POST, Method::PUT, Method::DELETE] {
+            let answer = app.console(method, &format!("/data/snapshots/{name}"), None).await;
+            assert_eq!(answer.failure().0, 422, "{name}");
+        }
+    }
+    assert_eq!(lists(&app.sign_in("agent").await).await, before);
+}

@@ -1,0 +1,227 @@
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+use mkopo::serve::{self, Limits};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::test_app::{TestApp, disbursement_of, waiting};
+
+async fn add_fault(app: &TestApp, fault: Value) -> Value {
+    let answer = app.set_console(Method::POST, "/faults", fault).await;
+    assert_eq!(answer.status, StatusCode::CREATED);
+    answer.json()
+}
+
+async fn hits(app: &TestApp) -> Vec<i64> {
+    let faults = app.console(Method::GET, "/faults", None).await.json();
+    faults.as_array().unwrap().iter().map(|fault| fault["hits"].as_i64().unwrap()).collect()
+}
+
+/// What comes over a real connection for `request`, and how it ended.
+async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = mkopo::router(app.sandbox.clone());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving =
+        tokio::spawn(serve::serve(listener, router, Limits::default(), async { _ = stopped.await }));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap();
+    drop(stream);
+    drop(stop);
+    serving.await.unwrap();
+    (String::from_utf8_lossy(&answer).into_owned(), read.map(|_| ()))
+}
+
+fn raw(method: &str, path: &str, token: &str, body: &str) -> String {
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: mkopo\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn a_call_fails_with_the_status_that_was_set() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let path = "/api/v1/disbursements/pending";
+    let fault = add_fault(
+        &app,
+        json!({"method": "get", "path": path, "kind": "status", "status": 503, "seed": 7, "times": 2}),
+    )
+    .await;
+    assert_json_snapshot!(fault, {".id" => "[id]"}, @"");
+    let failed = agent.get(path).await;
+    assert_json_snapshot!(failed.failure(), @"");
+    assert_eq!(failed.headers["retry-after"], "1");
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "other calls go well");
+    assert_eq!(agent.get(path).await.status, 503);
+    assert_eq!(agent.get(path).await.status, 200, "it hits twice");
+    assert_eq!(hits(&app).await, [2]);
+}
+
+#[tokio::test]
+async fn a_star_stands_for_one_segment() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    add_fault(&app, json!({"path": "/api/v1/auth/*", "kind": "status", "status": 503})).await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 503);
+    assert_eq!(agent.get("/api/v1/disbursement-records").await.status, 200);
+    assert_eq!(app.console(Method::GET, "/clock", None).await.status, 200, "the console always works");
+    assert_eq!(app.console(Method::DELETE, "/faults", None).await.status, 204);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_same_seed_fails_the_same_calls() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let mut sequences = Vec::new();
+    for seed in [7, 7, 8] {
+        app.console(Method::DELETE, "/faults", None).await;
+        let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "probability": 0.5, "seed": seed});
+        add_fault(&app, fault).await;
+        let mut sequence = String::new();
+        for _ in 0..20 {
+            sequence.push(if agent.get("/api/v1/auth/me").await.status == 503 { 'x' } else { '.' });
+        }
+        assert_eq!(hits(&app).await, [i64::try_from(sequence.matches('x').count()).unwrap()]);
+        sequences.push(sequence);
+    }
+    assert_eq!(sequences[0], sequences[1]);
+    assert_ne!(sequences[0], sequences[2]);
+}
+
+#[tokio::test]
+async fn a_slow_call_takes_as_long_as_was_set() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 5000})).await;
+    let before = app.clock.now();
+    assert_eq!(app.as_time_passes(agent.get("/api/v1/auth/me")).await.status, 200);
+    assert!(app.clock.now().since(before) >= Duration::from_secs(5));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_leaves_the_work_done() {
+    for kind in ["drop", "reset"] {
+        let app = TestApp::start().await;
+        let agent = app.sign_in("agent").await;
+        let pending = agent.pending().await;
+        let loan = waiting(&pending).next().unwrap();
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        add_fault(&app, json!({"path": "/api/v1/disbursements/*/disburse", "kind": kind, "times": 1})).await;
+        let request = raw("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+        let (answer, ended) = over_the_wire(&app, &request).await;
+        assert_eq!(answer, "", "{kind}");
+        match (kind, ended) {
+            ("reset", Err(error)) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
+            ("drop", Ok(())) => {}
+            (kind, ended) => panic!("{kind}: {ended:?}"),
+        }
+        assert_eq!(agent.records_of(loan).await[0]["status"], "COMPLETED");
+        assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
+        app.assert_every_shilling_is_accounted_for().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_before_the_work_does_none() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    add_fault(&app, json!({"path": path, "kind": "drop", "when": "before"})).await;
+    let request = raw("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+    assert_eq!(over_the_wire(&app, &request).await.0, "");
+    assert!(agent.records_of(loan).await.is_empty());
+}
+
+#[tokio::test]
+async fn half_an_answer_comes_and_the_connection_is_cut() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let whole = agent.get("/api/v1/disbursements/pending").await.bytes;
+    add_fault(&app, json!({"path": "/api/v1/disbursements/pending", "kind": "truncate"})).await;
+    let request = raw("GET", "/api/v1/disbursements/pending", &agent.token, "");
+    let (answer, _) = over_the_wire(&app, &request).await;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert!(head.contains(&format!("content-length: {}", whole.len())), "{head}");
+    assert_eq!(body.as_bytes(), &whole[..whole.len() / 2]);
+}
+
+#[tokio::test]
+async fn a_malformed_answer_is_whole_and_no_json() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "malformed"})).await;
+    let request =
+        raw("GET", "/api/v1/auth/me", &agent.token, "").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    let (answer, ended) = over_the_wire(&app, &request).await;
+    ended.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
+    assert!(serde_json::from_str::<Value>(body).is_err(), "{body}");
+}
+
+#[tokio::test]
+async fn a_server_beside_gives_the_same_faults() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let second = app.second().await;
+    add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503})).await;
+    let heard = async {
+        let me = || crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None);
+        while second.send(me()).await.status != 503 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_fault_is_removed_by_its_id() {
+    let app = TestApp::start().await;
+    let fault = add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "drop"})).await;
+    let path = format!("/faults/{}", fault["id"].as_str().unwrap());
+    assert_eq!(app.console(Method::DELETE, &path, None).await.status, 204);
+    assert_eq!(hits(&app).await, Vec::<i64>::new());
+    assert_eq!(app.console(Method::DELETE, &path, None).await.failure().1, "fault_not_found");
+}
+
+#[tokio::test]
+async fn a_fault_that_can_not_be_is_refused() {
+    let app = TestApp::start().await;
+    let me = "/api/v1/auth/me";
+    let mut failures = Vec::new();
+    for fault in [
+        json!({"path": "auth/me", "kind": "drop"}),
+        json!({"path": "/api/v1/auth/m*", "kind": "drop"}),
+        json!({"path": "/console/api/*", "kind": "drop"}),
+        json!({"path": me, "kind": "explode"}),
+        json!({"path": me, "kind": "status"}),
+        json!({"path": me, "kind": "status", "status": 200}),
+        json!({"path": me, "kind": "drop", "status": 500}),
+        json!({"path": me, "kind": "latency"}),
+        json!({"path": me, "kind": "drop", "ms": 5}),
+        json!({"path": me, "kind": "drop", "probability": 0}),
+        json!({"path": me, "kind": "drop", "times": 0}),
+        json!({"path": me, "kind": "drop", "method": "FETCH"}),
+        json!({"path": me, "kind": "truncate", "when": "before"}),
+    ] {
+        let (status, _, text) = app.console(Method::POST, "/faults", Some(fault)).await.failure();
+        failures.push(format!("{status} {text}"));
+    }
+    assert_json_snapshot!(failures, @"");
+    assert_eq!(hits(&app).await, Vec::<i64>::new());
+}

@@ -1,0 +1,90 @@
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use serde_json::{Value, json};
+
+use crate::test_app::TestApp;
+
+async fn approve(app: &TestApp, body: Value) -> Vec<Value> {
+    app.set_console(Method::POST, "/loans", body).await.json().as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_loan_needs_nothing_to_be_approved() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let before = agent.pending().await.len();
+    let answer = app.console(Method::POST, "/loans", None).await;
+    assert_eq!(answer.status, 201);
+    let loan = &answer.json()[0];
+    let pending = agent.pending().await;
+    assert_eq!(pending.len(), before + 1);
+    assert_eq!(&pending[0], loan, "the latest approval comes first");
+    assert_eq!(agent.disburse(loan).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_loan_is_as_it_was_given() {
+    let app = TestApp::start().await;
+    let given = json!({
+        "loan_id": "LN-QA-1", "customer_id": "CUS-QA", "customer_first_name": "Wanjiku",
+        "customer_last_name": "Ngũgĩ", "customer_phone_number": "0700002040", "customer_nickname": "Shiku",
+        "customer_id_number": "12345678", "customer_gender": "Female", "customer_status": "ACTIVE",
+        "customer_account_id": "ACC-QA", "account_number": "011000000001", "account_status": "ACTIVE",
+        "credit_score": 700, "risk_level": "LOW", "total_loan_amount": 300_000, "interest_rate": 12.5,
+        "loan_status": "APPROVED", "disbursement_status": "NOT_STARTED",
+        "approved_at": "2026-11-14T08:00:00Z", "approver_id": null, "approver_name": "Peter Njoroge",
+        "approver_email": "supervisor@mkopo.test", "notes": "For the test", "term": 12, "purpose": "Cow",
+        "loan_created_at": "2026-11-13T08:00:00Z", "loan_updated_at": "2026-11-14T08:00:00Z",
+    });
+    let loan = approve(&app, json!({"loan": given})).await.remove(0);
+    assert_json_snapshot!(loan, @"");
+    let agent = app.sign_in("agent").await;
+    assert!(agent.pending().await.contains(&loan));
+    assert_eq!(agent.disburse(&loan).await.json()["result_code"], "2040", "the phone is magic");
+    let again = app.console(Method::POST, "/loans", Some(json!({"loan": {"loan_id": "LN-QA-1"}}))).await;
+    assert_eq!(again.failure().0, 422);
+}
+
+#[tokio::test]
+async fn a_row_of_the_list_can_be_sent_back_as_another_loan_of_its_customer() {
+    let app = TestApp::start().await;
+    let mut row = app.sign_in("agent").await.pending().await.remove(0);
+    row["loan_id"] = json!("LN-AGAIN");
+    assert_eq!(approve(&app, json!({"loan": row})).await, [row]);
+}
+
+#[tokio::test]
+async fn many_loans_are_approved_at_once_even_over_the_limits_of_mobile_money() {
+    let app = TestApp::start().await;
+    let loans = approve(&app, json!({"count": 30, "loan": {"total_loan_amount": 5}})).await;
+    assert_eq!(loans.len(), 30);
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    assert!(loans.iter().all(|loan| loan["total_loan_amount"] == 5 && pending.contains(loan)));
+    assert_eq!(agent.disburse(&loans[0]).await.json()["result_code"], "2");
+}
+
+#[tokio::test]
+async fn a_loan_that_can_not_be_is_refused_and_none_is_approved() {
+    let app = TestApp::start().await;
+    let before = app.sign_in("agent").await.pending().await.len();
+    let mut failures = Vec::new();
+    for body in [
+        json!({"count": 0}),
+        json!({"count": 1001}),
+        json!({"count": 2, "loan": {"loan_id": "LN-1"}}),
+        json!({"loan": {"total_loan_amount": 0}}),
+        json!({"loan": {"total_loan_amount": "5000"}}),
+        json!({"loan": {"customer_phone_number": "12"}}),
+        json!({"loan": {"loan_status": "DISBURSED"}}),
+        json!({"loan": {"interest_rate": -1}}),
+        json!({"loan": {"term": 0}}),
+        json!({"loan": {"approved_at": "today"}}),
+        json!({"loan": {"amount": 5000}}),
+    ] {
+        let (status, _, text) = app.console(Method::POST, "/loans", Some(body)).await.failure();
+        failures.push(format!("{status} {}", text.split(", expected one of").next().unwrap()));
+    }
+    assert_json_snapshot!(failures, @"");
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), before);
+}

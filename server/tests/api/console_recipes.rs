@@ -1,0 +1,163 @@
+//! The recipes of `docs/console.md`, run as they stand there against the real binary.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::test_app::{CONSOLE_TOKEN, disbursement_of, waiting};
+
+const RECIPES: &str = include_str!("../../../docs/console.md");
+
+/// The title and the one line of each recipe.
+fn recipes() -> Vec<(&'static str, &'static str)> {
+    let sections = RECIPES.split("\n## ").skip(1);
+    sections
+        .map(|section| {
+            let (title, rest) = section.split_once('\n').unwrap();
+            let line = rest.split_once("```sh\n").unwrap().1.split_once("\n```").unwrap().0;
+            assert_eq!(line.lines().count(), 1, "{title}");
+            (title, line)
+        })
+        .collect()
+}
+
+/// The binary, serving demo data.
+struct Served {
+    process: Child,
+    address: String,
+    _data: tempfile::TempDir,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+impl Served {
+    fn start() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
+            .arg("serve")
+            .env("MKOPO_LISTEN", "127.0.0.1:0")
+            .env("MKOPO_DATA_DIR", data.path())
+            .env("MKOPO_DEMO", "true")
+            .env("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = lines
+            .find_map(|line| line.unwrap().trim().strip_prefix("Portal").map(|rest| rest.trim().to_owned()))
+            .unwrap();
+        Self { process, address, _data: data }
+    }
+
+    /// Runs the recipe of that title; what it prints, as JSON where there is any.
+    fn cook(&self, title: &str) -> Value {
+        let line = recipes().into_iter().find(|recipe| recipe.0 == title).unwrap().1;
+        let output = Command::new("sh")
+            .args(["-c", line])
+            .env("MKOPO", &self.address)
+            .env("TOKEN", CONSOLE_TOKEN)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{title}: {printed}{}", String::from_utf8_lossy(&output.stderr));
+        if printed.is_empty() { Value::Null } else { serde_json::from_str(&printed).unwrap() }
+    }
+
+    /// Status and body of a call of the portal's; status 0 when no answer came.
+    fn call(&self, path: &str, token: &str, body: Option<&Value>) -> (u16, Value) {
+        let mut curl = Command::new("curl");
+        curl.args(["-sS", "-w", "\n%{http_code}", "-H", &format!("Authorization: Bearer {token}")]);
+        if let Some(body) = body {
+            curl.args(["-H", "Content-Type: application/json", "-d", &body.to_string()]);
+        }
+        let output = curl.arg(format!("{}/api/v1{path}", self.address)).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let (body, status) = printed.rsplit_once('\n').unwrap();
+        (status.parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
+    }
+
+    fn sign_in(&self) -> String {
+        let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+        let (status, body) = self.call("/auth/login", "", Some(&credentials));
+        assert_eq!(status, 200, "{body}");
+        body["user"]["token"].as_str().unwrap().to_owned()
+    }
+
+    fn pending(&self, token: &str) -> Vec<Value> {
+        self.call("/disbursements/pending", token, None).1.as_array().unwrap().clone()
+    }
+
+    fn disburse(&self, token: &str, loan: &Value) -> (u16, Value) {
+        let path = format!("/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        self.call(&path, token, Some(&disbursement_of(loan)))
+    }
+}
+
+#[test]
+fn every_recipe_does_what_its_title_says() {
+    let served = Served::start();
+    let mut cooked = Vec::new();
+    let mut cook = |title: &'static str| {
+        cooked.push(title);
+        served.cook(title)
+    };
+    let token = served.sign_in();
+    let first_day = served.pending(&token);
+    let loans: Vec<Value> = waiting(&first_day).cloned().collect();
+
+    served.call("/auth/request-signin-otp", "", Some(&json!({"email": "agent@mkopo.test"})));
+    let code = &cook("Read the code in a test")[0]["code"];
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": code});
+    assert_eq!(served.call("/auth/verify-signin-otp", "", Some(&credentials)).0, 200);
+
+    cook("Make the next payout fail");
+    let (status, refused) = served.disburse(&token, &loans[0]);
+    assert_eq!((status, &refused["result_code"]), (422, &json!("1")));
+
+    cook("Lose the answer");
+    assert_eq!(served.disburse(&token, &loans[0]).0, 0);
+    assert_eq!(served.disburse(&token, &loans[0]).1["code"], "already_disbursed");
+
+    cook("Fail three calls in ten");
+    let failed = (0..40).filter(|_| served.call("/disbursement-records", &token, None).0 == 503).count();
+    assert!((4..=22).contains(&failed), "{failed}");
+    cook("End all faults");
+    assert!((0..20).all(|_| served.call("/disbursement-records", &token, None).0 == 200));
+
+    assert_eq!(cook("Expire every session"), json!({"ended": 2}));
+    assert_eq!(served.call("/auth/me", &token, None).0, 401);
+
+    let approved = cook("Approve a loan to pay out");
+    let token = served.sign_in();
+    assert_eq!(served.pending(&token)[0], approved[0]);
+
+    cook("Save");
+    let saved = served.pending(&token);
+    assert_eq!(served.disburse(&token, &approved[0]).0, 200);
+    let tomorrow = cook("Jump to tomorrow");
+    assert_eq!(tomorrow["offset_ms"], 86_400_000);
+    assert_eq!(served.call("/auth/me", &token, None).0, 401, "tomorrow the session is over");
+    cook("Restore");
+    assert_eq!(served.pending(&token), saved);
+
+    assert_eq!(cook("Ask whether every shilling is accounted for")["ok"], true);
+    cook("Reset");
+    let ids = |loans: &[Value]| loans.iter().map(|loan| loan["loan_id"].clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&served.pending(&served.sign_in())), ids(&first_day));
+
+    let mut all: Vec<&str> = recipes().into_iter().map(|recipe| recipe.0).collect();
+    all.sort_unstable();
+    cooked.sort_unstable();
+    assert_eq!(cooked, all, "every recipe was cooked");
+}

@@ -1,0 +1,78 @@
+use axum::http::Method;
+use insta::assert_json_snapshot;
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::test_app::{TestApp, waiting};
+
+async fn traffic(app: &TestApp) -> Vec<Value> {
+    app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_call_is_told_with_its_secrets_masked() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    agent.get("/api/v1/auth/me").await;
+    let calls = traffic(&app).await;
+    assert_json_snapshot!(
+        calls,
+        {"[].request_id" => "[id]", "[].ms" => "[ms]", "[].response_body.id" => "[id]", "[].response_body.user.id" => "[id]"},
+        @""
+    );
+    let all = json!(calls).to_string();
+    for secret in [demo::PASSWORD, &agent.token, "711000003"] {
+        assert!(!all.contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn a_payout_is_told_with_its_phones_masked_and_its_user_named() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let answer = agent.disburse(loan).await;
+    let call = &traffic(&app).await[0];
+    assert_eq!(call["user"], "agent@mkopo.test");
+    assert_eq!(call["request_id"], answer.headers["x-request-id"].to_str().unwrap());
+    assert_eq!(call["request_body"]["amount"], loan["total_loan_amount"]);
+    assert_eq!(call["response_body"]["status"], "COMPLETED");
+    let phone = loan["customer_phone_number"].as_str().unwrap();
+    assert!(!call.to_string().contains(&phone[4..]), "{call}");
+}
+
+#[tokio::test]
+async fn failures_and_faults_are_told_too() {
+    let app = TestApp::start().await;
+    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
+    app.set_console(Method::POST, "/faults", fault).await;
+    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    let calls = traffic(&app).await;
+    let told: Vec<_> =
+        calls.iter().map(|call| (&call["status"], &call["response_body"]["code"], &call["fault"])).collect();
+    assert_json_snapshot!(told, @"");
+}
+
+#[tokio::test]
+async fn the_last_thousand_calls_are_kept_until_they_are_forgotten() {
+    let app = TestApp::start().await;
+    for _ in 0..1005 {
+        app.call(Method::GET, "/api/v1/auth/me", None).await;
+    }
+    let calls = traffic(&app).await;
+    assert_eq!(calls.len(), 1000);
+    assert_eq!((&calls[0]["id"], &calls[999]["id"]), (&json!(1005), &json!(6)));
+    assert_eq!(app.console(Method::DELETE, "/traffic", None).await.status, 204);
+    assert_eq!(traffic(&app).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn of_a_large_body_only_the_size_is_told() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let list = agent.get("/api/v1/disbursement-records").await;
+    let call = &traffic(&app).await[0];
+    assert_eq!(call["response_body"], format!("[{} bytes]", list.bytes.len()));
+}
