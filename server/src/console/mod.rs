@@ -11,9 +11,18 @@ pub mod traffic;
 
 use std::time::Duration;
 
-use axum::{Router, middleware};
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    middleware,
+};
+use http_body_util::BodyExt;
 
 use crate::{Sandbox, error::Failure};
+
+/// Where the calls are that faults can be given, and that traffic tells of. The console is not
+/// among them: it always works.
+const API: &str = "/api/v1";
 
 /// How often is looked for what another server on the same data has set.
 const ROUND: Duration = Duration::from_millis(250);
@@ -25,6 +34,11 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
+}
+
+/// All of `body`; those of the API are in memory already, on both sides of a call.
+async fn whole(body: Body) -> Bytes {
+    body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }
 
 const VERSION: &str = "SELECT value FROM version WHERE name = 'console'";

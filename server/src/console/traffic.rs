@@ -10,18 +10,21 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::{OriginalUri, Request, State},
+    extract::{Request, State},
     http::{Method, header},
     middleware::Next,
     response::Response,
 };
-use http_body_util::BodyExt;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::faults::{
-    Kind,
-    inject::{Cut, Hit},
+use super::{
+    API,
+    faults::{
+        Kind,
+        inject::{Cut, Hit},
+    },
+    whole,
 };
 use crate::{Sandbox, auth::session::Session, clock::UnixMillis, edge, error::Form, phone::Msisdn};
 
@@ -110,16 +113,11 @@ impl Traffic {
 }
 
 /// Keeps a call and its answer.
-pub async fn record(
-    State(sandbox): State<Sandbox>,
-    OriginalUri(uri): OriginalUri,
-    form: Form,
-    request: Request,
-    next: Next,
-) -> Response {
+pub async fn record(State(sandbox): State<Sandbox>, form: Form, request: Request, next: Next) -> Response {
     let at = sandbox.clock.now();
     let started = tokio::time::Instant::now();
     let method = request.method().clone();
+    let path = format!("{API}{}", request.uri().path());
     let (request, sent) = opened(request).await;
     let mut response = next.run(request).await;
     edge::write_failure(&mut response, &form);
@@ -136,7 +134,7 @@ pub async fn record(
             id: 0,
             at,
             method: method.to_string(),
-            path: uri.path().to_owned(),
+            path,
             status: (!cut).then(|| response.status().as_u16()),
             ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             request_id: form.request_id,
@@ -155,7 +153,7 @@ async fn opened(request: Request) -> (Request, Bytes) {
         return (request, Bytes::new());
     }
     let (parts, body) = request.into_parts();
-    let bytes = all_of(body).await;
+    let bytes = whole(body).await;
     (Request::from_parts(parts, Body::from(bytes.clone())), bytes)
 }
 
@@ -164,13 +162,8 @@ async fn read(response: Response) -> (Response, Bytes) {
         return (response, Bytes::new());
     }
     let (parts, body) = response.into_parts();
-    let bytes = all_of(body).await;
+    let bytes = whole(body).await;
     (Response::from_parts(parts, Body::from(bytes.clone())), bytes)
-}
-
-/// Bodies are in memory already, on both sides of a call.
-async fn all_of(body: Body) -> Bytes {
-    body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }
 
 fn large(bytes: &Bytes) -> Value {

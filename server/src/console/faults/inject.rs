@@ -1,18 +1,19 @@
 //! Giving a call the faults that are for it.
 
 use axum::{
-    body::{Body, Bytes},
-    extract::{OriginalUri, Request, State},
+    body::Body,
+    extract::{Request, State},
     http::{HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures::stream;
-use http_body_util::BodyExt;
 
 use super::{Fault, Kind, Moment, draw};
 use crate::{
-    Sandbox, edge,
+    Sandbox,
+    console::whole,
+    edge,
     error::{Failure, Form},
 };
 
@@ -33,12 +34,11 @@ pub struct Hit(pub Kind);
 /// Gives a call its faults.
 pub async fn inject(
     State(sandbox): State<Sandbox>,
-    OriginalUri(uri): OriginalUri,
     form: Form,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let standing = sandbox.faults.of(request.method(), uri.path());
+    let standing = sandbox.faults.of(request.method(), request.uri().path());
     if standing.is_empty() || request.method() == Method::OPTIONS {
         return next.run(request).await;
     }
@@ -76,7 +76,8 @@ async fn broken(fault: &Fault, mut response: Response) -> Response {
     match fault.kind {
         Kind::Latency => response,
         Kind::Status => {
-            let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
+            let status =
+                fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
             Failure::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)).into_response()
         }
         Kind::Drop => {
@@ -95,7 +96,7 @@ async fn broken(fault: &Fault, mut response: Response) -> Response {
 /// Announces the whole body, sends half of it, and cuts the connection.
 async fn truncated(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let bytes = all_of(body).await;
+    let bytes = whole(body).await;
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let half = bytes.slice(..bytes.len() / 2);
     let cut = std::io::Error::from(std::io::ErrorKind::ConnectionAborted);
@@ -106,15 +107,11 @@ async fn truncated(response: Response) -> Response {
 /// can be wrong with it.
 async fn malformed(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
-    let mut bytes = all_of(body).await.to_vec();
+    let mut bytes = whole(body).await.to_vec();
     if bytes.pop().is_some() {
         bytes.push(b',');
     }
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::ETAG);
     Response::from_parts(parts, Body::from(bytes))
-}
-
-async fn all_of(body: Body) -> Bytes {
-    body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }

@@ -13,6 +13,7 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
+use super::API;
 use crate::{Sandbox, console, database::Connection, error::Failure};
 
 /// What a fault does.
@@ -61,7 +62,7 @@ pub struct Fault {
     #[serde(rename = "when")]
     pub moment: Moment,
     /// The status it answers with.
-    pub status: Option<u16>,
+    pub status: Option<i64>,
     /// How much longer the call takes.
     pub ms: Option<i64>,
     /// How likely it hits, in millionths.
@@ -90,7 +91,7 @@ pub struct NewFault {
     pub path: String,
     pub kind: Kind,
     pub when: Option<Moment>,
-    pub status: Option<u16>,
+    pub status: Option<i64>,
     pub ms: Option<i64>,
     pub probability: Option<f64>,
     pub times: Option<i64>,
@@ -101,8 +102,6 @@ pub struct NewFault {
 const LATENCY_AT_MOST: i64 = 25_000;
 /// How many faults there may be.
 const AT_MOST: usize = 100;
-/// Where faults are: the console itself always works.
-const WITHIN: &str = "/api/v1/";
 
 impl NewFault {
     fn checked(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
@@ -111,7 +110,7 @@ impl NewFault {
             segment == "*"
                 || !segment.is_empty() && !segment.contains(['*', '?', '#', '%']) && segment.is_ascii()
         };
-        let segments = self.path.strip_prefix(WITHIN);
+        let segments = self.path.strip_prefix(API).and_then(|rest| rest.strip_prefix('/'));
         if !segments.is_some_and(|rest| rest.split('/').all(is_segment)) || self.path.len() > 200 {
             return wrong(
                 "path must be a whole path under /api/v1/, with * for a segment, such as \
@@ -126,10 +125,10 @@ impl NewFault {
             return wrong("method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
         }
         match (self.kind, self.status) {
-            (Kind::Status, Some(400..=599)) | (_, None)
-                if self.kind != Kind::Status || self.status.is_some() => {}
+            (Kind::Status, Some(400..=599)) => {}
             (Kind::Status, _) => return wrong("A fault of kind status needs a status from 400 to 599"),
-            _ => return wrong("Only a fault of kind status has a status"),
+            (_, None) => {}
+            (_, Some(_)) => return wrong("Only a fault of kind status has a status"),
         }
         match (self.kind, self.ms) {
             (Kind::Latency, Some(1..=LATENCY_AT_MOST)) => {}
@@ -177,7 +176,7 @@ impl NewFault {
 pub struct Faults(RwLock<Arc<[Fault]>>);
 
 impl Faults {
-    /// Those that may be for a call.
+    /// Those that may be for a call to `path` of the API.
     fn of(&self, method: &Method, path: &str) -> Vec<Fault> {
         let standing = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
         standing.iter().filter(|fault| fault.is_for(method, path)).cloned().collect()
@@ -191,9 +190,10 @@ impl Faults {
 
 impl Fault {
     fn is_for(&self, method: &Method, path: &str) -> bool {
+        let own = self.path.strip_prefix(API).unwrap_or(&self.path);
         self.method.as_deref().is_none_or(|own| own == method.as_str())
-            && self.path.split('/').count() == path.split('/').count()
-            && self.path.split('/').zip(path.split('/')).all(|(own, asked)| own == "*" || own == asked)
+            && own.split('/').count() == path.split('/').count()
+            && own.split('/').zip(path.split('/')).all(|(own, asked)| own == "*" || own == asked)
     }
 }
 
