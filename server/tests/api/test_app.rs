@@ -263,10 +263,9 @@ pub async fn send(router: Router, request: Request<Body>) -> Answer {
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
     let line = ["mkopo", "serve", "--data-dir", data_dir, "--console-token", CONSOLE_TOKEN];
-    match CommandLine::parse_from(line.iter().chain(demo).chain(options)).command {
-        Command::Serve(settings) => settings,
-        other @ (Command::Seed(_) | Command::User(_)) => panic!("{other:?}"),
-    }
+    let command = CommandLine::parse_from(line.iter().chain(demo).chain(options)).command;
+    let Command::Serve(settings) = command else { panic!("{command:?}") };
+    settings
 }
 
 /// Someone signed in.

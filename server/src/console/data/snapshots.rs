@@ -26,6 +26,8 @@ pub struct Snapshot {
 pub struct Name(String);
 
 impl Name {
+    /// Reads `text`; what is no plain name is none.
+    ///
     /// # Errors
     /// [`Failure::BadValue`].
     pub fn parse(text: &str) -> Result<Self, Failure> {
@@ -111,8 +113,8 @@ async fn read(connection: &mut Connection, select: &'static str) -> Result<Strin
     let columns =
         rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
     let rows = rows.iter().map(|row| (0..row.len()).map(|column| value(row, column)).collect());
-    let content =
-        Content { columns: columns.unwrap_or_default(), rows: rows.collect::<Result<_, sqlx::Error>>()? };
+    let rows = rows.collect::<Result<Vec<Vec<Value>>, sqlx::Error>>()?;
+    let content = Content { columns: columns.unwrap_or_default(), rows };
     serde_json::to_string(&content).map_err(|error| Failure::Internal(error.to_string()))
 }
 
@@ -145,15 +147,15 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
                     return Err(name.missing());
                 }
                 empty(connection).await?;
-                for table in &ONE_ROW_TABLES {
-                    sqlx::query(table.empty).execute(&mut *connection).await?;
-                }
                 for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
-                    let content: String = sqlx::query_scalar(SAVED_TABLE)
+                    // One that came with a later version was empty, or as it is.
+                    let saved: Option<String> = sqlx::query_scalar(SAVED_TABLE)
                         .bind(&name.0)
                         .bind(table.name)
-                        .fetch_one(&mut *connection)
+                        .fetch_optional(&mut *connection)
                         .await?;
+                    let Some(content) = saved else { continue };
+                    sqlx::query(table.empty).execute(&mut *connection).await?;
                     let content: Content = serde_json::from_str(&content)
                         .map_err(|error| Failure::Internal(error.to_string()))?;
                     write(connection, table.name, content).await?;
