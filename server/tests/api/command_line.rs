@@ -135,7 +135,7 @@ fn a_data_folder_that_can_not_be_one_stops_the_start() {
 fn a_data_folder_that_can_not_be_written_stops_the_start() {
     // Not even root can make a folder here.
     let said = start_with("MKOPO_DATA_DIR", "/proc/mkopo");
-    assert_snapshot!(said, @"mkopo: can't make anything in the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
+    assert_snapshot!(said, @"mkopo: can't make the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
 }
 
 #[test]
