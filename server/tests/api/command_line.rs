@@ -39,19 +39,20 @@ fn refusal(output: &Output) -> String {
     said
 }
 
-fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
-    let mut child = mkopo()
-        .arg("user")
-        .args(arguments)
-        .env("MKOPO_DATA_DIR", data_dir)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It may be done before it has read all, and need not read at all.
-    _ = child.stdin.take().unwrap().write_all(password.as_bytes());
-    child.wait_with_output().unwrap()
+/// Runs `mkopo user` on a thread of its own, so that a service on this one goes on meanwhile: it
+/// may be in the middle of a write that the command has to wait for.
+async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
+    let mut command = mkopo();
+    command.arg("user").args(arguments).env("MKOPO_DATA_DIR", data_dir);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let password = password.to_owned();
+    let run = tokio::task::spawn_blocking(move || {
+        let mut child = command.spawn().unwrap();
+        // It may be done before it has read all, and need not read at all.
+        _ = child.stdin.take().unwrap().write_all(password.as_bytes());
+        child.wait_with_output().unwrap()
+    });
+    run.await.unwrap()
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn who_mistypes_an_option_is_told_by_the_command_line_itself() {
 #[tokio::test]
 async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
-    let add = |email: &str| {
+    let add = async |email: &str| {
         let arguments = [
             "add",
             email,
@@ -162,7 +163,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
             "supervisor",
             "--password-stdin",
         ];
-        user(app.data_dir(), &arguments, "Kahawa-2026\n")
+        user(app.data_dir(), &arguments, "Kahawa-2026\n").await
     };
     let login = async || {
         let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
@@ -170,10 +171,10 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     };
     assert_eq!(login().await.status, 404);
 
-    let added = add("Grace@Example.com");
+    let added = add("Grace@Example.com").await;
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
     assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
-    assert_snapshot!(refusal(&add("grace@example.com")), @"mkopo: grace@example.com has an account already");
+    assert_snapshot!(refusal(&add("grace@example.com").await), @"mkopo: grace@example.com has an account already");
     let answer = login().await;
     assert_eq!(answer.status, 200);
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
@@ -184,13 +185,13 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     };
     assert_eq!(me().await.status, 200);
 
-    let deactivated = user(app.data_dir(), &["deactivate", "grace@example.com"], "");
+    let deactivated = user(app.data_dir(), &["deactivate", "grace@example.com"], "").await;
     assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can't sign in any more.");
     assert_eq!(me().await.status, 401, "at once, from another process");
     assert_eq!(login().await.failure().1, "account_inactive");
-    assert_snapshot!(String::from_utf8_lossy(&user(app.data_dir(), &["list"], "").stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
+    assert_snapshot!(String::from_utf8_lossy(&user(app.data_dir(), &["list"], "").await.stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
 
-    let activated = user(app.data_dir(), &["activate", "grace@example.com"], "");
+    let activated = user(app.data_dir(), &["activate", "grace@example.com"], "").await;
     assert_snapshot!(String::from_utf8_lossy(&activated.stdout), @"grace@example.com can sign in.");
     assert_eq!(me().await.status, 401, "what ended stays ended");
     assert_eq!(login().await.status, 200);
@@ -202,29 +203,29 @@ async fn a_code_that_was_sent_before_the_account_was_deactivated_is_dead() {
     let email = "agent@mkopo.test";
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
     let otp = app.newest_code("+254711000003").await;
-    assert!(user(app.data_dir(), &["deactivate", email], "").status.success());
+    assert!(user(app.data_dir(), &["deactivate", email], "").await.status.success());
     let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
     assert_eq!(app.post("/api/v1/auth/reset-password", reset.clone()).await.failure().1, "invalid_code");
-    assert!(user(app.data_dir(), &["activate", email], "").status.success());
+    assert!(user(app.data_dir(), &["activate", email], "").await.status.success());
     assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.failure().1, "invalid_code");
 }
 
-#[test]
-fn what_is_wrong_about_a_user_is_said_in_one_sentence() {
+#[tokio::test]
+async fn what_is_wrong_about_a_user_is_said_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let names =
         ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712345678", "--role", "agent"];
-    let add = |more: &[&str], password: &str| {
+    let add = async |more: &[&str], password: &str| {
         let arguments: Vec<&str> =
             ["add", "grace@example.com"].iter().chain(&names).chain(more).copied().collect();
-        refusal(&user(folder.path(), &arguments, password))
+        refusal(&user(folder.path(), &arguments, password).await)
     };
     let said = [
-        add(&["--password-stdin"], "12345\n"),
-        add(&["--password-stdin"], ""),
-        add(&[], "Kahawa-2026\n"),
-        refusal(&user(folder.path(), &["deactivate", "grace@example.com"], "")),
-        refusal(&user(folder.path(), &["activate", "grace@example.com"], "")),
+        add(&["--password-stdin"], "12345\n").await,
+        add(&["--password-stdin"], "").await,
+        add(&[], "Kahawa-2026\n").await,
+        refusal(&user(folder.path(), &["deactivate", "grace@example.com"], "").await),
+        refusal(&user(folder.path(), &["activate", "grace@example.com"], "").await),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: the password must have 6 to 1024 characters
