@@ -134,20 +134,30 @@ impl Sandbox {
     /// # Errors
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
-        use anyhow::Context;
         let database = Database::open_in(&settings.data_dir).await?;
-        let secret = settings.token_secret(&randomness).with_context(|| {
+        Self::on(database, settings, clock, randomness).await
+    }
+
+    /// Like [`Sandbox::open`], on a store that is open.
+    ///
+    /// # Errors
+    /// As [`Sandbox::open`].
+    pub async fn on(
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        randomness: Randomness,
+    ) -> anyhow::Result<Self> {
+        use anyhow::Context;
+        let unusable = |what: &str| {
             format!(
-                "can't keep the token secret in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
+                "can't keep {what} in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
                 settings.data_dir.display()
             )
-        })?;
-        let console_token = settings.console_token(&randomness).with_context(|| {
-            format!(
-                "can't keep the console's token in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
-                settings.data_dir.display()
-            )
-        })?;
+        };
+        let secret = settings.token_secret(&randomness).with_context(|| unusable("the token secret"))?;
+        let console_token =
+            settings.console_token(&randomness).with_context(|| unusable("the console's token"))?;
         let fingerprints = Fingerprints::new(&secret);
         let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
         let sandbox = Self(Arc::new(World {

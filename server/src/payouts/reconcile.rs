@@ -107,10 +107,10 @@ async fn sweep(sandbox: &Sandbox, now: UnixMillis) -> Result<(), Failure> {
 pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
     let _alone = sandbox.reconciling.lock().await;
     let mut settled = 0;
-    loop {
+    while is_any_due(sandbox).await? {
         let due = lease(sandbox).await?;
         if due.is_empty() {
-            return Ok(settled);
+            break;
         }
         let asked = join_all(due.into_iter().map(|open| ask_after(sandbox, open))).await;
         for outcome in asked {
@@ -122,6 +122,18 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
             }
         }
     }
+    Ok(settled)
+}
+
+const IS_ANY_DUE: &str = "
+    SELECT count(*) FROM (SELECT 1 FROM payout WHERE status = 'PENDING' AND check_at <= $1 LIMIT 1) AS due";
+
+/// Mostly nothing is, and nobody need wait for the writer then.
+async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
+    let now = sandbox.clock.now();
+    let mut reader = sandbox.database.read().await?;
+    let due: i64 = sqlx::query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut *reader).await?;
+    Ok(due > 0)
 }
 
 #[derive(sqlx::FromRow)]

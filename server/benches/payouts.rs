@@ -1,0 +1,124 @@
+//! Payouts a second: 64 at once with the writer that commits waiting work together, against the
+//! same 64 at once with a commit for each piece of work, and against one after the other. Every
+//! commit is flushed to disk. Read the ratios: the rest is the machine's.
+//!
+//! `cargo bench --bench payouts`
+
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
+
+use std::time::Instant;
+
+use clap::Parser;
+use futures::future::join_all;
+use mkopo::{
+    Sandbox,
+    auth::Staff,
+    clock::Clock,
+    config::{Command, CommandLine},
+    database::{Connection, Database, TOGETHER_AT_MOST},
+    error::Form,
+    payouts::{self, DisbursementRequest},
+    phone::Msisdn,
+    randomness::Randomness,
+};
+use tempfile::TempDir;
+
+const AT_ONCE: usize = 64;
+/// Payouts of each kind in one round; the kinds take turns, so that all see the same machine.
+const A_ROUND: usize = 1280;
+const ROUNDS: usize = 5;
+
+const CUSTOMERS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 19999)
+    INSERT INTO customer
+    SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
+           status, account_id, account_number, account_status, credit_score, risk_level
+    FROM number, (SELECT * FROM customer LIMIT 1)";
+
+const LOANS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 19999)
+    INSERT INTO loan
+    SELECT 'LN-X' || n, 'CUS-X' || n, 100, interest_rate_bp, term_months, purpose, 'APPROVED', 100,
+           notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
+    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1)";
+
+/// A service with loans to pay.
+struct Kind {
+    sandbox: Sandbox,
+    staff: Staff,
+    next_loan: usize,
+    _data_dir: TempDir,
+}
+
+impl Kind {
+    async fn committing(together_at_most: usize) -> Self {
+        let data_dir = tempfile::tempdir().unwrap();
+        let folder = data_dir.path().to_str().unwrap();
+        let line = ["mkopo", "serve", "--demo", "true", "--data-dir", folder];
+        let Command::Serve(settings) = CommandLine::parse_from(line).command else { unreachable!() };
+        let file = data_dir.path().join("mkopo.db");
+        let database = Database::open_committing(&file, together_at_most).await.unwrap();
+        let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await.unwrap();
+        let add = sandbox.database.write(|connection: &mut Connection| {
+            Box::pin(async move {
+                sqlx::query(CUSTOMERS).execute(&mut *connection).await?;
+                sqlx::query(LOANS).execute(connection).await?;
+                Ok(())
+            })
+        });
+        add.await.unwrap();
+        let email = serde_json::from_str("\"agent@mkopo.test\"").unwrap();
+        let mut reader = sandbox.database.read().await.unwrap();
+        let staff = Staff::by_email(&mut reader, &email).await.unwrap().unwrap();
+        drop(reader);
+        Self { sandbox, staff, next_loan: 0, _data_dir: data_dir }
+    }
+
+    /// Pays `count` loans, so many at once, and answers how many a second.
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+    async fn pay(&mut self, count: usize, at_once: usize) -> f64 {
+        let began = Instant::now();
+        for _ in 0..count / at_once {
+            let loans = self.next_loan..self.next_loan + at_once;
+            self.next_loan = loans.end;
+            join_all(loans.map(|loan| pay(&self.sandbox, &self.staff, loan))).await;
+        }
+        count as f64 / began.elapsed().as_secs_f64()
+    }
+}
+
+async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
+    let request = DisbursementRequest {
+        loan_id: format!("LN-X{loan}"),
+        agent_id: "1".to_owned(),
+        amount: 100,
+        phone_number: Msisdn::parse(&format!("+2547{}", 20_000_000 + loan)),
+    };
+    let form = Form { request_id: String::new(), problem: false };
+    let reply = payouts::disburse(sandbox, staff, request, None, form).await.unwrap();
+    assert_eq!(reply.status, 200, "{}", reply.body);
+}
+
+#[tokio::main]
+async fn main() {
+    let mut together = Kind::committing(TOGETHER_AT_MOST).await;
+    let mut alone = Kind::committing(1).await;
+    println!("payouts a second   {AT_ONCE} at once   {AT_ONCE} at once, a commit each   one after the other");
+    let mut ratios = Vec::new();
+    for round in 0..=ROUNDS {
+        let fast = together.pay(A_ROUND, AT_ONCE).await;
+        let slow = alone.pay(A_ROUND, AT_ONCE).await;
+        let one = alone.pay(A_ROUND / 4, 1).await;
+        // The first round warms everything up.
+        if round > 0 {
+            println!("round {round}            {fast:10.0}   {slow:24.0}   {one:19.0}");
+            ratios.push(fast / slow);
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("ratio of the first two, median of {ROUNDS}: {:.1} (target: 3)", ratios[ROUNDS / 2]);
+    for kind in [together, alone] {
+        let audit = payouts::invariant(&mut kind.sandbox.database.read().await.unwrap()).await.unwrap();
+        assert!(audit.ok, "{audit:?}");
+    }
+}
