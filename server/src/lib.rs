@@ -208,7 +208,7 @@ pub fn router(sandbox: Sandbox) -> Router {
         for_browsers = for_browsers.layer(cross_origin);
     }
     for_browsers
-        .nest("/console", console::routes(&sandbox))
+        .merge(console::routes(&sandbox))
         .merge(reference::page())
         .merge(service::routes())
         .method_not_allowed_fallback(edge::other_method)

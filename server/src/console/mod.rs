@@ -15,6 +15,7 @@ use axum::{
     Router,
     body::{Body, Bytes},
     middleware,
+    routing::any,
 };
 use http_body_util::BodyExt;
 
@@ -29,11 +30,15 @@ const ROUND: Duration = Duration::from_millis(250);
 
 /// Everything under `/console`. Nothing of it is open: what has no door of its own is closed too.
 pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
-    Router::new()
+    let door = || middleware::from_fn_with_state(sandbox.clone(), door::require_token);
+    let inside = Router::new()
         .nest("/api", api::routes())
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
+        .layer(door());
+    // The router takes this path for one beside the console.
+    let beside = any(async || Failure::NotFound).layer(door());
+    Router::new().nest("/console", inside).route("/console/", beside)
 }
 
 /// All of `body`; those of the API are in memory already, on both sides of a call.

@@ -14,10 +14,28 @@ async fn set_clock(app: &TestApp, change: Value) -> Value {
 #[tokio::test]
 async fn the_clock_is_moved_on_set_back_and_stopped() {
     let app = TestApp::start().await;
-    assert_json_snapshot!(app.console(Method::GET, "/clock", None).await.json(), @"");
-    assert_json_snapshot!(set_clock(&app, json!({"advance": "2d"})).await, @"");
+    assert_json_snapshot!(app.console(Method::GET, "/clock", None).await.json(), @r#"
+    {
+      "frozen": false,
+      "now": "2026-11-14T09:00:00.000Z",
+      "offset_ms": 0
+    }
+    "#);
+    assert_json_snapshot!(set_clock(&app, json!({"advance": "2d"})).await, @r#"
+    {
+      "frozen": false,
+      "now": "2026-11-16T09:00:00.000Z",
+      "offset_ms": 172800000
+    }
+    "#);
     let frozen = set_clock(&app, json!({"now": "2026-11-01T08:00:00+03:00", "frozen": true})).await;
-    assert_json_snapshot!(frozen, @"");
+    assert_json_snapshot!(frozen, @r#"
+    {
+      "frozen": true,
+      "now": "2026-11-01T05:00:00.000Z",
+      "offset_ms": -1137600000
+    }
+    "#);
     app.clock.advance(Duration::from_mins(1));
     let later = app.console(Method::GET, "/clock", None).await.json();
     assert_eq!(later["now"], frozen["now"]);
@@ -93,6 +111,44 @@ async fn a_time_that_can_not_be_is_refused_and_changes_nothing() {
     ] {
         failures.push(app.console(Method::PUT, "/clock", Some(change)).await.failure());
     }
-    assert_json_snapshot!(failures, @"");
+    assert_json_snapshot!(failures, @r#"
+    [
+      [
+        422,
+        "invalid_request",
+        "\"-2h\" is no length of time such as 90s, 15m, 12h or 2d."
+      ],
+      [
+        422,
+        "invalid_request",
+        "\"a while\" is no length of time such as 90s, 15m, 12h or 2d."
+      ],
+      [
+        422,
+        "invalid_request",
+        "\"tomorrow\" is no moment such as 2026-11-14T09:00:00Z."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The clock can be set to the years 2006 to 2099."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The clock can be set to the years 2006 to 2099."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: invalid type: string \"yes\", expected a boolean at line 1 column 15."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: unknown field `offset_ms`, expected one of `now`, `advance`, `frozen` at line 1 column 12."
+      ]
+    ]
+    "#);
     assert_eq!(app.clock.now(), NOON);
 }

@@ -58,9 +58,29 @@ async fn a_call_fails_with_the_status_that_was_set() {
         json!({"method": "get", "path": path, "kind": "status", "status": 503, "seed": 7, "times": 2}),
     )
     .await;
-    assert_json_snapshot!(fault, {".id" => "[id]"}, @"");
+    assert_json_snapshot!(fault, {".id" => "[id]"}, @r#"
+    {
+      "hits": 0,
+      "id": "[id]",
+      "kind": "status",
+      "method": "GET",
+      "ms": null,
+      "path": "/api/v1/disbursements/pending",
+      "probability": 1.0,
+      "seed": 7,
+      "status": 503,
+      "times": 2,
+      "when": "before"
+    }
+    "#);
     let failed = agent.get(path).await;
-    assert_json_snapshot!(failed.failure(), @"");
+    assert_json_snapshot!(failed.failure(), @r#"
+    [
+      503,
+      "injected_fault",
+      "This call was failed on purpose, by a fault that is set in the console."
+    ]
+    "#);
     assert_eq!(failed.headers["retry-after"], "1");
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "other calls go well");
     assert_eq!(agent.get(path).await.status, 503);
@@ -222,6 +242,22 @@ async fn a_fault_that_can_not_be_is_refused() {
         let (status, _, text) = app.console(Method::POST, "/faults", Some(fault)).await.failure();
         failures.push(format!("{status} {text}"));
     }
-    assert_json_snapshot!(failures, @"");
+    assert_json_snapshot!(failures, @r#"
+    [
+      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
+      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
+      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
+      "422 The body is not what this call takes: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
+      "422 A fault of kind status needs a status from 400 to 599.",
+      "422 A fault of kind status needs a status from 400 to 599.",
+      "422 Only a fault of kind status has a status.",
+      "422 A fault of kind latency needs ms from 1 to 25000.",
+      "422 Only a fault of kind latency has ms.",
+      "422 probability must be above 0 and at most 1.",
+      "422 times must be between 1 and 1000000.",
+      "422 method must be GET, POST, PUT, PATCH or DELETE; leave it out for all.",
+      "422 A fault of kind truncate or malformed needs an answer: it can only come after the work."
+    ]
+    "#);
     assert_eq!(hits(&app).await, Vec::<i64>::new());
 }

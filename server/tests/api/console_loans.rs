@@ -37,7 +37,38 @@ async fn a_loan_is_as_it_was_given() {
         "loan_created_at": "2026-11-13T08:00:00Z", "loan_updated_at": "2026-11-14T08:00:00Z",
     });
     let loan = approve(&app, json!({"loan": given})).await.remove(0);
-    assert_json_snapshot!(loan, @"");
+    assert_json_snapshot!(loan, @r#"
+    {
+      "account_number": "011000000001",
+      "account_status": "ACTIVE",
+      "approved_at": "2026-11-14T08:00:00.000Z",
+      "approver_email": "supervisor@mkopo.test",
+      "approver_id": null,
+      "approver_name": "Peter Njoroge",
+      "credit_score": 700,
+      "customer_account_id": "ACC-QA",
+      "customer_first_name": "Wanjiku",
+      "customer_gender": "Female",
+      "customer_id": "CUS-QA",
+      "customer_id_number": "12345678",
+      "customer_last_name": "Ngũgĩ",
+      "customer_nickname": "Shiku",
+      "customer_phone_number": "+254700002040",
+      "customer_status": "ACTIVE",
+      "disbursement_status": "NOT_STARTED",
+      "interest_rate": 12.5,
+      "loan_created_at": "2026-11-13T08:00:00.000Z",
+      "loan_id": "LN-QA-1",
+      "loan_status": "APPROVED",
+      "loan_updated_at": "2026-11-14T08:00:00.000Z",
+      "notes": "For the test",
+      "purpose": "Cow",
+      "remaining_balance": 300000,
+      "risk_level": "LOW",
+      "term": 12,
+      "total_loan_amount": 300000
+    }
+    "#);
     let agent = app.sign_in("agent").await;
     assert!(agent.pending().await.contains(&loan));
     assert_eq!(agent.disburse(&loan).await.json()["result_code"], "2040", "the phone is magic");
@@ -85,6 +116,20 @@ async fn a_loan_that_can_not_be_is_refused_and_none_is_approved() {
         let (status, _, text) = app.console(Method::POST, "/loans", Some(body)).await.failure();
         failures.push(format!("{status} {}", text.split(", expected one of").next().unwrap()));
     }
-    assert_json_snapshot!(failures, @"");
+    assert_json_snapshot!(failures, @r#"
+    [
+      "422 count must be between 1 and 1000.",
+      "422 count must be between 1 and 1000.",
+      "422 Only one loan can have a loan_id.",
+      "422 total_loan_amount must be at least 1 and below 2^53.",
+      "422 The body is not what this call takes: invalid type: string \"5000\", expected i64 at line 1 column 35.",
+      "422 customer_phone_number must be a Kenyan mobile number such as +254712345678.",
+      "422 loan_status can only be APPROVED.",
+      "422 interest_rate must be between 0 and 1000 percent.",
+      "422 term must be between 1 and 1200 months.",
+      "422 \"today\" is no moment such as 2026-11-14T09:00:00Z.",
+      "422 The body is not what this call takes: unknown field `amount`"
+    ]
+    "#);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), before);
 }

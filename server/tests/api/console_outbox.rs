@@ -24,7 +24,19 @@ async fn a_code_is_read_in_the_outbox_and_signs_in() {
     let messages = outbox(&app, "?to=Agent@Mkopo.test").await;
     let code = messages[0]["code"].as_str().unwrap();
     assert!(messages[0]["body"].as_str().unwrap().contains(code));
-    assert_json_snapshot!(messages, {"[].id" => "[id]", "[].code" => "[code]", "[].body" => "[body]"}, @"");
+    assert_json_snapshot!(messages, {"[].id" => "[id]", "[].code" => "[code]", "[].body" => "[body]"}, @r#"
+    [
+      {
+        "body": "[body]",
+        "channel": "email",
+        "code": "[code]",
+        "created_at": "2026-11-14T09:00:00.000Z",
+        "id": "[id]",
+        "subject": "Your Mkopo verification code",
+        "to": "agent@mkopo.test"
+      }
+    ]
+    "#);
     let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD, "otp": code});
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", credentials).await.status, 200);
 }
@@ -93,5 +105,28 @@ async fn what_can_not_be_asked_of_the_outbox_is_said() {
     for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test"] {
         failures.push(app.console(Method::GET, &format!("/outbox{query}"), None).await.failure());
     }
-    assert_json_snapshot!(failures, @"");
+    assert_json_snapshot!(failures, @r#"
+    [
+      [
+        422,
+        "invalid_request",
+        "\"soon\" is no length of time such as 90s, 15m, 12h or 2d."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The longest wait is 25s."
+      ],
+      [
+        422,
+        "invalid_request",
+        "Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
+      ],
+      [
+        422,
+        "invalid_request",
+        "Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
+      ]
+    ]
+    "#);
 }

@@ -12,7 +12,13 @@ async fn the_next_payout_fails_as_told_and_the_one_after_it_does_not() {
     let loan = waiting(&pending).next().unwrap();
     app.set_console(Method::PUT, "/scenario", json!({"next": ["insufficient_funds"]})).await;
     let refused = agent.disburse(loan).await;
-    assert_json_snapshot!(refused.failure(), @"");
+    assert_json_snapshot!(refused.failure(), @r#"
+    [
+      422,
+      "mobile_money_refused",
+      "The balance is insufficient for the transaction."
+    ]
+    "#);
     assert_eq!(refused.json()["result_code"], "1");
     assert_eq!(agent.disburse(loan).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
@@ -24,11 +30,34 @@ async fn what_is_not_sent_stays_as_it_is() {
     app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 800, "seed": 7})).await;
     let change = json!({"default": "slow", "float": 1000, "next": ["success", "lost_unpaid"]});
     let changed = app.set_console(Method::PUT, "/scenario", change).await.json();
-    assert_json_snapshot!(changed, {".outcomes" => "[…]", ".magic" => "[…]"}, @"");
+    assert_json_snapshot!(changed, {".outcomes" => "[…]", ".magic" => "[…]"}, @r#"
+    {
+      "default": "slow",
+      "float": 1000,
+      "latency_ms": 800,
+      "magic": "[…]",
+      "next": [
+        "success",
+        "lost_unpaid"
+      ],
+      "outcomes": "[…]",
+      "seed": 7
+    }
+    "#);
     assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), changed);
     assert_eq!(app.console(Method::DELETE, "/scenario", None).await.status, 204);
     let scenario = app.console(Method::GET, "/scenario", None).await.json();
-    assert_json_snapshot!(scenario, {".outcomes" => "[…]", ".magic" => "[…]"}, @"");
+    assert_json_snapshot!(scenario, {".outcomes" => "[…]", ".magic" => "[…]"}, @r#"
+    {
+      "default": "success",
+      "float": 50000000,
+      "latency_ms": 0,
+      "magic": "[…]",
+      "next": [],
+      "outcomes": "[…]",
+      "seed": 1
+    }
+    "#);
 }
 
 #[tokio::test]
@@ -37,10 +66,41 @@ async fn every_outcome_and_every_magic_number_is_told() {
     let scenario = app.console(Method::GET, "/scenario", None).await.json();
     let outcomes = scenario["outcomes"].as_array().unwrap();
     assert_eq!(outcomes.len(), 16);
-    assert_json_snapshot!([&outcomes[0], &outcomes[1], &outcomes[12]], @"");
+    assert_json_snapshot!([&outcomes[0], &outcomes[1], &outcomes[12]], @r#"
+    [
+      {
+        "name": "success",
+        "result_code": "0",
+        "text": "The service request is processed successfully."
+      },
+      {
+        "name": "insufficient_funds",
+        "result_code": "1",
+        "text": "The balance is insufficient for the transaction."
+      },
+      {
+        "name": "lost_unpaid",
+        "result_code": null,
+        "text": "The request is lost, and no answer comes."
+      }
+    ]
+    "#);
     let magic = scenario["magic"].as_array().unwrap();
     assert_eq!(magic.len(), 31);
-    assert_json_snapshot!([&magic[1], &magic[16]], @"");
+    assert_json_snapshot!([&magic[1], &magic[16]], @r#"
+    [
+      {
+        "amount": null,
+        "outcome": "insufficient_funds",
+        "phone": "+254700000001"
+      },
+      {
+        "amount": 99901,
+        "outcome": "insufficient_funds",
+        "phone": null
+      }
+    ]
+    "#);
 }
 
 #[tokio::test]
@@ -56,7 +116,30 @@ async fn a_scenario_that_can_not_be_is_refused_and_changes_nothing() {
     ] {
         failures.push(app.console(Method::PUT, "/scenario", Some(change)).await.failure());
     }
-    assert_json_snapshot!(failures, @"");
+    assert_json_snapshot!(failures, @r#"
+    [
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: there is no outcome sucess at line 1 column 20."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: there is no outcome lost at line 1 column 26."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: invalid value: integer `-1`, expected u32 at line 1 column 16."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
+      ]
+    ]
+    "#);
     assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), before);
 }
 

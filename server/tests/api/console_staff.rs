@@ -17,7 +17,34 @@ async fn everybody_on_the_staff_is_listed_with_their_open_sessions() {
         .iter()
         .map(|one| json!([one["email"], one["role"], one["is_active"], one["open_sessions"]]))
         .collect();
-    assert_json_snapshot!(told, @"");
+    assert_json_snapshot!(told, @r#"
+    [
+      [
+        "admin@mkopo.test",
+        "admin",
+        true,
+        0
+      ],
+      [
+        "agent@mkopo.test",
+        "agent",
+        true,
+        2
+      ],
+      [
+        "inactive@mkopo.test",
+        "agent",
+        false,
+        0
+      ],
+      [
+        "supervisor@mkopo.test",
+        "supervisor",
+        true,
+        0
+      ]
+    ]
+    "#);
     let agent = app.console(Method::GET, "/staff/agent@mkopo.test", None).await.json();
     assert_eq!(staff[1], agent);
 }

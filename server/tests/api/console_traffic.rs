@@ -18,7 +18,56 @@ async fn a_call_is_told_with_its_secrets_masked() {
     assert_json_snapshot!(
         calls,
         {"[].request_id" => "[id]", "[].ms" => "[ms]", "[].response_body.id" => "[id]", "[].response_body.user.id" => "[id]"},
-        @""
+        @r#"
+    [
+      {
+        "at": "2026-11-14T09:00:00.000Z",
+        "fault": null,
+        "id": 2,
+        "method": "GET",
+        "ms": "[ms]",
+        "path": "/api/v1/auth/me",
+        "request_body": null,
+        "request_id": "[id]",
+        "response_body": {
+          "created_at": "2025-10-10T09:00:00.000Z",
+          "email": "agent@mkopo.test",
+          "id": "[id]",
+          "name": "Wanjiru Maina",
+          "phone_number": "+25471•••••03",
+          "role": "agent",
+          "username": "Wanjiru"
+        },
+        "status": 200,
+        "user": "agent@mkopo.test"
+      },
+      {
+        "at": "2026-11-14T09:00:00.000Z",
+        "fault": null,
+        "id": 1,
+        "method": "POST",
+        "ms": "[ms]",
+        "path": "/api/v1/auth/login",
+        "request_body": {
+          "email": "agent@mkopo.test",
+          "password": "•••"
+        },
+        "request_id": "[id]",
+        "response_body": {
+          "user": {
+            "email": "agent@mkopo.test",
+            "id": "[id]",
+            "name": "Wanjiru Maina",
+            "role": "agent",
+            "token": "•••",
+            "username": "Wanjiru"
+          }
+        },
+        "status": 200,
+        "user": null
+      }
+    ]
+    "#
     );
     let all = json!(calls).to_string();
     for secret in [demo::PASSWORD, &agent.token, "711000003"] {
@@ -52,7 +101,20 @@ async fn failures_and_faults_are_told_too() {
     let calls = traffic(&app).await;
     let told: Vec<_> =
         calls.iter().map(|call| (&call["status"], &call["response_body"]["code"], &call["fault"])).collect();
-    assert_json_snapshot!(told, @"");
+    assert_json_snapshot!(told, @r#"
+    [
+      [
+        503,
+        "injected_fault",
+        "status"
+      ],
+      [
+        401,
+        "no_session",
+        null
+      ]
+    ]
+    "#);
 }
 
 #[tokio::test]

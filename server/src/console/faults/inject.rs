@@ -1,5 +1,7 @@
 //! Giving a call the faults that are for it.
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     extract::{Request, State},
@@ -7,7 +9,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use futures::stream;
+use futures::{StreamExt, stream};
 
 use super::{Fault, Kind, Moment, draw};
 use crate::{
@@ -26,6 +28,9 @@ pub enum Cut {
     /// Reset, as by one that is gone.
     Reset,
 }
+
+/// How long half an answer is given to leave, before the connection is cut.
+const FLUSHED_AFTER: Duration = Duration::from_millis(50);
 
 /// What a call was given, for who writes it down.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +72,7 @@ pub async fn inject(
 async fn wait(sandbox: &Sandbox, hit: &[Fault], moment: Moment) {
     for fault in hit.iter().filter(|fault| fault.moment == moment) {
         let ms = fault.ms.unwrap_or_default().unsigned_abs();
-        sandbox.clock.sleep(std::time::Duration::from_millis(ms)).await;
+        sandbox.clock.sleep(Duration::from_millis(ms)).await;
     }
 }
 
@@ -99,8 +104,12 @@ async fn truncated(response: Response) -> Response {
     let bytes = whole(body).await;
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let half = bytes.slice(..bytes.len() / 2);
-    let cut = std::io::Error::from(std::io::ErrorKind::ConnectionAborted);
-    Response::from_parts(parts, Body::from_stream(stream::iter([Ok(half), Err(cut)])))
+    let cut = async {
+        // What was written is sent on when there is nothing more to write just now.
+        tokio::time::sleep(FLUSHED_AFTER).await;
+        Err(std::io::Error::from(std::io::ErrorKind::ConnectionAborted))
+    };
+    Response::from_parts(parts, Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(cut))))
 }
 
 /// The same body without its end: whole for HTTP, and no JSON. Where there is no body, nothing
