@@ -22,7 +22,13 @@ async fn everything_under_console_is_closed_without_the_token() {
         }
     }
     let answer = app.call(Method::GET, "/console/api/outbox", None).await;
-    assert_json_snapshot!(answer.failure(), @"");
+    assert_json_snapshot!(answer.failure(), @r#"
+    [
+      401,
+      "no_console_token",
+      "The console needs its token, as `Authorization: Bearer <token>`."
+    ]
+    "#);
 }
 
 #[tokio::test]
