@@ -15,8 +15,10 @@ export interface paths {
         put?: never;
         /**
          * Sign in by password.
-         * @description Opens a session. Ten wrong passwords for one e-mail address within fifteen minutes close
-         *     it for the rest of them, and so do a hundred from one network address.
+         * @description Opens a session. Within fifteen minutes of the first wrong password, the tenth for one
+         *     e-mail address is answered 429 and so is all that follows, right ones too; the same goes
+         *     for the hundredth from one network address. A sign-in begins the e-mail address's count
+         *     anew. Codes asked for and codes tried are counted alike, each for itself.
          */
         post: operations["login"];
         delete?: never;
@@ -179,13 +181,23 @@ export interface paths {
          *     person who confirmed was shown.
          *
          *     **200** it is settled: the money went out. **202** mobile money has not answered within
-         *     8 seconds; the payout settles by itself and its record tells how. **422**
-         *     `mobile_money_refused`: no money went out, and the loan can be tried again.
+         *     8 seconds; the payout settles by itself and its record tells how, as COMPLETED or FAILED.
+         *     One that mobile money never received is FAILED two and a half minutes after it began.
+         *     **422** `mobile_money_refused`: no money went out, and the loan can be tried again.
+         *     **500** the disk failed so that it is not known whether the payout was begun; no money
+         *     went out yet. Repeat the call: it is still paid at most once.
          *
          *     **Retrying safely.** Send an `Idempotency-Key` (IETF draft, quoted or bare, 1–255 visible
-         *     ASCII characters) and repeat it with the same body: the first answer comes again with
-         *     `Idempotent-Replayed: true`. Another body under the same key is 422, a first call that
-         *     still runs is 409. Keys are kept for 24 hours.
+         *     ASCII characters) and repeat it with the same body: the first answer comes again, byte
+         *     for byte, with `Idempotent-Replayed: true`. A 202 stays a 202 when the payout has settled
+         *     since. Another body under the same key is 422, a first call that still runs is 409. A key
+         *     belongs to one user and is kept for 24 hours. Bodies are the same when they are the same
+         *     JSON; spaces and the order of fields don't count.
+         *
+         *     Answers that decide on the call are kept: 200, 202, 404, 409 `already_disbursed` and
+         *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch` and `mobile_money_refused`. All
+         *     others are not, and a repeat is decided on afresh: 400, 401, 413, 415, 422
+         *     `invalid_request`, 409 `in_progress`, 500 and 503.
          *
          *     **Simulated outcomes.** These phone numbers and amounts make the simulated mobile money
          *     act as named, whatever else is set. Where both are magic, the phone decides.
@@ -237,6 +249,397 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This contract, as JSON. */
+        get: operations["openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What time it is here. */
+        get: operations["clock"];
+        /**
+         * Set the clock.
+         * @description There is one: sessions, codes, limits, receipts and dates go by it, on every server on the same
+         *     data, and after a restart too. `now` may be earlier than it is; `advance` is added to it; a frozen
+         *     clock shows the same time until it is set or let go. Whoever waits for an answer does so in the
+         *     machine's time, whatever the clock shows.
+         */
+        put: operations["setClock"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/data/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Back to the demo data.
+         * @description Everybody is signed out, no limit is reached, no message, fault or scenario is left, and the clock
+         *     goes with the machine's. Snapshots stay. In demo mode only.
+         */
+        post: operations["resetData"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/data/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The snapshots there are. */
+        get: operations["snapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/data/snapshots/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @example one-loan-left
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put the data back as it was saved.
+         * @description Exactly: who was signed in then is again, and nobody else.
+         */
+        put: operations["restoreSnapshot"];
+        /**
+         * Save the data under a name.
+         * @description All of it: staff, sessions, loans, payouts, mobile money's books and scenario, messages, limits,
+         *     faults and clock. What was saved under the name before is gone.
+         */
+        post: operations["saveSnapshot"];
+        /** Forget a snapshot. */
+        delete: operations["removeSnapshot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The faults that stand.
+         * @description In the order in which they are tried.
+         */
+        get: operations["faults"];
+        put?: never;
+        /**
+         * Give calls a fault.
+         * @description From the next call on, to calls under /api/v1 only. Each call tries the faults that are for it in
+         *     their order: any number may make it slow, and then the first of another kind that hits is the last.
+         *     Whether one hits is drawn from its `seed`: the same seed gives the same sequence.
+         *
+         *     | Kind | What happens | `when`, if not sent |
+         *     |---|---|---|
+         *     | `status` | The answer is a failure of that `status`, with code `injected_fault`. | `before` |
+         *     | `latency` | The call takes `ms` longer. | `before` |
+         *     | `drop` | The connection is closed without an answer. | `after` |
+         *     | `reset` | The connection is reset (TCP RST) without an answer. | `after` |
+         *     | `truncate` | Half of the answer's body is sent, then the connection is cut. | `after`, always |
+         *     | `malformed` | The answer's body is whole for HTTP, and no JSON. | `after`, always |
+         *
+         *     `before`: the work is not done. `after`: **it was done**, and only its answer is lost or spoilt: a
+         *     payout went out, a session was opened.
+         */
+        post: operations["addFault"];
+        /** Remove all faults. */
+        delete: operations["removeFaults"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/faults/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The fault.
+                 * @example 019a8123-0000-7000-8000-000000000000
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a fault. */
+        delete: operations["removeFault"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/invariant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether every shilling is where the books say. */
+        get: operations["invariant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/loans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve new loans.
+         * @description What is not given is made up. A row of the pending list can be sent as it is, with another
+         *     `loan_id`. A known `customer_id` gives the loan to that customer. Amounts that mobile money refuses
+         *     can be approved too.
+         */
+        post: operations["approveLoans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/outbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages that went out.
+         * @description The latest thousand, the newest first. With `wait` the answer is held while it would be empty, and
+         *     comes the moment a message does; when the time is over it is an empty list.
+         */
+        get: operations["outboxMessages"];
+        put?: never;
+        post?: never;
+        /** Forget all messages. */
+        delete: operations["emptyOutbox"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/scenario": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How mobile money acts. */
+        get: operations["scenario"];
+        /**
+         * Change how mobile money acts.
+         * @description From the next payment on. What is not sent stays as it is; `next` takes the place of what waited.
+         *     Magic phones and amounts decide before `next` and `default`.
+         */
+        put: operations["changeScenario"];
+        post?: never;
+        /**
+         * Mobile money acts as on the first day.
+         * @description Float and seed too.
+         */
+        delete: operations["forgetScenario"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/staff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is on the staff. */
+        get: operations["staff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/staff/{email}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The account's e-mail address.
+                 * @example agent@mkopo.test
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        /** One account. */
+        get: operations["account"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an account.
+         * @description To deactivate it ends its sessions for good, reactivated or not.
+         */
+        patch: operations["changeAccount"];
+        trace?: never;
+    };
+    "/console/api/staff/{email}/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The account's e-mail address.
+                 * @example agent@mkopo.test
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the sessions of an account.
+         * @description The tokens are dead at once.
+         */
+        post: operations["expireSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/staff/expire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End every session.
+         * @description The tokens are dead at once.
+         */
+        post: operations["expireEverybody"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest calls.
+         * @description The last thousand calls under /api/v1 that this server answered, the newest first; they are kept
+         *     in its memory until it stops. Passwords, codes and tokens are masked, and all but the first and
+         *     last two digits of phones. Of bodies over 8 KiB only the size is kept. Calls whose body could not
+         *     be read to its end are not among them.
+         */
+        get: operations["traffic"];
+        put?: never;
+        post?: never;
+        /** Forget the calls. */
+        delete: operations["forgetTraffic"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This contract, as a page that calls can be tried from. */
+        get: operations["docs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -246,6 +649,27 @@ export interface paths {
         };
         /** The process runs. */
         get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is counted, for Prometheus.
+         * @description Calls and how long they took by route and status, payouts by outcome, and how busy the
+         *     database and the outbox are.
+         */
+        get: operations["metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -296,6 +720,57 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Account: {
+            created_at: components["schemas"]["Time"];
+            email: string;
+            first_name: string;
+            id: string;
+            is_active: boolean;
+            last_name: string;
+            open_sessions: number;
+            phone_number: string;
+            role: components["schemas"]["Role"];
+            username: string;
+        };
+        AccountChange: {
+            is_active?: boolean;
+            role?: components["schemas"]["Role"];
+        };
+        Call: {
+            at: components["schemas"]["Time"];
+            fault: components["schemas"]["FaultKind"] | null;
+            id: number;
+            method: string;
+            ms: number;
+            path: string;
+            /** @description The JSON with secrets masked, a note where it is none or too large, null where there was none. */
+            request_body: unknown;
+            request_id: string;
+            /** @description Likewise. */
+            response_body: unknown;
+            /** @description Null when the connection ended without an answer. */
+            status: number | null;
+            /** @description The e-mail address of who made it, when they were signed in. */
+            user: string | null;
+        };
+        /** @enum {string} */
+        Channel: "email" | "sms";
+        Clock: {
+            /** @description Whether it stands. */
+            frozen: boolean;
+            now: components["schemas"]["Time"];
+            /** @description How far that is from the machine's time. */
+            offset_ms: number;
+        };
+        ClockChange: {
+            advance?: components["schemas"]["Duration"];
+            frozen?: boolean;
+            /**
+             * Format: date-time
+             * @description RFC 3339 with any offset, in the years 2006 to 2099.
+             */
+            now?: string;
+        };
         Credentials: {
             email: components["schemas"]["Email"];
             password: components["schemas"]["Password"];
@@ -381,10 +856,19 @@ export interface components {
         Done: {
             message: string;
         };
+        /**
+         * @description A length of time, such as `90s`, `15m`, `12h`, `2d` or `1h30m`. A day has 24 hours.
+         * @example 2d
+         */
+        Duration: string;
         /** @example agent@mkopo.test */
         Email: string;
         EmailOnly: {
             email: components["schemas"]["Email"];
+        };
+        Expired: {
+            /** @description How many sessions were open. */
+            ended: number;
         };
         Failure: {
             /** @description What went wrong, for a program. */
@@ -395,9 +879,45 @@ export interface components {
             message: string;
             request_id: string;
         };
+        Fault: {
+            /** @description How often it hit. */
+            hits: number;
+            id: string;
+            kind: components["schemas"]["FaultKind"];
+            /** @description Null for every method. */
+            method: string | null;
+            ms: number | null;
+            path: string;
+            probability: number;
+            /** @description What chance is drawn from. */
+            seed: number;
+            status: number | null;
+            /** @description How often it may hit; null for no end. */
+            times: number | null;
+            when: components["schemas"]["FaultMoment"];
+        };
+        /** @enum {string} */
+        FaultKind: "status" | "latency" | "drop" | "reset" | "truncate" | "malformed";
+        /**
+         * @description Before the work, which is not done then, or after it.
+         * @enum {string}
+         */
+        FaultMoment: "before" | "after";
         Health: {
             /** @constant */
             status: "ok";
+        };
+        Invariant: {
+            /** @description KES of every COMPLETED payout. */
+            completed: number;
+            /** @description Loans that mobile money paid more than once. */
+            double_paid: string[];
+            /** @description KES that mobile money's books say went out, without that of pending payouts. */
+            money_out: number;
+            /** @description Money out equals completed, payout by payout, and nothing was paid twice. */
+            ok: boolean;
+            /** @description Payouts that have not settled yet. */
+            pending: number;
         };
         LiveSlices: {
             portal: {
@@ -435,11 +955,94 @@ export interface components {
          * @enum {string}
          */
         LoanStatus: "APPROVED" | "DISBURSED" | "REJECTED";
+        LoansToApprove: {
+            /** @default 1 */
+            count: number;
+            /** @description What is known of them, by the names of the pending list. */
+            loan?: {
+                account_number?: string | null;
+                account_status?: string | null;
+                /** Format: date-time */
+                approved_at?: string | null;
+                approver_email?: string | null;
+                approver_id?: string | null;
+                approver_name?: string | null;
+                credit_score?: number | null;
+                customer_account_id?: string | null;
+                customer_first_name?: string | null;
+                customer_gender?: string | null;
+                customer_id?: string;
+                customer_id_number?: string | null;
+                customer_last_name?: string | null;
+                customer_nickname?: string | null;
+                /** @description A Kenyan mobile number. */
+                customer_phone_number?: string | null;
+                customer_status?: string | null;
+                /** @enum {unknown} */
+                disbursement_status?: "NOT_STARTED" | null;
+                interest_rate?: number | null;
+                /** Format: date-time */
+                loan_created_at?: string | null;
+                loan_id?: string;
+                /** @enum {unknown} */
+                loan_status?: "APPROVED" | null;
+                /** Format: date-time */
+                loan_updated_at?: string | null;
+                notes?: string | null;
+                purpose?: string | null;
+                remaining_balance?: number | null;
+                risk_level?: string | null;
+                term?: number | null;
+                /** @description KES. */
+                total_loan_amount?: number | null;
+            };
+        };
+        NewFault: {
+            kind: components["schemas"]["FaultKind"];
+            /**
+             * @description Every method when it is not sent.
+             * @enum {unknown}
+             */
+            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
+            /** @description For kind `latency` only, and needed there. */
+            ms?: number;
+            /**
+             * @description The whole path, with `*` for a segment.
+             * @example /api/v1/disbursements/*\/disburse
+             */
+            path: string;
+            /** @default 1 */
+            probability: number;
+            /** @description Any when not sent; the answer tells it. */
+            seed?: number;
+            /** @description For kind `status` only, and needed there. */
+            status?: number;
+            /** @description How often it may hit; without end when not sent. */
+            times?: number;
+            when?: components["schemas"]["FaultMoment"];
+        };
         /**
          * @description Six digits.
          * @example 481516
          */
         Otp: string;
+        OutboxMessage: {
+            body: string;
+            channel: components["schemas"]["Channel"];
+            /** @description The one-time code in it. */
+            code: string | null;
+            created_at: components["schemas"]["Time"];
+            id: string;
+            /** @description E-mails have one. */
+            subject: string | null;
+            /** @description An e-mail address, or a phone as `+2547…`. */
+            to: string;
+        };
+        /**
+         * @description What becomes of a payment; the table of the disburse call tells what each does.
+         * @enum {string}
+         */
+        Outcome: "success" | "insufficient_funds" | "below_minimum" | "above_maximum" | "daily_limit" | "maximum_balance" | "debit_party_invalid" | "initiator_not_allowed" | "initiator_invalid" | "unregistered_customer" | "bad_number" | "paid_answer_lost" | "lost_unpaid" | "slow" | "result_twice" | "result_before_answer";
         Password: string;
         PasswordReset: {
             email: components["schemas"]["Email"];
@@ -513,6 +1116,36 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
+        Scenario: {
+            default: components["schemas"]["Outcome"];
+            /** @description KES in the account that payouts are paid from. */
+            float: number;
+            /** @description The median time to an answer; the times spread around it as real ones do. */
+            latency_ms: number;
+            /** @description Numbers that choose an outcome, whatever else is set; one of `phone` and `amount` is null. */
+            magic: {
+                /** @description KES. */
+                amount: number | null;
+                outcome: components["schemas"]["Outcome"];
+                phone: string | null;
+            }[];
+            /** @description What becomes of the coming payments, one each. */
+            next: components["schemas"]["Outcome"][];
+            outcomes: {
+                name: components["schemas"]["Outcome"];
+                result_code: string | null;
+                text: string;
+            }[];
+            /** @description What the times are drawn from. */
+            seed: number;
+        };
+        ScenarioChange: {
+            default?: components["schemas"]["Outcome"];
+            float?: number;
+            latency_ms?: number;
+            next?: components["schemas"]["Outcome"][];
+            seed?: number;
+        };
         SignedIn: {
             user: {
                 email: string;
@@ -523,6 +1156,10 @@ export interface components {
                 token: string;
                 username: string;
             };
+        };
+        Snapshot: {
+            name: string;
+            saved_at: components["schemas"]["Time"];
         };
         /**
          * Format: date-time
@@ -546,7 +1183,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service is busy or its database is away (`busy`). Nothing was done. */
+        /**
+         * @description The service is busy or its database is away (`busy`): nothing was done. Or the call was
+         *     given up after 30 seconds (`took_too_long`).
+         */
         Busy: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -593,6 +1233,31 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is no such loan (`loan_not_found`). */
+        LoanNotFound: {
+            headers: {
+                "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The console's token is missing, or is another one (`no_console_token`). */
+        NoConsoleToken: {
+            headers: {
+                /** @description How to authenticate. */
+                "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no session, or it ended (`no_session`). */
         NoSession: {
             headers: {
@@ -606,7 +1271,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such user (`user_not_found`), loan (`loan_not_found`) or path (`not_found`). */
+        /** @description There is no such user (`user_not_found`), loan (`loan_not_found`), fault (`fault_not_found`), snapshot (`snapshot_not_found`) or path (`not_found`). */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -617,10 +1282,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The list you have is still the list there is. */
+        /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was done. */
+        NotInDemoMode: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The disk failed, and it is not known whether this was done (`internal`). Ask again. */
+        NotKnown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description What you have is still what there is. */
         NotModified: {
             headers: {
                 ETag: components["headers"]["ETag"];
+                Vary: components["headers"]["Vary"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -659,6 +1347,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body did not come within 10 seconds (`body_too_slow`). */
+        TooSlow: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not `application/json` (`unsupported_media_type`). */
         WrongMediaType: {
             headers: {
@@ -674,14 +1373,14 @@ export interface components {
     parameters: {
         /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
         Cursor: string;
-        /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
+        /** @description The `ETag` of what you have; 304 when it is still what there is. */
         IfNoneMatch: string;
         /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
         Limit: number;
     };
     requestBodies: never;
     headers: {
-        /** @description Names this version of the list. */
+        /** @description Names this version of the body, as it is encoded here. */
         ETag: string;
         /** @description `true` when this is the first answer again. */
         IdempotentReplayed: "true";
@@ -691,6 +1390,8 @@ export interface components {
         RequestId: string;
         /** @description Seconds to wait before another try. */
         RetryAfter: string;
+        /** @description The body comes compressed (zstd, br or gzip) when `Accept-Encoding` asks for it. */
+        Vary: string;
     };
     pathItems: never;
 }
@@ -713,6 +1414,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
@@ -738,6 +1440,7 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoSession"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             503: components["responses"]["Busy"];
         };
@@ -782,6 +1485,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
@@ -806,6 +1510,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
@@ -828,6 +1533,7 @@ export interface operations {
         responses: {
             200: components["responses"]["Done"];
             400: components["responses"]["BadRequest"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
@@ -852,6 +1558,7 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
@@ -868,7 +1575,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
+                /** @description The `ETag` of what you have; 304 when it is still what there is. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -881,6 +1588,7 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
+                    Vary: components["headers"]["Vary"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -943,13 +1651,15 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoSession"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["LoanNotFound"];
+            408: components["responses"]["TooSlow"];
             /**
              * @description `already_disbursed` or `in_progress` (with the payout there is), `not_approved` (the
              *     loan is in another state), or `idempotency_key_in_use`.
              */
             409: {
                 headers: {
+                    "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -976,6 +1686,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
+            500: components["responses"]["NotKnown"];
             503: components["responses"]["Busy"];
         };
     };
@@ -988,7 +1699,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description The `ETag` of the list you have; 304 when it is still the list there is. */
+                /** @description The `ETag` of what you have; 304 when it is still what there is. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -1001,6 +1712,7 @@ export interface operations {
                 headers: {
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
+                    Vary: components["headers"]["Vary"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -1012,6 +1724,735 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoSession"];
             503: components["responses"]["Busy"];
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contract. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    Vary: components["headers"]["Vary"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            304: components["responses"]["NotModified"];
+        };
+    };
+    clock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clock. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    setClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClockChange"];
+            };
+        };
+        responses: {
+            /** @description The clock as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clock"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    resetData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The same seed makes the same data.
+                     * @default 1
+                     */
+                    seed?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It is as on the first day. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            409: components["responses"]["NotInDemoMode"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    snapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshots, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    restoreSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @example one-loan-left
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is as it was. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    saveSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @example one-loan-left
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Saved. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    removeSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @example one-loan-left
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is forgotten. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    faults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The faults. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    addFault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFault"];
+            };
+        };
+        responses: {
+            /** @description The fault. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fault"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    removeFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description None is left. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    removeFault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The fault.
+                 * @example 019a8123-0000-7000-8000-000000000000
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    invariant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The audit. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invariant"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    approveLoans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LoansToApprove"];
+            };
+        };
+        responses: {
+            /** @description The loans, as they stand in the pending list. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingLoan"][];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    outboxMessages: {
+        parameters: {
+            query?: {
+                /** @description Those that came after the message with this id. One that is no longer there comes before all. */
+                after?: string;
+                /** @description By this way. */
+                channel?: components["schemas"]["Channel"];
+                /**
+                 * @description To this e-mail address, or this phone however it is written.
+                 * @example agent@mkopo.test
+                 */
+                to?: string;
+                /**
+                 * @description How long to wait for the first, 25s at most.
+                 * @example 10s
+                 */
+                wait?: components["schemas"]["Duration"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutboxMessage"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    emptyOutbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is empty. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    scenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it acts, and how else it could. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scenario"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    changeScenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioChange"];
+            };
+        };
+        responses: {
+            /** @description How it acts now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scenario"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    forgetScenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It does. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    staff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The accounts, by e-mail address. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The account's e-mail address.
+                 * @example agent@mkopo.test
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    changeAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The account's e-mail address.
+                 * @example agent@mkopo.test
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountChange"];
+            };
+        };
+        responses: {
+            /** @description The account as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    expireSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The account's e-mail address.
+                 * @example agent@mkopo.test
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many were open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expired"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NotFound"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    expireEverybody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many were open. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expired"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    traffic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Call"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    forgetTraffic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description They are forgotten. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    docs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
         };
     };
     healthz: {
@@ -1031,6 +2472,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts, in Prometheus's text format. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };
