@@ -205,7 +205,8 @@ impl TestApp {
     /// The newest message to `recipient`.
     pub async fn newest_message(&self, recipient: &str) -> Message {
         const NEWEST: &str = "
-            SELECT channel, recipient, subject, body, code, sent_at IS NOT NULL AS is_sent, attempts, last_error
+            SELECT channel, recipient, subject, body, code, sent_at IS NOT NULL AS is_sent, attempts,
+                   next_attempt_at, last_error
             FROM outbox_message WHERE recipient = $1 ORDER BY position DESC LIMIT 1";
         let mut reader = self.sandbox.database.read().await.unwrap();
         sqlx::query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
@@ -245,6 +246,7 @@ pub struct Message {
     pub code: Option<String>,
     pub is_sent: bool,
     pub attempts: i64,
+    pub next_attempt_at: Option<UnixMillis>,
     pub last_error: Option<String>,
 }
 
