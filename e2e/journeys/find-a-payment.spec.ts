@@ -139,6 +139,8 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await page.keyboard.press('Escape');
     await expect(reason).toBeHidden();
     await expect(failed).toBeFocused();
+    // The pointer may lie there already, from choosing the status.
+    await page.mouse.move(0, 0);
     await failed.hover();
     await reason.hover();
     await expect(reason).toBeVisible();
