@@ -43,6 +43,26 @@ journeys: tools chromium $(PORTAL)/slices.json ## Run the journeys in Chromium a
 	@$(CARGO) build $(MANIFEST)
 	@npx playwright test --config e2e/playwright.config.ts
 
+.PHONY: fuzz
+fuzz: tools python ## Send the service many more requests made from its contract
+	@$(CARGO) build $(MANIFEST)
+	@contract/check --examples 500
+
+.PHONY: soak
+soak: tools ## Run the long forms of the payout tests: random schedules, kills, a failing disk
+	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture
+
+.PHONY: bench
+bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts and long tables, as ratios in one run
+	@$(CARGO) bench $(MANIFEST)
+	@$(CARGO) build $(MANIFEST)
+	@npx playwright test --config e2e/benchmarks/playwright.config.ts
+	@node e2e/benchmarks/transaction-history.mjs
+
+.PHONY: python
+python:
+	@e2e/python
+
 .PHONY: chromium
 chromium: node_modules/.package-lock.json
 	@e2e/chromium

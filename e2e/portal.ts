@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
 
@@ -12,7 +11,9 @@ const root = join(import.meta.dirname, '..');
 /** The password of every demo account. */
 export const PASSWORD = 'Mkopo-demo-1';
 
-/** Starts the real server on a free port with fresh demo data; answers its address, its data folder and how to stop it. */
+const CONSOLE_TOKEN = 'the-token-of-the-journeys';
+
+/** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
   const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
@@ -23,6 +24,7 @@ async function startServer(environment: Record<string, string> = {}) {
       MKOPO_DATA_DIR: data,
       MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
       MKOPO_LISTEN: '127.0.0.1:0',
+      MKOPO_CONSOLE_TOKEN: CONSOLE_TOKEN,
       ...environment,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -44,7 +46,7 @@ async function startServer(environment: Record<string, string> = {}) {
     await ended;
     await rm(data, { recursive: true, force: true });
   };
-  return { address, data, stop };
+  return { address, stop };
 }
 
 /** What the server has sent to people. */
@@ -53,35 +55,21 @@ interface Outbox {
   code: (to: string) => Promise<string>;
 }
 
-// The console's outbox call takes this one's place once there is one; Node 20 reads no SQLite.
-const NEWEST_CODE = `
-import sqlite3, sys
-database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
-found = database.execute(
-    "SELECT code FROM outbox_message WHERE recipient = ? AND code IS NOT NULL"
-    " ORDER BY created_at DESC, message_id DESC LIMIT 1",
-    (sys.argv[2],),
-).fetchone()
-print(found[0] if found else "")
-`;
-
-function outboxIn(data: string): Outbox {
+/** Reads the outbox as QA do: by the console's call, which waits until a message is there. */
+function outboxOf(address: string): Outbox {
   return {
     code: async (to) => {
-      const { stdout } = await promisify(execFile)('python3', [
-        '-c',
-        NEWEST_CODE,
-        join(data, 'mkopo.db'),
-        to,
-      ]);
-      expect(stdout.trim(), `a code for ${to}`).toMatch(/^\d{6}$/);
-      return stdout.trim();
+      const messages = `${address}/console/api/outbox?${new URLSearchParams({ to, wait: '10s' }).toString()}`;
+      const answer = await fetch(messages, { headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` } });
+      const [newest] = (await answer.json()) as { code: string | null }[];
+      expect(newest?.code, `a code for ${to}`).toMatch(/^\d{6}$/);
+      return newest?.code ?? '';
     },
   };
 }
 
 interface Fixtures {
-  server: { address: string; data: string };
+  server: { address: string };
   serverAddress: string;
   outbox: Outbox;
   /** What the page may log as an error, where a journey breaks something on purpose. */
@@ -92,13 +80,13 @@ interface Fixtures {
 /** Every journey has a server of its own, and fails on anything that the page logs as an error. */
 export const test = base.extend<Fixtures>({
   server: async ({}, use) => {
-    const { address, data, stop } = await startServer();
-    await use({ address, data });
+    const { address, stop } = await startServer();
+    await use({ address });
     await stop();
   },
   serverAddress: async ({ server }, use) => use(server.address),
   expectedError: [null, { option: true }],
-  outbox: async ({ server }, use) => use(outboxIn(server.data)),
+  outbox: async ({ server }, use) => use(outboxOf(server.address)),
   baseURL: async ({ serverAddress }, use) => use(serverAddress),
   quietConsole: [
     async ({ page, expectedError }, use) => {

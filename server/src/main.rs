@@ -68,7 +68,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     }
     // One that was given is known to who gave it, and need not stand in a terminal.
     if sandbox.settings.console_token.is_none() {
-        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.link(&address));
+        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.welcome(&address));
     }
     sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
     mkopo::serve::serve(listener, mkopo::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;

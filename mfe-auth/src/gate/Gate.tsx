@@ -2,7 +2,6 @@ import { portalSettings } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import classes from './Gate.module.css';
-import { OutboxLink } from './OutboxLink';
 
 /** The frame of the screens before sign-in: one card, and nothing else to look at. */
 export function Gate({
@@ -28,7 +27,6 @@ export function Gate({
             <p className={classes.subtitle}>{subtitle}</p>
             {children}
           </div>
-          <OutboxLink />
         </div>
       </main>
       <footer>{`© ${new Date().getFullYear()} ${portalSettings().brand}`}</footer>

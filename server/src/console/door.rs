@@ -31,9 +31,9 @@ impl ConsoleToken {
         self.fingerprints.matches(&self.fingerprint, &parts(given))
     }
 
-    /// Where the console opens by itself: the link that a start prints.
-    pub fn link(&self, address: &str) -> String {
-        format!("{address}/console?token={}", self.token.expose_secret())
+    /// How to get in: what a start prints.
+    pub fn welcome(&self, address: &str) -> String {
+        format!("{address}/console/api\n            token {}", self.token.expose_secret())
     }
 }
 
