@@ -32,7 +32,7 @@ async function holdAnswers(page: Page) {
   return { release };
 }
 
-test('REQ-262 to REQ-269 a refused payout says why; Try Again is another attempt, and the loan still waits', async ({
+test('REQ-262..269 a refused payout says why; Try Again is another attempt, and the loan still waits', async ({
   page,
 }) => {
   const keys: (string | undefined)[] = [];

@@ -37,7 +37,12 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, from the keyboard alo
   await test.step('the right ones lead to the page that was wanted', async () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    await expect(page.getByText('Login successful! Welcome back to the product!')).toBeVisible();
+    const toast = page.getByText('Login successful! Welcome back to the product!');
+    await expect(toast, 'REQ-376: top right').toBeVisible();
+    const box = await toast.boundingBox();
+    const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+    expect(box?.x).toBeGreaterThan(width / 2);
+    expect(box?.y).toBeLessThan(height / 4);
     await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
     await expect(page).toHaveURL(/\/transactions\?status=failed$/);
   });
@@ -58,7 +63,7 @@ test('REQ-097 a deactivated account is told so', async ({ page }) => {
   await expect(button(page, 'Sign in')).toBeFocused();
 });
 
-test('REQ-105 to REQ-129 sign in by a code from the e-mail', async ({ page, outbox }) => {
+test('REQ-105..129 sign in by a code from the e-mail', async ({ page, outbox }) => {
   await page.goto('/login');
   await email(page).fill(EMAIL);
   await password(page).fill(PASSWORD);
@@ -87,7 +92,7 @@ test('REQ-105 to REQ-129 sign in by a code from the e-mail', async ({ page, outb
   });
 });
 
-test('REQ-133 to REQ-164 reset a forgotten password by SMS, and sign in with the new one', async ({
+test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new one', async ({
   page,
   outbox,
 }) => {
@@ -162,7 +167,7 @@ test('signing out in one tab signs the others out', async ({ page, context }) =>
   });
 });
 
-test('REQ-064 to REQ-068 REQ-080 a session that the provider ended leads to sign-in and back', async ({
+test('REQ-064..068 REQ-080 a session that the provider ended leads to sign-in and back', async ({
   page,
 }) => {
   await signIn(page);

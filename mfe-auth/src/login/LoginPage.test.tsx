@@ -61,7 +61,7 @@ async function askForCode() {
 }
 
 describe('by password', () => {
-  test('REQ-079 REQ-082 to REQ-088 the form asks for e-mail address and password, and starts there', async () => {
+  test('REQ-079 REQ-082..088 the form asks for e-mail address and password, and starts there', async () => {
     const { user } = renderSlice(slice, '/login');
     expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
     expect(document.title).toBe('Sign in · Mkopo');
@@ -83,7 +83,7 @@ describe('by password', () => {
     expect(localStorage.getItem('theme')).toBe('dark');
   });
 
-  test('REQ-092 REQ-093 REQ-101 REQ-102 a right password signs in, says so and goes to the dashboard', async () => {
+  test('REQ-092 REQ-075 REQ-093 REQ-101 REQ-102 a right password signs in, says so and goes to the dashboard', async () => {
     const shown = collectNotifications();
     const received = answer('post', LOGIN, 200, signedIn());
     const { router } = await signIn();
@@ -309,7 +309,7 @@ describe('asking for a code', () => {
     expect(received).toEqual([]);
   });
 
-  test('REQ-089 REQ-105 to REQ-107 REQ-110 REQ-111 REQ-112 it says how it goes, and asks for the code next', async () => {
+  test('REQ-089 REQ-105..107 REQ-110 REQ-111 REQ-112 it says how it goes, and asks for the code next', async () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
@@ -358,7 +358,7 @@ describe('asking for a code', () => {
 });
 
 describe('by code', () => {
-  test('REQ-113 to REQ-118 the code is six digits in one field, whatever is typed or pasted', async () => {
+  test('REQ-113..118 the code is six digits in one field, whatever is typed or pasted', async () => {
     const { user } = await askForCode();
     expect(code()).toBeRequired();
     expect(code()).toHaveAttribute('inputmode', 'numeric');
@@ -441,7 +441,7 @@ describe('by code', () => {
     await waitFor(() => expect(code()).toHaveFocus());
   });
 
-  test('REQ-123 to REQ-125 Back to Login clears the code and keeps the rest', async () => {
+  test('REQ-123..125 Back to Login clears the code and keeps the rest', async () => {
     const toasts = standingToasts();
     const { user } = await askForCode();
     await user.keyboard('4815');

@@ -58,7 +58,7 @@ async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']
 }
 
 describe('the e-mail address', () => {
-  test('REQ-130 to REQ-136 REQ-138 is asked for first', async () => {
+  test('REQ-130..136 REQ-138 is asked for first', async () => {
     const { user } = await open();
     expect(screen.getByText('We will send a verification code to your phone.')).toBeVisible();
     expect(email()).toHaveAttribute('type', 'email');
@@ -135,7 +135,7 @@ describe('the e-mail address', () => {
 });
 
 describe('the new password', () => {
-  test('REQ-146 to REQ-148 REQ-156 takes a code of six digits and the same password twice', async () => {
+  test('REQ-146..148 REQ-156 takes a code of six digits and the same password twice', async () => {
     const { user } = await askForCode();
     expect(code()).toHaveAttribute('autocomplete', 'one-time-code');
     expect(newPassword()).toHaveAttribute('autocomplete', 'new-password');
@@ -189,7 +189,7 @@ describe('the new password', () => {
     expect(received).toEqual([]);
   });
 
-  test('REQ-149 REQ-157 to REQ-160 is set, and leads to sign-in with the e-mail address', async () => {
+  test('REQ-149 REQ-157..160 is set, and leads to sign-in with the e-mail address', async () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', RESET, 200, { message: 'done' }, { until: held.back });

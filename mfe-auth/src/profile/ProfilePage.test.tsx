@@ -22,7 +22,7 @@ async function open(stored?: object) {
   return { router, user };
 }
 
-test('REQ-334 to REQ-339 it shows who is signed in, closed for editing', async () => {
+test('REQ-334..339 it shows who is signed in, closed for editing', async () => {
   await open();
   expect(document.title).toBe('My Profile · Mkopo');
   const main = screen.getByText('Account active since November 2026').parentElement!;

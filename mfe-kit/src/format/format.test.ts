@@ -51,7 +51,7 @@ test.for([
   [364 * 86_400, '12 months ago'],
   [365 * 86_400, '1 year ago'],
   [3 * 365 * 86_400, '3 years ago'],
-] as const)('REQ-007 to REQ-010 %d seconds ago reads %s', ([seconds, text]) => {
+] as const)('REQ-007..010 %d seconds ago reads %s', ([seconds, text]) => {
   const now = new Date('2026-11-14T12:00:00.000Z');
   expect(relativeTime(new Date(now.getTime() - seconds * 1000), now)).toBe(text);
 });

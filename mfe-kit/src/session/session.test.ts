@@ -10,7 +10,7 @@ const pending = () =>
 beforeEach(() => vi.spyOn(console, 'error').mockImplementation(() => undefined));
 afterEach(() => vi.useRealTimers());
 
-test('REQ-061 REQ-071 REQ-072 signing in keeps the token and an admin with id 1', () => {
+test('REQ-061 REQ-071..074 signing in keeps the token and an admin with id 1', () => {
   session.signIn(SIGN_IN);
   expect(localStorage.getItem('auth_token')).toBe('token-1');
   expect(JSON.parse(localStorage.getItem('user') ?? '')).toMatchObject({
@@ -31,7 +31,15 @@ test('REQ-366 a call carries the stored token, and none when none is stored', as
   expect(received.map(({ headers }) => headers.get('Authorization'))).toEqual([null, 'Bearer token-1']);
 });
 
-test('REQ-064 to REQ-068 calls that meet a 401 at once end the session once, and a second later lead to sign-in', async () => {
+test('REQ-363 REQ-364 calls go to /api/v1/ of the provider, as JSON', async () => {
+  const received = answer('get', '/api/v1/disbursements/pending', 200, []);
+  await pending();
+  expect(received.map(({ url, headers }) => [new URL(url).pathname, headers.get('Content-Type')])).toEqual([
+    ['/api/v1/disbursements/pending', 'application/json'],
+  ]);
+});
+
+test('REQ-064..068 calls that meet a 401 at once end the session once, and a second later lead to sign-in', async () => {
   const shown = collectNotifications();
   answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
   session.signIn(SIGN_IN);

@@ -50,7 +50,7 @@ test('REQ-171 the title and today’s date in long format', async () => {
   expect(screen.getByText('Saturday, 14 November 2026')).toBeVisible();
 });
 
-test('REQ-172 to REQ-176 four figures, from the two lists', async () => {
+test('REQ-172..176 four figures, from the two lists', async () => {
   await open(LOANS, [
     disbursementRecord({ amount: 1_000_000, created_at: '2026-01-01T08:00:00.000Z' }),
     disbursementRecord({ amount: 20_000, created_at: '2026-11-12T08:00:00.000Z' }),
@@ -62,7 +62,7 @@ test('REQ-172 to REQ-176 four figures, from the two lists', async () => {
   expect(figure('Disbursed This Week')).toBe('KES 20,500');
 });
 
-test('REQ-179 to REQ-182 the first five loans, each with its way to the details', async () => {
+test('REQ-179..182 the first five loans, each with its way to the details', async () => {
   const { user, router } = await open();
   const table = screen.getByRole('table', { name: 'Pending Disbursements' });
   expect(

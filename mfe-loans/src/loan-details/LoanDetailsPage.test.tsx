@@ -57,7 +57,7 @@ test.for([
   ['written_off', 'written_off', false],
   ['', 'Unknown', false],
 ] as const)(
-  'REQ-224 to REQ-228 a loan that is "%s" shows "%s", and can be paid out: %s',
+  'REQ-224..228 a loan that is "%s" shows "%s", and can be paid out: %s',
   async ([status, label, isPayable]) => {
     await open({ ...LOAN, status });
     expect(screen.getByText(label)).toBeVisible();
@@ -75,7 +75,7 @@ test('REQ-232 REQ-233 the customer’s card has initial, name, numbers grouped f
   expect(fact('Customer', 'Phone')).toBe('0712 3456 78');
 });
 
-test('REQ-234 to REQ-240 the loan’s and the approval’s cards', async () => {
+test('REQ-234..240 the loan’s and the approval’s cards', async () => {
   await open(LOAN);
   expect(fact('Loan Information', 'Loan Amount')).toBe('KES 25,000');
   expect(fact('Loan Information', 'Term Length')).toBe('6 months');
@@ -95,7 +95,7 @@ test('REQ-235 REQ-238 REQ-240 what is missing has its stand-in', async () => {
   expect(fact('Approval Information', 'Approved Date')).toBe('N/A');
 });
 
-test('REQ-241 to REQ-245 a disbursed loan shows its disbursement, due 30 days later', async () => {
+test('REQ-241..245 a disbursed loan shows its disbursement, due 30 days later', async () => {
   await open(DISBURSED);
   expect(fact('Disbursement Information', 'Disbursed Date')).toBe('14 Nov 2026');
   expect(fact('Disbursement Information', 'M-Pesa Reference')).toBe('UKE7Q2M9XA');

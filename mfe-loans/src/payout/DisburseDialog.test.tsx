@@ -70,7 +70,7 @@ function backdrop() {
   return wrap;
 }
 
-test('REQ-249 to REQ-253 it asks first: amount, phone and kind, with focus on Cancel', async () => {
+test('REQ-249..253 it asks first: amount, phone and kind, with focus on Cancel', async () => {
   const { user } = await openDialog();
   const asked = screen.getByRole('dialog');
   expect(asked).toHaveTextContent(
@@ -86,7 +86,7 @@ test('REQ-249 to REQ-253 it asks first: amount, phone and kind, with focus on Ca
   await waitFor(() => expect(screen.getByRole('button', { name: 'Disburse Loan' })).toHaveFocus());
 });
 
-test('REQ-249 REQ-254 to REQ-257 REQ-266 while it runs it says so, and neither Escape nor the backdrop closes it', async () => {
+test('REQ-249 REQ-254..257 REQ-266 while it runs it says so, and neither Escape nor the backdrop closes it', async () => {
   answer('post', DISBURSE, 200, disbursement(), { afterMs: 5000 });
   const { user } = await confirm();
   const running = await dialog('Processing Disbursement');
@@ -100,7 +100,7 @@ test('REQ-249 REQ-254 to REQ-257 REQ-266 while it runs it says so, and neither E
   expect(screen.getByRole('dialog', { name: 'Processing Disbursement' })).toBeVisible();
 });
 
-test('REQ-229 to REQ-231 REQ-258 to REQ-261 REQ-267 success says so, closes after 2.5 s and stays on the page', async () => {
+test('REQ-229..231 REQ-258..261 REQ-267 success says so, closes after 2.5 s and stays on the page', async () => {
   answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
   const { router } = await confirm();
   const done = await dialog('Disbursement Successful');
@@ -122,7 +122,7 @@ test('REQ-229 to REQ-231 REQ-258 to REQ-261 REQ-267 success says so, closes afte
   expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-1', status: 'disbursed' } });
 });
 
-test('REQ-270 to REQ-272 confirming asks once for this loan, amount and phone, under a key', async () => {
+test('REQ-270..272 confirming asks once for this loan, amount and phone, under a key', async () => {
   const received = answer('post', DISBURSE, 200, disbursement());
   await confirm();
   await dialog('Disbursement Successful');
@@ -154,7 +154,7 @@ test('REQ-248 with nobody signed in nothing happens', async () => {
   expect(screen.getByRole('dialog', { name: 'Confirm Loan Disbursement' })).toBeVisible();
 });
 
-test('REQ-262 to REQ-265 REQ-268 a refusal gives its reason; closing forgets it', async () => {
+test('REQ-262..265 REQ-268 a refusal gives its reason; closing forgets it', async () => {
   answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
   const { user } = await confirm();
   const failed = await dialog('Disbursement Failed');
