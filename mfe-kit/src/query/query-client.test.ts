@@ -1,0 +1,32 @@
+import { ApiError, queryClient } from 'mfe-kit';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+/** How often a query that fails so is asked in all. */
+async function asked(failure: Error) {
+  const ask = vi.fn(() => Promise.reject(failure));
+  const read = queryClient.fetchQuery({ queryKey: [failure], queryFn: ask, retry: defaults().retry });
+  const settled = expect(read).rejects.toBe(failure);
+  await vi.runAllTimersAsync();
+  await settled;
+  return ask.mock.calls.length;
+}
+
+function defaults() {
+  return queryClient.getDefaultOptions().queries ?? {};
+}
+
+test('REQ-370 what was read is stale at once, and not read again when the window gets the focus', () => {
+  expect(defaults()).toMatchObject({ staleTime: 0, refetchOnWindowFocus: false });
+});
+
+test('REQ-371 a query that meets a 401 is not asked again', async () => {
+  expect(await asked(new ApiError({ kind: 'server', status: 401 }))).toBe(1);
+});
+
+test('REQ-372 any other failing query is asked three times more', async () => {
+  expect(await asked(new ApiError({ kind: 'server', status: 500 }))).toBe(4);
+  expect(await asked(new ApiError({ kind: 'network' }))).toBe(4);
+});
