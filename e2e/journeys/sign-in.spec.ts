@@ -167,9 +167,7 @@ test('signing out in one tab signs the others out', async ({ page, context }) =>
   });
 });
 
-test('REQ-064..068 REQ-080 a session that the provider ended leads to sign-in and back', async ({
-  page,
-}) => {
+test('REQ-064..068 REQ-080 a session that the provider ended leads to sign-in and back', async ({ page }) => {
   await signIn(page);
   await page.goto('/profile');
   await expect(page.getByRole('heading', { level: 1, name: 'My Profile' })).toBeVisible();
