@@ -12,14 +12,15 @@ const ADDRESS_FOLLOWS_MS = 150;
  */
 export function useLoanListState() {
   const [params, setParams] = useSearchParams();
-  const [ahead, setAhead] = useState<LoanListState | null>(null);
+  const [ahead, setAhead] = useState<{ state: LoanListState; isWritten: boolean } | null>(null);
   const writing = useRef<ReturnType<typeof setTimeout>>(undefined);
   const writtenAt = useRef(0);
   const inAddress = useMemo(() => stateFrom(params), [params]);
-  const state = ahead ?? inAddress;
+  const state = ahead?.state ?? inAddress;
 
-  // The address has caught up, and rules again: Back and links change it too.
-  if (ahead && String(paramsOf(ahead)) === String(paramsOf(inAddress))) setAhead(null);
+  // The address has caught up, and rules again: Back and links change it too. One that was not
+  // written yet can be the same only by chance, from before the change that is on its way to it.
+  if (ahead?.isWritten && String(paramsOf(ahead.state)) === String(paramsOf(inAddress))) setAhead(null);
 
   useEffect(() => () => clearTimeout(writing.current), []);
 
@@ -27,9 +28,10 @@ export function useLoanListState() {
     const next = { ...state, ...changes };
     const write = () => {
       writtenAt.current = Date.now();
+      setAhead({ state: next, isWritten: true });
       setParams(paramsOf(next), { replace: true, preventScrollReset: true });
     };
-    setAhead(next);
+    setAhead({ state: next, isWritten: false });
     clearTimeout(writing.current);
     const due = writtenAt.current + ADDRESS_FOLLOWS_MS - Date.now();
     if (due <= 0) write();
