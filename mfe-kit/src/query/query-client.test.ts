@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 /** How often a query that fails so is asked in all. */
 async function asked(failure: Error) {
   const ask = vi.fn(() => Promise.reject(failure));
-  const read = queryClient.fetchQuery({ queryKey: [failure], queryFn: ask, retry: defaults().retry });
+  const read = queryClient.query({ queryKey: [failure], queryFn: ask, retry: defaults().retry });
   const settled = expect(read).rejects.toBe(failure);
   await vi.runAllTimersAsync();
   await settled;
