@@ -8,19 +8,21 @@ import { chunksByModule } from './chunks.mjs';
  * belongs to that page, with the hashes of its inline scripts, for whichever server serves it.
  *
  * In the template `<!-- styles -->` and `<!-- scripts -->` stand for what the build emitted;
- * `__OWNERS__` for the owner of each address, by the first part of its path; and `__FRAME__` for the
- * files of the modules in `frame`, which every page of a signed-in user needs.
+ * `__OWNERS__` for the owner of each address, by the first part of its path; `__FRAME__` for the
+ * files of the modules in `frame`, which every page of a signed-in user needs; and `__DEMO_NOTICE__`
+ * for what a demo says of itself, which is on the page before any code.
  */
 export class PortalPage {
-  constructor({ template, ownedPaths, frame }) {
+  constructor({ template, ownedPaths, demoNotice, frame }) {
     this.template = template;
     this.ownedPaths = ownedPaths;
+    this.demoNotice = demoNotice;
     this.frame = frame;
   }
 
   apply(compiler) {
     compiler.hooks.thisCompilation.tap('PortalPage', (compilation) => {
-      compilation.fileDependencies.addAll([this.template, this.ownedPaths]);
+      compilation.fileDependencies.addAll([this.template, this.ownedPaths, this.demoNotice]);
       compilation.hooks.processAssets.tap(
         { name: 'PortalPage', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT },
         () => {
@@ -49,6 +51,7 @@ export class PortalPage {
     );
     return readFileSync(this.template, 'utf8')
       .replace('__OWNERS__', JSON.stringify(owners))
+      .replace('__DEMO_NOTICE__', JSON.parse(readFileSync(this.demoNotice, 'utf8')))
       .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))
       .replace('<!-- styles -->', styles.join(''))
       .replace('<!-- scripts -->', scripts.join(''));

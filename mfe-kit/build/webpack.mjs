@@ -74,6 +74,7 @@ export function shellBuild(folder) {
         new PortalPage({
           template: join(folder, 'src/index.html'),
           ownedPaths: join(folder, 'src/slices/owned-paths.json'),
+          demoNotice: join(folder, 'src/notices/demo-notice.json'),
           frame: ['src/layout/MainLayout.tsx', ...LOADED_WHEN_NEEDED],
         }),
       ],

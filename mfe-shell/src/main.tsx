@@ -1,22 +1,15 @@
 import 'mfe-kit/styles.css';
-import { connection, session, theme } from 'mfe-kit';
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { RouterProvider } from 'react-router';
-import { createPortalRouter } from './router';
-import { readSliceList } from './slices/slice-list';
 
-theme.start();
-session.start();
-connection.start();
+/** Lets the browser draw, and answer whoever clicks, between two pieces of work. */
+const breathe = () => new Promise((resolve) => setTimeout(resolve));
 
-// The settings are needed for the first words drawn; without a list the defaults have to do.
-await readSliceList().catch((error: unknown) => console.error('slices.json could not be read', error));
+// The libraries run first, one by one: all in one piece, they would hold a slow phone for a second.
+await import(/* webpackMode: "eager" */ 'react-dom/client');
+await breathe();
+await import(/* webpackMode: "eager" */ 'react-router');
+await breathe();
+await import(/* webpackMode: "eager" */ 'mfe-kit/ui');
+await breathe();
+await import(/* webpackMode: "eager" */ './portal');
 
-const root = document.getElementById('root');
-if (!root) throw new Error('The page has no #root');
-createRoot(root).render(
-  <StrictMode>
-    <RouterProvider router={createPortalRouter()} />
-  </StrictMode>,
-);
+export {};

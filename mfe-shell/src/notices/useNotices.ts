@@ -1,4 +1,5 @@
 import { portalSettings, useIsOnline } from 'mfe-kit';
+import demoNotice from './demo-notice.json';
 
 declare module 'react' {
   interface CSSProperties {
@@ -17,8 +18,7 @@ export interface Notice {
 export function useNotices(): Notice[] {
   const isOnline = useIsOnline();
   const notices: Notice[] = [];
-  if (portalSettings().demo)
-    notices.push({ key: 'demo', text: 'Demo: the data is invented and no money moves.' });
+  if (portalSettings().demo) notices.push({ key: 'demo', text: demoNotice });
   if (!isOnline) notices.push({ key: 'offline', text: 'You are offline. Payouts wait until you are back.' });
   return notices;
 }
