@@ -1,7 +1,7 @@
 //! What every answer goes through: a request id, the log line, the failure's body, the headers
 //! that keep browsers safe; and what every JSON body comes in by.
 
-use std::{any::Any, time::Duration};
+use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -10,6 +10,7 @@ use axum::{
     middleware::Next,
     response::IntoResponse,
 };
+use futures::FutureExt;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -35,20 +36,22 @@ const SLOW: Duration = Duration::from_secs(1);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Names the request, logs and counts it, writes a failure's body, and sets the headers every
-/// answer has.
+/// Names the request, takes its body in, logs and counts it, writes a failure's body, and sets the
+/// headers every answer has. One layer for all of these: each layer copies those inside it for
+/// every call.
 pub async fn answer(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response<Body> {
-    let request_id = sandbox.randomness.id(sandbox.clock.now());
+    let request_id: Arc<str> = sandbox.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
-    let form = Form { request_id: request_id.clone(), problem };
+    let form = Form { request_id: Arc::clone(&request_id), problem };
     request.extensions_mut().insert(form.clone());
-    let span = tracing::info_span!("request", id = request_id);
+    let span = tracing::info_span!("request", id = &*request_id);
     async move {
         let started = tokio::time::Instant::now();
-        let mut response = next.run(request).await;
+        let call = AssertUnwindSafe(receive(request, next)).catch_unwind();
+        let mut response = call.await.unwrap_or_else(panicked);
         let took = started.elapsed();
         write_failure(&mut response, &form);
         let headers = response.headers_mut();
@@ -95,7 +98,7 @@ pub fn failure_media_type(problem: bool) -> HeaderValue {
 
 /// Reads the body before anything is done about the call, so that no call holds anything while its
 /// client is slow; and gives up what takes too long.
-pub async fn receive(request: Request, next: Next) -> Response<Body> {
+async fn receive(request: Request, next: Next) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let body = if body.is_end_stream() {
         body
@@ -176,8 +179,8 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
 }
 
 /// A panic is a failure like others: logged, answered without a word about it.
-#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
-pub fn panicked(panic: Box<dyn Any + Send + 'static>) -> Response<Body> {
+#[expect(clippy::needless_pass_by_value, reason = "a panic is handed over")]
+fn panicked(panic: Box<dyn Any + Send>) -> Response<Body> {
     let what = panic
         .downcast_ref::<String>()
         .cloned()

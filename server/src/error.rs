@@ -1,6 +1,6 @@
 //! Every failure, its status and its body, chosen here and nowhere else.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
@@ -234,7 +234,7 @@ impl Failure {
 #[derive(Clone, Debug)]
 pub struct Form {
     /// Names the request.
-    pub request_id: String,
+    pub request_id: Arc<str>,
     /// As RFC 9457 has it.
     pub problem: bool,
 }

@@ -50,7 +50,6 @@ pub mod serve;
 use std::{sync::Arc, time::Duration};
 
 use axum::{Router, middleware};
-use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
     auth::{
@@ -58,7 +57,7 @@ use crate::{
     },
     clock::Clock,
     config::Settings,
-    console::{door::ConsoleToken, faults, faults::Faults, traffic, traffic::Traffic},
+    console::{door::ConsoleToken, faults::Faults, traffic, traffic::Traffic},
     database::Database,
     error::Failure,
     lists::List,
@@ -212,8 +211,6 @@ pub fn router(sandbox: Sandbox) -> Router {
         .merge(reference::page())
         .merge(service::routes())
         .method_not_allowed_fallback(edge::other_method)
-        .layer(middleware::from_fn(edge::receive))
-        .layer(CatchPanicLayer::custom(edge::panicked))
         .layer(middleware::from_fn_with_state(sandbox.clone(), edge::answer))
         .with_state(sandbox)
 }
@@ -229,6 +226,5 @@ fn api(sandbox: &Sandbox) -> Router<Sandbox> {
         .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
     open.merge(signed_in)
         .fallback(async || Failure::NotFound)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), faults::inject::inject))
         .layer(middleware::from_fn_with_state(sandbox.clone(), traffic::record))
 }

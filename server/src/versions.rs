@@ -73,6 +73,15 @@ async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<o
     let mut connection = None;
     let mut waiters = Vec::with_capacity(AT_ONCE);
     while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
+        // Calls that are about to ask ask now, and share the read.
+        let mut asked = 0;
+        while asked < waiters.len() {
+            asked = waiters.len();
+            tokio::task::yield_now().await;
+            while let Ok(waiter) = waiting.try_recv() {
+                waiters.push(waiter);
+            }
+        }
         match read_once(&database, &mut connection).await {
             Ok(versions) => {
                 for waiter in waiters.drain(..) {

@@ -5,13 +5,14 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{Request, State},
-    http::{Method, header},
+    http::{Method, StatusCode, Uri, header},
     middleware::Next,
     response::Response,
 };
@@ -22,7 +23,7 @@ use super::{
     API,
     faults::{
         Kind,
-        inject::{Cut, Hit},
+        inject::{Cut, Hit, inject},
     },
     whole,
 };
@@ -62,11 +63,50 @@ pub struct Call {
     pub fault: Option<Kind>,
 }
 
+/// A call as it is kept: what a [`Call`] is made of when somebody reads it.
 #[derive(Debug)]
 struct Entry {
-    call: Call,
-    /// What a GET was answered: made readable when somebody reads it.
-    raw: Option<Bytes>,
+    id: u64,
+    at: UnixMillis,
+    method: Method,
+    uri: Uri,
+    status: Option<StatusCode>,
+    took: Duration,
+    request_id: Arc<str>,
+    session: Option<Arc<Session>>,
+    sent: Value,
+    answered: Answered,
+    fault: Option<Kind>,
+}
+
+/// A call's answer.
+#[derive(Debug)]
+enum Answered {
+    /// What a GET was answered.
+    Raw(Bytes),
+    /// What was left of one that is too large to keep, or that may hold a secret.
+    Readable(Value),
+}
+
+impl Entry {
+    fn call(&self) -> Call {
+        Call {
+            id: self.id,
+            at: self.at,
+            method: self.method.to_string(),
+            path: format!("{API}{}", self.uri.path()),
+            status: self.status.map(|status| status.as_u16()),
+            ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
+            request_id: self.request_id.to_string(),
+            user: self.session.as_ref().map(|session| session.staff.email.to_string()),
+            request_body: self.sent.clone(),
+            response_body: match &self.answered {
+                Answered::Raw(bytes) => readable(bytes),
+                Answered::Readable(value) => value.clone(),
+            },
+            fault: self.fault,
+        }
+    }
 }
 
 /// The latest calls of one server.
@@ -83,17 +123,7 @@ impl Traffic {
     /// The latest calls, the newest first.
     pub fn latest(&self) -> Vec<Call> {
         let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.entries
-            .iter()
-            .rev()
-            .map(|entry| {
-                let mut call = entry.call.clone();
-                if let Some(raw) = &entry.raw {
-                    call.response_body = readable(raw);
-                }
-                call
-            })
-            .collect()
+        ring.entries.iter().rev().map(Entry::call).collect()
     }
 
     /// Forgets them.
@@ -104,46 +134,42 @@ impl Traffic {
     fn keep(&self, mut entry: Entry) {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ring.counted += 1;
-        entry.call.id = ring.counted;
-        if ring.entries.len() == KEPT {
-            ring.entries.pop_front();
-        }
+        entry.id = ring.counted;
+        let oldest = if ring.entries.len() == KEPT { ring.entries.pop_front() } else { None };
         ring.entries.push_back(entry);
+        drop(ring);
+        drop(oldest);
     }
 }
 
-/// Keeps a call and its answer.
+/// Gives a call its faults, and keeps it and its answer.
 pub async fn record(State(sandbox): State<Sandbox>, form: Form, request: Request, next: Next) -> Response {
     let at = sandbox.clock.now();
     let started = tokio::time::Instant::now();
     let method = request.method().clone();
-    let path = format!("{API}{}", request.uri().path());
+    let uri = request.uri().clone();
     let (request, sent) = opened(request).await;
-    let mut response = next.run(request).await;
+    let mut response = inject(&sandbox, &form, request, next).await;
     edge::write_failure(&mut response, &form);
     let cut = response.extensions().get::<Cut>().is_some();
     let fault = response.extensions().get::<Hit>().map(|hit| hit.0);
-    let user =
-        response.extensions().get::<std::sync::Arc<Session>>().map(|session| session.staff.email.to_string());
+    let session = response.extensions().get::<Arc<Session>>().cloned();
     let is_whole =
         !cut && fault != Some(Kind::Truncate) && !response.headers().contains_key(header::CONTENT_ENCODING);
-    let (response, answered) = if is_whole { read(response).await } else { (response, Bytes::new()) };
-    let is_get = method == Method::GET;
+    let (response, answered) =
+        if is_whole { read(response, &method).await } else { (response, Answered::Readable(Value::Null)) };
     sandbox.traffic.keep(Entry {
-        call: Call {
-            id: 0,
-            at,
-            method: method.to_string(),
-            path,
-            status: (!cut).then(|| response.status().as_u16()),
-            ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            request_id: form.request_id,
-            user,
-            request_body: readable(&sent),
-            response_body: if is_get { large(&answered) } else { readable(&answered) },
-            fault,
-        },
-        raw: (is_get && (1..=BODY_AT_MOST).contains(&answered.len())).then_some(answered),
+        id: 0,
+        at,
+        method,
+        uri,
+        status: (!cut).then(|| response.status()),
+        took: started.elapsed(),
+        request_id: form.request_id,
+        session,
+        sent: readable(&sent),
+        answered,
+        fault,
     });
     response
 }
@@ -157,23 +183,33 @@ async fn opened(request: Request) -> (Request, Bytes) {
     (Request::from_parts(parts, Body::from(bytes.clone())), bytes)
 }
 
-async fn read(response: Response) -> (Response, Bytes) {
-    if response.body().is_end_stream() {
-        return (response, Bytes::new());
+async fn read(response: Response, method: &Method) -> (Response, Answered) {
+    match response.body().size_hint().exact() {
+        Some(0) => return (response, Answered::Readable(Value::Null)),
+        Some(length) if length > BODY_AT_MOST as u64 => return (response, Answered::Readable(large(length))),
+        _ => {}
     }
     let (parts, body) = response.into_parts();
     let bytes = whole(body).await;
-    (Response::from_parts(parts, Body::from(bytes.clone())), bytes)
+    let answered = if method == Method::GET {
+        Answered::Raw(bytes.clone())
+    } else {
+        Answered::Readable(readable(&bytes))
+    };
+    (Response::from_parts(parts, Body::from(bytes)), answered)
 }
 
-fn large(bytes: &Bytes) -> Value {
-    if bytes.len() > BODY_AT_MOST { json!(format!("[{} bytes]", bytes.len())) } else { Value::Null }
+fn large(length: u64) -> Value {
+    json!(format!("[{length} bytes]"))
 }
 
 /// The body as JSON with secrets and phones masked.
 fn readable(bytes: &Bytes) -> Value {
-    if bytes.is_empty() || bytes.len() > BODY_AT_MOST {
-        return large(bytes);
+    if bytes.is_empty() {
+        return Value::Null;
+    }
+    if bytes.len() > BODY_AT_MOST {
+        return large(bytes.len() as u64);
     }
     match serde_json::from_slice(bytes) {
         Ok(body) => masked(body),

@@ -125,7 +125,7 @@ pub(super) async fn enter(
         .bind(&call.staff_id)
         .bind(&call.key.0)
         .bind(&call.fingerprint)
-        .bind(&form.request_id)
+        .bind(&*form.request_id)
         .bind(form.problem)
         .bind(now)
         .execute(&mut *connection)
@@ -211,7 +211,7 @@ pub(super) async fn answer(connection: &mut Connection, record: Record) -> Resul
     if kept.status.is_some() {
         return Ok(Some(Reply { replayed: false, ..kept.reply()? }));
     }
-    let form = Form { request_id: kept.request_id, problem: kept.problem };
+    let form = Form { request_id: kept.request_id.into(), problem: kept.problem };
     let reply = Reply::of(record, &form)?;
     sqlx::query(ANSWER).bind(&payout_id).bind(reply.status).bind(&reply.body).execute(connection).await?;
     Ok(Some(reply))

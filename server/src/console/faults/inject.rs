@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -37,17 +37,12 @@ const FLUSHED_AFTER: Duration = Duration::from_millis(50);
 pub struct Hit(pub Kind);
 
 /// Gives a call its faults.
-pub async fn inject(
-    State(sandbox): State<Sandbox>,
-    form: Form,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub async fn inject(sandbox: &Sandbox, form: &Form, mut request: Request, next: Next) -> Response {
     let standing = sandbox.faults.of(request.method(), request.uri().path());
     if standing.is_empty() || request.method() == Method::OPTIONS {
         return next.run(request).await;
     }
-    let hit = match draw(&sandbox, standing).await {
+    let hit = match draw(sandbox, standing).await {
         Ok(hit) => hit,
         Err(failure) => return failure.into_response(),
     };
@@ -56,14 +51,14 @@ pub async fn inject(
         // What is compressed can't be half of a text.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
-    wait(&sandbox, &hit, Moment::Before).await;
+    wait(sandbox, &hit, Moment::Before).await;
     let mut response = if last.kind != Kind::Latency && last.moment == Moment::Before {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     } else {
         next.run(request).await
     };
-    wait(&sandbox, &hit, Moment::After).await;
-    edge::write_failure(&mut response, &form);
+    wait(sandbox, &hit, Moment::After).await;
+    edge::write_failure(&mut response, form);
     let mut response = broken(&last, response).await;
     response.extensions_mut().insert(Hit(last.kind));
     response
