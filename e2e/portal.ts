@@ -116,10 +116,21 @@ export async function signIn(page: Page, who: 'admin' | 'supervisor' | 'agent' =
   await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
 }
 
-/** Holds the page as it is now against WCAG 2.2 AA. */
+/** Holds the page, once it has come to rest, against WCAG 2.2 AA. */
 export async function expectAccessible(page: Page) {
+  await page.waitForFunction(isAtRest);
   const { violations } = await new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
     .analyze();
   expect(violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))).toEqual([]);
+}
+
+/** Runs in the page: what fades in has not its own colours yet. Spinners turn without end, and may. */
+function isAtRest() {
+  const isMoving = document
+    .getAnimations()
+    .some(
+      ({ playState, effect }) => playState === 'running' && effect?.getComputedTiming().endTime !== Infinity,
+    );
+  return !isMoving && !document.querySelector('[class*="-appear"], [class*="-enter"], [class*="-leave"]');
 }

@@ -137,6 +137,10 @@ for (const theme of ['light', 'dark'] as const)
     await page.goto('/settings');
     await expect(heading(page, 'Settings')).toBeVisible();
     await expectAccessible(page);
+    await page.getByRole('combobox', { name: 'Language' }).click();
+    await expect(page.getByTitle('Swahili')).toBeVisible();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
     await context.setOffline(true);
     await expect(page.getByText('You are offline.')).toBeVisible();
     for (const type of ['success', 'error', 'info', 'warning', 'loading'])
@@ -154,6 +158,35 @@ for (const theme of ['light', 'dark'] as const)
     await context.setOffline(false);
     await expect(page.getByText('You are offline.')).toBeHidden();
   });
+
+test('REQ-005 who asked for less motion is shown none', async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await signIn(page);
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await expect(page.getByRole('menuitem', { name: 'Logout' })).toBeVisible();
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await expect(heading(page, 'Pending Disbursements')).toBeVisible();
+  const longest = await page.evaluate(() =>
+    Math.max(0, ...document.getAnimations().map(({ effect }) => Number(effect?.getTiming().duration ?? 0))),
+  );
+  expect(longest).toBeLessThan(1);
+});
+
+test.describe('a part of the shell that is lost', () => {
+  test.use({ expectedError: /Loading (CSS )?chunk/ });
+
+  test('is told in place of the page, and comes with Reload', async ({ page }) => {
+    await signIn(page);
+    await page.goto('/nowhere');
+    await page.route('**/assets/**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Back to Dashboard' }).click();
+    await expect(heading(page, 'The portal could not be loaded')).toBeVisible();
+    await expectAccessible(page);
+    await page.unroute('**/assets/**');
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await expect(heading(page, 'Dashboard')).toBeVisible();
+  });
+});
 
 test.describe('a slice that is down', () => {
   test.use({ expectedError: /^SliceFailure/ });

@@ -28,8 +28,10 @@ export function renderRoutes(routes: RouteObject[], at: InitialEntry = '/') {
   const router = createMemoryRouter([...routes, { path: '*', element: <Elsewhere /> }], {
     initialEntries: [at],
   });
+  // The user brings the clipboard, which a screen may look for.
+  const user = userEvent.setup();
   render(<RouterProvider router={router} />, { wrapper: Around });
-  return { router, user: userEvent.setup() };
+  return { router, user };
 }
 
 /** Draws a slice's screens at an address. */

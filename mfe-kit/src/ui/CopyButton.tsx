@@ -4,7 +4,10 @@ import { Icon } from './Icon';
 
 const SHOWN_MS = 2000;
 
-/** Copies `text`; `label` names the act, such as 'Copy phone number'. */
+/**
+ * Copies `text`; `label` names the act, such as 'Copy phone number'. Not there where the browser
+ * gives no clipboard, which it does over TLS and on this machine only.
+ */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
 
@@ -14,6 +17,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     return () => clearTimeout(timer);
   }, [isCopied]);
 
+  if (!('clipboard' in navigator)) return null;
   return (
     <>
       <button

@@ -50,7 +50,7 @@ interface DataTableProps<Row> {
 
 /**
  * Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space.
- * Of more than 200 rows those near the window are drawn; give `columns` and `rows` that stay the
+ * Of more than 50 rows those near the window are drawn; give `columns` and `rows` that stay the
  * same objects as long as they are the same.
  */
 export function DataTable<Row>({

@@ -4,10 +4,10 @@ import type { Column } from './DataTable';
 import classes from './DataTable.module.css';
 
 /** Up to so many rows are all drawn; of longer lists only what is near the window. */
-const DRAWN_WHOLE = 200;
+const DRAWN_WHOLE = 50;
 
 /** Rows that are drawn, or left out, together. */
-const BLOCK = 50;
+const BLOCK = 20;
 
 /** CSS pixels around the window within which rows are drawn, so that scrolling does not meet the gap. */
 const NEAR_PX = 1000;

@@ -90,7 +90,8 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             }
           />
         ) : (
-          <TransactionTable transactions={shown} isBusy={isBusy} />
+          // A table of its own for each page, which draws what is at its top first.
+          <TransactionTable key={page} transactions={shown} isBusy={isBusy} />
         )}
         <Pagination
           page={page}

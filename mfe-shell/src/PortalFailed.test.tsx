@@ -1,0 +1,20 @@
+import { screen } from 'mfe-kit/testing';
+import { expect, test, vi } from 'vitest';
+import { goLive, heading, open, storeUser } from './testing/portal';
+
+vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }));
+vi.mock('./settings/SettingsPage', () => {
+  throw new Error('Loading chunk 204 failed');
+});
+
+test('where a part of the shell does not arrive, that is said, and Reload loads the page anew', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  goLive();
+  storeUser();
+  const { user } = await open('/settings');
+  expect(await heading('The portal could not be loaded')).toBeVisible();
+  const reload = vi.fn();
+  vi.stubGlobal('location', { reload });
+  await user.click(screen.getByRole('button', { name: 'Reload' }));
+  expect(reload).toHaveBeenCalledOnce();
+});
