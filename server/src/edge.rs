@@ -235,13 +235,18 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let bytes = Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|rejection| Failure::Internal(rejection.body_text()))?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+        let body = serde_json::from_slice(&bytes).map_err(|error| {
             if error.is_data() {
                 Failure::InvalidRequest(error.to_string())
             } else {
                 Failure::MalformedJson(error.to_string())
             }
-        })
+        })?;
+        // A list of the values would be taken for the object that they belong to.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(Failure::InvalidRequest("it must be an object".to_owned()));
+        }
+        Ok(Self(body))
     }
 }
 

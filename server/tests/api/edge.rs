@@ -21,6 +21,7 @@ async fn every_way_of_asking_wrong_has_its_answer() {
         login_with("text/plain", "{}"),
         login_with("application/json", "{"),
         login_with("application/json", "{}"),
+        login_with("application/json", r#"["agent@mkopo.test", "Mkopo-demo-1"]"#),
         login_with("application/json", "x".repeat(64 * 1024 + 1)),
     ] {
         answers.push(app.send(request).await.failure());
@@ -51,6 +52,11 @@ async fn every_way_of_asking_wrong_has_its_answer() {
         422,
         "invalid_request",
         "The body is not what this call takes: missing field `email` at line 1 column 2."
+      ],
+      [
+        422,
+        "invalid_request",
+        "The body is not what this call takes: it must be an object."
       ],
       [
         413,
