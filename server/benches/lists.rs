@@ -90,7 +90,7 @@ async fn fill(folder: &Path, loans: i64) {
     let count = |database: Database| async move {
         let mut reader = database.read().await.unwrap();
         let waiting = "SELECT count(*) FROM loan WHERE status = 'APPROVED'";
-        sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *reader).await.unwrap()
+        mkopo::database::query_scalar::<i64>(waiting).fetch_one(&mut *reader).await.unwrap()
     };
     let missing = loans - count(database.clone()).await;
     database.close().await;
@@ -207,7 +207,11 @@ async fn write_for_ever(folder: &Path) {
         ticks.tick().await;
         let touch = database.write(move |connection: &mut mkopo::database::Connection| {
             Box::pin(async move {
-                sqlx::query(TOUCH).bind(UnixMillis(number)).bind(number % 100).execute(connection).await?;
+                mkopo::database::query(TOUCH)
+                    .bind(UnixMillis(number))
+                    .bind(number % 100)
+                    .execute(connection)
+                    .await?;
                 Ok(())
             })
         });

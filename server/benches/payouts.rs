@@ -33,14 +33,14 @@ const CUSTOMERS: &str = "
     INSERT INTO customer
     SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
            status, account_id, account_number, account_status, credit_score, risk_level
-    FROM number, (SELECT * FROM customer LIMIT 1)";
+    FROM number, (SELECT * FROM customer LIMIT 1) AS one";
 
 const LOANS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n < 19999)
     INSERT INTO loan
     SELECT 'LN-X' || n, 'CUS-X' || n, 100, interest_rate_bp, term_months, purpose, 'APPROVED', 100,
            notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
-    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1)";
+    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
 
 /// A service with loans to pay.
 struct Kind {
@@ -61,8 +61,8 @@ impl Kind {
         let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await.unwrap();
         let add = sandbox.database.write(|connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(CUSTOMERS).execute(&mut *connection).await?;
-                sqlx::query(LOANS).execute(connection).await?;
+                mkopo::database::query(CUSTOMERS).execute(&mut *connection).await?;
+                mkopo::database::query(LOANS).execute(connection).await?;
                 Ok(())
             })
         });

@@ -15,6 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     auth::{Role, email::Email},
+    database::url::DatabaseUrl,
     phone::Msisdn,
     randomness::Randomness,
 };
@@ -60,8 +61,36 @@ pub enum Command {
     Serve(Settings),
     /// Say who may sign in.
     User(UserSettings),
+    /// Move the data.
+    Data(DataSettings),
     /// Add made-up loans and records, to see how much the service and the portal bear.
     Seed(SeedSettings),
+}
+
+/// What is to be done with the data as a whole.
+#[derive(clap::Args, Debug)]
+pub struct DataSettings {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: DataCommand,
+}
+
+/// What can be done with the data as a whole.
+#[derive(clap::Subcommand, Debug)]
+pub enum DataCommand {
+    /// Copy all data of one database into another, empty one, of whatever kind. Stop the service
+    /// first: what it writes meanwhile is not in the copy.
+    Copy {
+        /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
+        #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_parser = parse_database_url,
+              value_name = "URL")]
+        from: DatabaseUrl,
+
+        /// Empty database to copy to.
+        #[arg(long, env = "MKOPO_COPY_TO", hide_env_values = true, value_parser = parse_database_url,
+              value_name = "URL")]
+        to: DatabaseUrl,
+    },
 }
 
 /// What is to be added, and where.
@@ -70,6 +99,13 @@ pub struct SeedSettings {
     /// Folder that holds the database. The service may run meanwhile.
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
+
+    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
 
     /// How many loans that wait to be paid out.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
@@ -90,6 +126,13 @@ pub struct UserSettings {
     /// Folder that holds the database. The service may run meanwhile.
     #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
+
+    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
 
     /// What to do.
     #[command(subcommand)]
@@ -161,6 +204,13 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
+    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+
     /// Folder of the built portal: the shell, its slices and `slices.json`. Without it only the
     /// API is served.
     #[arg(long, env = "MKOPO_PORTAL_DIR", value_parser = parse_folder, value_name = "FOLDER")]
@@ -173,13 +223,14 @@ pub struct Settings {
     pub demo: bool,
 
     /// Secret that signs session tokens, at least 32 bytes. Without it one is made and kept in
-    /// the data folder.
+    /// the data folder; on PostgreSQL it must be given, the same to all servers.
     #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, value_parser = parse_jwt_secret,
           value_name = "SECRET")]
     pub jwt_secret: Option<SecretString>,
 
     /// Token that opens the operator's console, 16 characters at least. Without it one is made,
-    /// kept in the data folder and printed at start.
+    /// kept in the data folder and printed at start; on PostgreSQL it must be given, the same to
+    /// all servers.
     #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, value_parser = parse_console_token,
           value_name = "TOKEN")]
     pub console_token: Option<SecretString>,
@@ -236,6 +287,26 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Makes sure that servers which share a database get from their settings what they must
+    /// agree on, instead of each making up its own.
+    ///
+    /// # Errors
+    /// A sentence that names what is missing.
+    pub fn check_shared(&self) -> anyhow::Result<()> {
+        let is_shared = self.database_url.as_ref().is_some_and(DatabaseUrl::is_shared);
+        let given = [
+            ("MKOPO_JWT_SECRET", self.jwt_secret.is_some()),
+            ("MKOPO_CONSOLE_TOKEN", self.console_token.is_some()),
+        ];
+        for (setting, is_given) in given {
+            anyhow::ensure!(
+                is_given || !is_shared,
+                "{setting} is missing: on PostgreSQL it must be given, the same to all servers"
+            );
+        }
+        Ok(())
+    }
+
     /// How long a session lasts.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
@@ -332,6 +403,10 @@ impl std::fmt::Debug for SmtpUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("SmtpUrl([REDACTED])")
     }
+}
+
+fn parse_database_url(text: &str) -> Result<DatabaseUrl, String> {
+    text.parse()
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, String> {

@@ -6,7 +6,7 @@ use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{FromRequest, FromRequestParts, MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::IntoResponse,
 };
@@ -221,6 +221,18 @@ fn wants_problem(accepts: &HeaderMap) -> bool {
     problem > 0 && problem >= json
 }
 
+/// Whether a text in this JSON holds NUL, which not every store can keep, and nobody means.
+fn holds_nul(json: &[u8]) -> bool {
+    const NUL: &[u8] = br"\u0000";
+    let is_escaped = |at: usize| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    json.windows(NUL.len()).enumerate().any(|(at, found)| found == NUL && !is_escaped(at))
+}
+
+/// Whether a part of this path or query is NUL.
+pub fn asks_for_nul(uri: &Uri) -> bool {
+    uri.to_string().contains("%00")
+}
+
 /// A JSON body, with every way of getting it wrong told apart.
 pub struct Json<T>(pub T);
 
@@ -235,6 +247,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let bytes = Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|rejection| Failure::Internal(rejection.body_text()))?;
+        if holds_nul(&bytes) {
+            return Err(Failure::InvalidRequest("a text holds the character NUL".to_owned()));
+        }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
             if error.is_data() {
                 Failure::InvalidRequest(error.to_string())
@@ -266,6 +281,9 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        if asks_for_nul(&parts.uri) {
+            return Err(Failure::NotFound);
+        }
         let path = axum::extract::Path::from_request_parts(parts, state).await;
         // What can't be read names nothing that there is.
         path.map(|axum::extract::Path(path)| Self(path)).map_err(|_| Failure::NotFound)

@@ -8,7 +8,7 @@ use axum::{
 };
 use serde::Serialize;
 
-use crate::payouts::Record;
+use crate::{database, payouts::Record};
 
 /// What can go wrong while answering. The text is for a person; [`Failure::code`] for a program.
 #[derive(Debug, thiserror::Error)]
@@ -144,9 +144,9 @@ pub enum Failure {
         "Something went wrong on our side, and it is not known whether this was done. Ask again to find out."
     )]
     NotCommitted,
-    /// The store failed.
+    /// The store refused a statement.
     #[error("Something went wrong on our side.")]
-    Storage(#[from] sqlx::Error),
+    Storage(#[source] sqlx::Error),
     /// A fault of the program.
     #[error("Something went wrong on our side.")]
     Internal(String),
@@ -190,12 +190,9 @@ impl Failure {
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            F::Busy | F::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => {
-                (StatusCode::SERVICE_UNAVAILABLE, "busy")
-            }
-            F::NotCommitted | F::Storage(_) | F::Internal(_) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "internal")
-            }
+            F::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
+            F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
 
@@ -207,9 +204,9 @@ impl Failure {
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             Self::Busy
+            | Self::NotCommitted
             | Self::TookTooLong
-            | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
-            | Self::Storage(sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) => Some(1),
+            | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => Some(1),
             Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
                 Some(whole_seconds(*wait))
             }
@@ -227,6 +224,18 @@ impl Failure {
             _ => (None, None),
         };
         FailureBody { status, code, text, result_code, record }
+    }
+}
+
+/// A store that is away is no fault of the program: the same may go well in a moment. What had
+/// been begun is undone with the transaction.
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        if database::is_away(&error) {
+            tracing::warn!(%error, "store away");
+            return Self::Busy;
+        }
+        Self::Storage(error)
     }
 }
 

@@ -6,7 +6,7 @@ pub mod config;
 pub mod clock;
 // Where ids, codes and chance come from.
 pub mod randomness;
-// The store: one writer that commits waiting work together, and readers.
+// The store, of either engine: one writer that commits waiting work together, and readers.
 pub mod database;
 // What of the store has changed, as a number each, read once for all who ask.
 pub mod versions;
@@ -57,7 +57,7 @@ use crate::{
     },
     clock::Clock,
     config::Settings,
-    console::{door::ConsoleToken, faults::Faults, traffic, traffic::Traffic},
+    console::{TakenOver, door::ConsoleToken, faults::Faults, traffic, traffic::Traffic},
     database::Database,
     error::Failure,
     lists::List,
@@ -94,6 +94,8 @@ pub struct World {
     pub faults: Faults,
     /// The latest calls.
     pub traffic: Traffic,
+    /// What of the console's settings holds here.
+    pub taken_over: TakenOver,
     /// Opens the console.
     pub console_token: ConsoleToken,
     /// Makes what must be recognised unreadable.
@@ -133,7 +135,8 @@ impl Sandbox {
     /// # Errors
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
-        let database = Database::open_in(&settings.data_dir).await?;
+        settings.check_shared()?;
+        let database = Database::open_for(settings.database_url.as_ref(), &settings.data_dir).await?;
         Self::on(database, settings, clock, randomness).await
     }
 
@@ -164,6 +167,7 @@ impl Sandbox {
             tokens: Tokens::new(&secret),
             faults: Faults::default(),
             traffic: Traffic::default(),
+            taken_over: TakenOver::default(),
             console_token: ConsoleToken::new(console_token, fingerprints.clone()),
             fingerprints,
             outbox: Outbox::default(),

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod data;
 mod seed;
 mod user;
 
@@ -41,6 +42,7 @@ async fn main() -> ExitCode {
     let done = match command {
         Command::Serve(settings) => serve(settings).await,
         Command::User(settings) => user::run(settings).await,
+        Command::Data(settings) => data::run(settings).await,
         Command::Seed(settings) => seed::run(settings).await,
     };
     match done {

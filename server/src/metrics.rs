@@ -7,7 +7,7 @@ use prometheus::{
     HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::{Sandbox, error::Failure, payouts::PayoutStatus};
+use crate::{Sandbox, database::query_scalar, error::Failure, payouts::PayoutStatus};
 
 /// The counts of one sandbox.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Metrics {
 
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
         let mut reader = sandbox.database.read().await?;
-        self.payouts_pending.set(sqlx::query_scalar(PENDING).fetch_one(&mut *reader).await?);
+        self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut *reader).await?);
         self.outbox_waiting.set(crate::outbox::count_waiting(&mut reader).await?);
         for (channel, messages) in crate::outbox::count_by_channel(&mut reader).await? {
             self.outbox.with_label_values(&[&channel]).set(messages);

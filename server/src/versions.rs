@@ -1,38 +1,46 @@
-//! What of the store has changed: a number each for what the lists show and for the sessions.
-//! Triggers move them with every write. Whatever is kept in memory is known to hold, or not, by
-//! one small read, in any process.
+//! What of the store has changed: a number each for what the lists show, for the sessions, and for
+//! what the console sets. Triggers move them with every write. Whatever is kept in memory is known
+//! to hold, or not, by one small read, in any process.
 //!
 //! That read is shared: one task takes all who wait, reads once, answers them, and goes on with
 //! those that came meanwhile. So everybody sees a read that began after they asked, and a read
 //! for each would cost four fifths of all throughput.
+
+use std::time::Duration;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use sqlx::FromRow;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    database::{Connection, Database},
+    database::{Connection, Database, query_as},
     error::Failure,
 };
 
-/// The numbers at one moment. A call that needed a session can take them: no write that was
-/// answered before the call came is missing from them.
+/// The numbers at one moment. A call of the API can take them: no write that was answered before
+/// the call came is missing from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
 pub struct Versions {
     /// Of what the pending list and the records show.
     pub loans: i64,
     /// Of the sessions: moved by every end of one, and by every change of whose they are.
     pub sessions: i64,
+    /// Of the clock and the faults.
+    pub console: i64,
 }
 
 const READ: &str = "
     SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
-           (SELECT value FROM version WHERE name = 'sessions') AS sessions";
+           (SELECT value FROM version WHERE name = 'sessions') AS sessions,
+           (SELECT value FROM version WHERE name = 'console') AS console";
+
+/// How long a read may take before those who wait for it are told that the store is away.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Versions {
     /// The numbers as `connection` sees them.
     pub async fn read(connection: &mut Connection) -> Result<Self, sqlx::Error> {
-        sqlx::query_as(READ).fetch_one(connection).await
+        query_as(READ).fetch_one(connection).await
     }
 }
 
@@ -40,7 +48,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Versions {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parts.extensions.get().copied().ok_or(Failure::NoSession)
+        parts.extensions.get().copied().ok_or(Failure::Busy)
     }
 }
 
@@ -82,7 +90,8 @@ async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<o
                 waiters.push(waiter);
             }
         }
-        match read_once(&database, &mut connection).await {
+        let reading = tokio::time::timeout(PATIENCE, read_once(&database, &mut connection));
+        match reading.await.unwrap_or(Err(Failure::Busy)) {
             Ok(versions) => {
                 for waiter in waiters.drain(..) {
                     // Whoever went away meanwhile does not hear it.
@@ -91,7 +100,6 @@ async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<o
             }
             Err(failure) => {
                 tracing::error!(error = ?failure, "versions.read failed");
-                connection = None;
                 // To be dropped unanswered is the answer.
                 waiters.clear();
             }
@@ -101,9 +109,18 @@ async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<o
 
 /// Reads on a connection of its own, taken from the pool for good: never behind slower readers.
 async fn read_once(database: &Database, connection: &mut Option<Connection>) -> Result<Versions, Failure> {
-    let connection = match connection {
-        Some(connection) => connection,
-        None => connection.insert(database.read().await?.detach()),
-    };
-    Ok(Versions::read(connection).await?)
+    if let Some(mut kept) = connection.take() {
+        match Versions::read(&mut kept).await {
+            Ok(versions) => {
+                *connection = Some(kept);
+                return Ok(versions);
+            }
+            // It broke since it was last used, as when the store was restarted meanwhile.
+            Err(error) => tracing::warn!(%error, "versions.read on another connection"),
+        }
+    }
+    let mut new = database.read().await?.detach();
+    let versions = Versions::read(&mut new).await?;
+    *connection = Some(new);
+    Ok(versions)
 }

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use super::{Role, Staff, email::Email, otp, password::Passwords, session};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database},
+    database::{Connection, Database, query, query_as, query_scalar},
     error::Failure,
     phone::Msisdn,
     randomness::Randomness,
@@ -52,7 +52,7 @@ pub async fn open(
     database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(INSERT)
+                query(INSERT)
                     .bind(staff_id)
                     .bind(email)
                     .bind(username)
@@ -78,7 +78,7 @@ const ALL: &str = "
 
 /// All accounts, by e-mail address.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
-    Ok(sqlx::query_as(ALL).fetch_all(connection).await?)
+    Ok(query_as(ALL).fetch_all(connection).await?)
 }
 
 const SET_ACTIVE: &str = "
@@ -94,7 +94,7 @@ pub async fn set_active(
     is_active: bool,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let staff_id: String = sqlx::query_scalar(SET_ACTIVE)
+    let staff_id: String = query_scalar(SET_ACTIVE)
         .bind(email)
         .bind(is_active)
         .bind(now)

@@ -7,7 +7,11 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{email::Email, fingerprint::Fingerprints};
-use crate::{clock::UnixMillis, database::Connection, error::Failure};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
 
 /// From the first try counted until the count begins anew.
 const WINDOW: Duration = Duration::from_mins(15);
@@ -92,7 +96,7 @@ pub async fn check(
     who: &Trier,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let closed_until: Option<UnixMillis> = sqlx::query_scalar(CLOSED)
+    let closed_until: Option<UnixMillis> = query_scalar(CLOSED)
         .bind(action.name())
         .bind(&who.email)
         .bind(PER_EMAIL)
@@ -129,9 +133,9 @@ pub async fn count(
     who: &Trier,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    sqlx::query(DROP).bind(now).bind(DROPPED_AT_ONCE).execute(&mut *connection).await?;
+    query(DROP).bind(now).bind(DROPPED_AT_ONCE).execute(&mut *connection).await?;
     for (subject, limit) in [(&who.email, PER_EMAIL), (&who.address, PER_ADDRESS)] {
-        let (tries, window_ends_at): (i64, UnixMillis) = sqlx::query_as(COUNT)
+        let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
             .bind(action.name())
             .bind(subject)
             .bind(now.plus(WINDOW))
@@ -151,7 +155,7 @@ const FORGET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
 /// Begins the e-mail address's count anew, after a success. The network address's goes on: who
 /// has one account must not be able to try all others.
 pub async fn forget(connection: &mut Connection, action: Action, who: &Trier) -> Result<(), sqlx::Error> {
-    sqlx::query(FORGET).bind(action.name()).bind(&who.email).execute(connection).await?;
+    query(FORGET).bind(action.name()).bind(&who.email).execute(connection).await?;
     Ok(())
 }
 

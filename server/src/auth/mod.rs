@@ -16,7 +16,10 @@ pub mod sign_in;
 use serde::{Deserialize, Serialize};
 
 use self::email::Email;
-use crate::{clock::UnixMillis, database::Connection};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query_as},
+};
 
 /// What a member of staff may do; the portal shows its entries by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
@@ -53,7 +56,7 @@ const BY_EMAIL: &str = "
 impl Staff {
     /// The account of `email`, active or not.
     pub async fn by_email(connection: &mut Connection, email: &Email) -> Result<Option<Self>, sqlx::Error> {
-        sqlx::query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
+        query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
     }
 
     /// First and last name.

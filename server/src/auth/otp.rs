@@ -6,8 +6,15 @@ use serde::{Deserialize, Deserializer};
 
 use super::{Staff, email::Email, limits, limits::Action, limits::Trier};
 use crate::{
-    Sandbox, auth::client_address::ClientAddress, auth::fingerprint::Fingerprints, clock::UnixMillis,
-    database::Connection, error::Failure, outbox, phone::Msisdn, randomness::Randomness,
+    Sandbox,
+    auth::client_address::ClientAddress,
+    auth::fingerprint::Fingerprints,
+    clock::UnixMillis,
+    database::{Connection, query, query_scalar},
+    error::Failure,
+    outbox,
+    phone::Msisdn,
+    randomness::Randomness,
 };
 
 /// How long a code is good.
@@ -133,7 +140,7 @@ impl Request {
                 return Ok(Err(if inactive { Failure::AccountInactive } else { Failure::UserNotFound }));
             }
         };
-        let sent_at: Option<UnixMillis> = sqlx::query_scalar(SENT_AT)
+        let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
             .bind(&staff.staff_id)
             .bind(*purpose)
             .fetch_optional(&mut *connection)
@@ -146,7 +153,7 @@ impl Request {
             }
         }
         limits::count(connection, purpose.asking(), trier, *now).await?;
-        sqlx::query(KEEP)
+        query(KEEP)
             .bind(&staff.staff_id)
             .bind(*purpose)
             .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
@@ -226,7 +233,7 @@ impl Attempt {
         let Self { purpose, now, .. } = *self;
         limits::check(connection, purpose.trying(), &self.trier, now).await?;
         let staff_id = self.staff_id.as_deref().unwrap_or_default();
-        let kept: Option<String> = sqlx::query_scalar(FIND)
+        let kept: Option<String> = query_scalar(FIND)
             .bind(staff_id)
             .bind(purpose)
             .bind(now)
@@ -235,11 +242,11 @@ impl Attempt {
             .await?;
         let parts = self.otp.fingerprint_parts(staff_id, purpose);
         if fingerprints.matches(kept.as_deref().unwrap_or_default(), &parts) {
-            sqlx::query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
+            query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
             limits::forget(connection, purpose.trying(), &self.trier).await?;
             return Ok(true);
         }
-        sqlx::query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
+        query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
         limits::count(connection, purpose.trying(), &self.trier, now).await?;
         Ok(false)
     }
@@ -254,6 +261,6 @@ pub async fn end_all(
     staff_id: &str,
     now: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+    query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
     Ok(())
 }

@@ -11,7 +11,12 @@ use super::{
     otp::{self, Attempt, Otp, Purpose},
     password, session,
 };
-use crate::{Sandbox, clock::UnixMillis, database::Connection, error::Failure};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::{Connection, query},
+    error::Failure,
+};
 
 /// What is asked for.
 pub struct PasswordReset {
@@ -79,12 +84,7 @@ impl Change {
         let (true, Some(staff_id)) = (attempt.enter(connection, &fingerprints).await?, staff_id) else {
             return Ok(Err(Failure::InvalidCode));
         };
-        sqlx::query(SET_PASSWORD)
-            .bind(&staff_id)
-            .bind(password_hash)
-            .bind(now)
-            .execute(&mut *connection)
-            .await?;
+        query(SET_PASSWORD).bind(&staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
         session::end_all(connection, &staff_id, now).await?;
         otp::end_all(connection, &staff_id, now).await?;
         // Whoever was locked out for wrong passwords has just proved who they are.

@@ -16,7 +16,7 @@ use super::Staff;
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, Database},
+    database::{Connection, Database, query, query_as},
     error::Failure,
     versions::Versions,
 };
@@ -112,7 +112,7 @@ pub fn prepare(sandbox: &Sandbox, staff: &Staff) -> Result<(NewSession, String),
 impl NewSession {
     /// Opens it.
     pub async fn enter(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
-        sqlx::query(OPEN)
+        query(OPEN)
             .bind(self.session_id)
             .bind(self.staff_id)
             .bind(self.created_at)
@@ -130,7 +130,7 @@ pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Re
     database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(END).bind(session_id).bind(now).execute(connection).await?;
+                query(END).bind(session_id).bind(now).execute(connection).await?;
                 Ok(())
             })
         })
@@ -145,7 +145,7 @@ pub async fn end_all(
     staff_id: &str,
     now: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+    query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
     Ok(())
 }
 
@@ -171,12 +171,8 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
     }
     let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
     let mut reader = sandbox.database.read().await?;
-    let found: Option<Found> = sqlx::query_as(FIND)
-        .bind(&claims.jti)
-        .bind(&claims.sub)
-        .bind(now)
-        .fetch_optional(&mut *reader)
-        .await?;
+    let found: Option<Found> =
+        query_as(FIND).bind(&claims.jti).bind(&claims.sub).bind(now).fetch_optional(&mut *reader).await?;
     let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
     let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
     let session = Arc::new(Session { session_id: claims.jti, staff });
@@ -186,10 +182,10 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
 
 /// Lets only calls with a live session through.
 pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
-    match authenticate(&sandbox, request.headers()).await {
-        Ok((session, versions)) => {
+    let versions = request.extensions().get::<Versions>().copied();
+    match authenticate(&sandbox, request.headers(), versions).await {
+        Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
-            request.extensions_mut().insert(versions);
             let mut response = next.run(request).await;
             // For who writes down whose call it was.
             response.extensions_mut().insert(session);
@@ -199,7 +195,11 @@ pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next:
     }
 }
 
-async fn authenticate(sandbox: &Sandbox, headers: &HeaderMap) -> Result<(Arc<Session>, Versions), Failure> {
+async fn authenticate(
+    sandbox: &Sandbox,
+    headers: &HeaderMap,
+    versions: Option<Versions>,
+) -> Result<Arc<Session>, Failure> {
     let token = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -207,8 +207,7 @@ async fn authenticate(sandbox: &Sandbox, headers: &HeaderMap) -> Result<(Arc<Ses
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim())
         .ok_or(Failure::NoSession)?;
-    let versions = sandbox.shared_read.versions().await?;
-    Ok((find(sandbox, token, versions).await?, versions))
+    find(sandbox, token, versions.ok_or(Failure::Busy)?).await
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Session {

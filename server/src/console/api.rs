@@ -25,7 +25,7 @@ use crate::{
     auth::email::Email,
     clock::UnixMillis,
     demo,
-    edge::{Json, Path},
+    edge::{self, Json, Path},
     error::Failure,
     loans::PendingLoan,
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
@@ -323,6 +323,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        if edge::asks_for_nul(&parts.uri) {
+            return Err(Failure::BadValue("A text holds the character NUL".to_owned()));
+        }
         let query = axum::extract::Query::try_from_uri(&parts.uri);
         query
             .map(|axum::extract::Query(query)| Self(query))

@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::{
     Sandbox,
     clock::{Setting, UnixMillis},
-    database::Connection,
+    console,
+    database::{Connection, query, query_as},
     error::Failure,
 };
 
@@ -50,17 +51,17 @@ pub fn face(sandbox: &Sandbox) -> Face {
 pub async fn set(sandbox: &Sandbox, change: Change) -> Result<Face, Failure> {
     let unset = sandbox.clock.unset_now();
     let base = unset.0;
-    let setting = sandbox
+    sandbox
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
                 let setting = changed(stored(connection).await?, base, change)?;
                 store(connection, setting).await?;
-                Ok(setting)
+                Ok(())
             })
         })
         .await?;
-    sandbox.clock.set(setting);
+    console::take_over(sandbox).await?;
     Ok(face(sandbox))
 }
 
@@ -79,7 +80,7 @@ const STORED: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock
 
 /// How the clock is set in the database.
 pub async fn stored(connection: &mut Connection) -> Result<Setting, sqlx::Error> {
-    let (offset_ms, frozen_at) = sqlx::query_as(STORED).fetch_one(connection).await?;
+    let (offset_ms, frozen_at) = query_as(STORED).fetch_one(connection).await?;
     Ok(Setting { offset_ms, frozen_at })
 }
 
@@ -87,6 +88,6 @@ const STORE: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHE
 
 /// Puts `setting` into the database.
 pub async fn store(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
-    sqlx::query(STORE).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
+    query(STORE).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
     Ok(())
 }

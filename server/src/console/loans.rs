@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_scalar},
     demo,
     error::Failure,
     loans::{PendingLoan, pending_loan},
@@ -221,19 +221,19 @@ const WRITE_LOAN: &str = "
 
 /// Gives the loan that was `made` to that customer, if there is one.
 async fn give_to_known(db: &mut Connection, made: &str, customer_id: &str) -> Result<(), Failure> {
-    let made_for: String = sqlx::query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
-    let known: i64 = sqlx::query_scalar(IS_CUSTOMER).bind(customer_id).fetch_one(&mut *db).await?;
+    let made_for: String = query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
+    let known: i64 = query_scalar(IS_CUSTOMER).bind(customer_id).fetch_one(&mut *db).await?;
     if known > 0 && made_for != customer_id {
-        sqlx::query(GIVE_TO).bind(made).bind(customer_id).execute(&mut *db).await?;
-        sqlx::query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
+        query(GIVE_TO).bind(made).bind(customer_id).execute(&mut *db).await?;
+        query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
     }
     Ok(())
 }
 
 /// Makes the loan that was `made` what `loan` says.
 async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<(), Failure> {
-    let made_for: String = sqlx::query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
-    sqlx::query(WRITE_CUSTOMER)
+    let made_for: String = query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
+    query(WRITE_CUSTOMER)
         .bind(&loan.customer_id)
         .bind(&loan.customer_first_name)
         .bind(&loan.customer_last_name)
@@ -249,7 +249,7 @@ async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<()
         .bind(&loan.risk_level)
         .execute(&mut *db)
         .await?;
-    sqlx::query(WRITE_LOAN)
+    query(WRITE_LOAN)
         .bind(made)
         .bind(&loan.loan_id)
         .bind(&loan.customer_id)
@@ -268,7 +268,7 @@ async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<()
         .execute(&mut *db)
         .await?;
     if made_for != loan.customer_id {
-        sqlx::query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
+        query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
     }
     Ok(())
 }

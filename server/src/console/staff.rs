@@ -6,7 +6,7 @@ use crate::{
     Sandbox,
     auth::{Role, Staff, accounts, email::Email, session},
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_as},
     error::Failure,
 };
 
@@ -39,13 +39,13 @@ const ACCOUNTS: &str = "
     SELECT staff_id AS id, email, username, first_name, last_name, phone_number, role, is_active, created_at,
            (SELECT count(*) FROM session
             WHERE session.staff_id = staff.staff_id AND ended_at IS NULL AND expires_at > $1) AS open_sessions
-    FROM staff WHERE $2 IS NULL OR email = $2 ORDER BY email";
+    FROM staff WHERE CAST($2 AS TEXT) IS NULL OR email = $2 ORDER BY email";
 
 /// Every account, by e-mail address.
 pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
     let mut reader = sandbox.database.read().await?;
     let now = sandbox.clock.now();
-    Ok(sqlx::query_as(ACCOUNTS).bind(now).bind(None::<Email>).fetch_all(&mut *reader).await?)
+    Ok(query_as(ACCOUNTS).bind(now).bind(None::<Email>).fetch_all(&mut *reader).await?)
 }
 
 /// The account of `email`.
@@ -53,7 +53,7 @@ pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
 /// # Errors
 /// [`Failure::UserNotFound`].
 pub async fn one(connection: &mut Connection, now: UnixMillis, email: &Email) -> Result<Account, Failure> {
-    let account = sqlx::query_as(ACCOUNTS).bind(now).bind(email).fetch_optional(connection).await?;
+    let account = query_as(ACCOUNTS).bind(now).bind(email).fetch_optional(connection).await?;
     account.ok_or(Failure::UserNotFound)
 }
 
@@ -73,7 +73,7 @@ pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> R
                     accounts::set_active(connection, &email, is_active, now).await?;
                 }
                 if let Some(role) = change.role {
-                    sqlx::query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
+                    query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
                 }
                 one(connection, now, &email).await
             })

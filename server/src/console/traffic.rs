@@ -142,8 +142,11 @@ impl Traffic {
     }
 }
 
-/// Gives a call its faults, and keeps it and its answer.
-pub async fn record(State(sandbox): State<Sandbox>, form: Form, request: Request, next: Next) -> Response {
+/// Has a call see what is set in the console, gives it its faults, and keeps it and its answer.
+pub async fn record(State(sandbox): State<Sandbox>, form: Form, mut request: Request, next: Next) -> Response {
+    if let Err(failure) = catch_up(&sandbox, &mut request).await {
+        return failure.into_response();
+    }
     let at = sandbox.clock.now();
     let started = tokio::time::Instant::now();
     let method = request.method().clone();

@@ -15,7 +15,7 @@ use crate::{
     Sandbox,
     auth::{Role, password::Passwords},
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_scalar},
     error::Failure,
     mobile_money::{Refusal, receipt},
     payouts::PayoutStatus,
@@ -96,20 +96,31 @@ pub fn welcome(address: &str) -> String {
 
 /// Fills an empty store, with nobody in it yet, with the data of [`FIRST_SEED`].
 pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
-    let staff: i64 = {
-        let mut reader = sandbox.database.read().await?;
-        sqlx::query_scalar("SELECT count(*) FROM staff").fetch_one(&mut *reader).await?
-    };
-    if staff > 0 {
+    if !is_empty(&mut *sandbox.database.read().await?).await? {
         return Ok(());
     }
     let hashes = hash_passwords(&sandbox.passwords).await?;
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write(move |connection: &mut Connection| Box::pin(fill(connection, FIRST_SEED, now, hashes)))
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                // Of servers that start at once only one finds it so.
+                if is_empty(connection).await? {
+                    fill(connection, FIRST_SEED, now, hashes).await?;
+                }
+                Ok(())
+            })
+        })
         .await?;
     Ok(())
+}
+
+const COUNT_STAFF: &str = "SELECT count(*) FROM staff";
+
+async fn is_empty(connection: &mut Connection) -> Result<bool, Failure> {
+    let staff: i64 = query_scalar(COUNT_STAFF).fetch_one(connection).await?;
+    Ok(staff == 0)
 }
 
 /// What the accounts' password is kept as, for each of them.
@@ -269,7 +280,7 @@ impl Demo {
     ) -> Result<Colleague, Failure> {
         let hired_at = self.now.minus(400 * DAY);
         let staff_id = self.ids.id(hired_at);
-        sqlx::query(HIRE)
+        query(HIRE)
             .bind(&staff_id)
             .bind(staff.email)
             .bind(staff.username)
@@ -309,7 +320,7 @@ impl Demo {
                 records += 1;
             }
             self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
-            sqlx::query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
+            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
             records += 1;
         }
         Ok(())
@@ -373,7 +384,7 @@ impl Demo {
             520..640 => "MEDIUM",
             _ => "LOW",
         };
-        sqlx::query(ADD_CUSTOMER)
+        query(ADD_CUSTOMER)
             .bind(&customer_id)
             .bind(first_name)
             .bind(last_name)
@@ -394,7 +405,7 @@ impl Demo {
             1 | 2 => self.approvers.first(),
             _ => self.approvers.last(),
         };
-        sqlx::query(APPROVE_LOAN)
+        query(APPROVE_LOAN)
             .bind(&loan_id)
             .bind(&customer_id)
             .bind(amount)
@@ -434,7 +445,7 @@ impl Demo {
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
         let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
-        sqlx::query(ADD_PAYOUT)
+        query(ADD_PAYOUT)
             .bind(self.ids.id(created_at))
             .bind(&loan.loan_id)
             .bind(&transaction_id)
@@ -449,7 +460,7 @@ impl Demo {
             .bind(settled.then_some(result_at))
             .execute(&mut *db)
             .await?;
-        sqlx::query(ADD_PAYMENT)
+        query(ADD_PAYMENT)
             .bind(&transaction_id)
             .bind(&receipt)
             .bind(&loan.phone_number)

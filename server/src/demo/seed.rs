@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, HOUR, MINUTE, REFUSALS, pick};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database},
+    database::{Connection, Database, query, query_as, query_scalar},
     error::Failure,
 };
 
@@ -18,10 +18,12 @@ const TRIES: u64 = 5;
 const STAFF: &str = "
     SELECT staff_id, first_name, last_name, email, role FROM staff WHERE is_active ORDER BY created_at, staff_id";
 
-/// Demo customers and loans are numbered; this is the last one there is.
+/// Demo customers and loans are numbered; this is the last one there is. Others may be called
+/// something else that begins like that.
 const LAST_NUMBER: &str = "
-    SELECT COALESCE(max(CAST(substr(customer_id, 5) AS BIGINT)), 0) FROM customer
-    WHERE customer_id LIKE 'CUS-%'";
+    SELECT COALESCE(max(CASE WHEN ltrim(substr(customer_id, 5), '0123456789') = ''
+                             THEN CAST(substr(customer_id, 5) AS BIGINT) END), 0)
+    FROM customer WHERE customer_id LIKE 'CUS-%' AND length(customer_id) BETWEEN 5 AND 13";
 
 /// Adds `loans` that wait and `records` of payouts of the last year, the same for the same `seed`
 /// on the same data. Tells `progress` how many more there are each time some are.
@@ -37,8 +39,8 @@ pub async fn seed(
     mut progress: impl FnMut(u32),
 ) -> anyhow::Result<()> {
     let mut reader = database.read().await?;
-    let staff: Vec<Colleague> = sqlx::query_as(STAFF).fetch_all(&mut *reader).await?;
-    let last_number: i64 = sqlx::query_scalar(LAST_NUMBER).fetch_one(&mut *reader).await?;
+    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *reader).await?;
+    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *reader).await?;
     drop(reader);
     anyhow::ensure!(
         !staff.is_empty(),
@@ -65,8 +67,8 @@ pub async fn approve(
     chance: u64,
     count: u32,
 ) -> Result<Vec<String>, Failure> {
-    let staff: Vec<Colleague> = sqlx::query_as(STAFF).fetch_all(&mut *connection).await?;
-    let last_number: i64 = sqlx::query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
+    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
+    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
     let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
     let mut demo = Making { seed: chance, now, staff, last_number }.demo(0);
     let mut approved = Vec::new();
@@ -148,7 +150,7 @@ impl Demo {
                 made += 1;
             }
             self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
-            sqlx::query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
+            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
             made += 1;
         }
         Ok(())

@@ -4,11 +4,10 @@ use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use axum::body::Bytes;
 use futures::TryStreamExt;
-use sqlx::Connection as _;
 
 use super::{Place, Row};
 use crate::{
-    database::{Connection, Database},
+    database::{Connection, Database, query_as, query_scalar},
     error::Failure,
     ready_body::{Digest, ReadyBody, digest},
     versions::Versions,
@@ -49,9 +48,8 @@ impl Kept {
 
     /// Reads the list as it is now; only what changed, when `before` tells of the rest.
     pub async fn renew<R: Row>(database: &Database, before: Option<&Self>) -> Result<Self, Failure> {
-        let mut reader = database.read().await?;
-        // One transaction: version and rows are of the same moment.
-        let mut moment = reader.begin().await?;
+        // Version and rows are of the same moment.
+        let mut moment = database.read().await?.hold_still().await?;
         let version = Versions::read(&mut moment).await?.loans;
         let mut writing = Writing::default();
         match before {
@@ -60,7 +58,7 @@ impl Kept {
             }
             _ => writing.write_all::<R>(&mut moment).await?,
         }
-        moment.commit().await?;
+        moment.end().await?;
         let digest = writing.digest();
         let body = match before {
             // What was compressed before need not be again.
@@ -76,7 +74,7 @@ async fn knows_changes_since(moment: &mut Connection, since: i64, now: i64) -> R
     if since == now {
         return Ok(true);
     }
-    let oldest: Option<i64> = sqlx::query_scalar(OLDEST_CHANGE).fetch_one(moment).await?;
+    let oldest: Option<i64> = query_scalar(OLDEST_CHANGE).fetch_one(moment).await?;
     Ok(since < now && oldest.is_some_and(|oldest| oldest <= since + 1))
 }
 
@@ -89,7 +87,7 @@ struct Writing {
 
 impl Writing {
     async fn write_all<R: Row>(&mut self, moment: &mut Connection) -> Result<(), Failure> {
-        let mut rows = sqlx::query_as::<_, R>(R::ALL).fetch(moment);
+        let mut rows = query_as::<R>(R::ALL).fetch(moment);
         while let Some(row) = rows.try_next().await? {
             self.write(&row)?;
         }
@@ -99,9 +97,9 @@ impl Writing {
     /// Writes what `before` holds, with the rows of changed loans as they are now.
     async fn patch<R: Row>(&mut self, moment: &mut Connection, before: &Kept) -> Result<(), Failure> {
         let changed: Vec<Box<str>> =
-            sqlx::query_scalar(CHANGED_LOANS).bind(before.version).fetch_all(&mut *moment).await?;
+            query_scalar(CHANGED_LOANS).bind(before.version).fetch_all(&mut *moment).await?;
         let changed: HashSet<Box<str>> = changed.into_iter().collect();
-        let anew: Vec<R> = sqlx::query_as(R::CHANGED).bind(before.version).fetch_all(moment).await?;
+        let anew: Vec<R> = query_as(R::CHANGED).bind(before.version).fetch_all(moment).await?;
         let mut anew = anew.into_iter().peekable();
         self.json.reserve(before.body.plain().len());
         self.rows.reserve(before.rows.len());

@@ -14,14 +14,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::{http::HeaderMap, response::Response};
 use serde::Serialize;
-use sqlx::{FromRow, sqlite::SqliteRow};
 use tokio::sync::Mutex;
 
 use self::kept::Kept;
-use crate::{clock::UnixMillis, database::Database, error::Failure, versions::Versions};
+use crate::{
+    clock::UnixMillis,
+    database::{Database, Fetched},
+    error::Failure,
+    versions::Versions,
+};
 
 /// A row of a list, the way it is sent. Its queries order by place, the latest first.
-pub trait Row: Serialize + for<'r> FromRow<'r, SqliteRow> + Send + Unpin + 'static {
+pub trait Row: Serialize + Fetched + 'static {
     /// Selects all rows.
     const ALL: &'static str;
     /// Selects the rows of the loans that changed after version `$1`.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{Place, Row};
 use crate::{
     clock::UnixMillis,
-    database::Database,
+    database::{Database, query_as},
     error::Failure,
     ready_body::{ReadyBody, digest},
 };
@@ -65,7 +65,7 @@ impl Place {
 
     fn from_cursor(cursor: &str) -> Option<Self> {
         let place = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-        let (at, id) = place.split_once(' ')?;
+        let (at, id) = place.split_once(' ').filter(|_| !place.contains('\0'))?;
         Some(Self { at: UnixMillis(at.parse().ok()?), id: id.into() })
     }
 }
@@ -79,7 +79,7 @@ pub async fn answer<R: Row>(
 ) -> Result<Response, Failure> {
     let mut reader = database.read().await?;
     let limit = page.limit as usize;
-    let mut rows: Vec<R> = sqlx::query_as(R::PAGE)
+    let mut rows: Vec<R> = query_as(R::PAGE)
         .bind(page.after.at)
         .bind(&page.after.id)
         // One more, to know whether there is another page.

@@ -3,7 +3,11 @@
 use serde::{Serialize, Serializer};
 
 use super::{DisbursementStatus, LoanStatus};
-use crate::{clock::UnixMillis, database::Connection, lists};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query_as},
+    lists,
+};
 
 /// A loan as the pending list shows it; the fields are the contract's.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
@@ -76,7 +80,7 @@ const ONE: &str = select_pending!("AND loan.loan_id = $1");
 
 /// The loan that waits under this id.
 pub async fn pending_loan(connection: &mut Connection, loan_id: &str) -> Result<PendingLoan, sqlx::Error> {
-    sqlx::query_as(ONE).bind(loan_id).fetch_one(connection).await
+    query_as(ONE).bind(loan_id).fetch_one(connection).await
 }
 
 impl lists::Row for PendingLoan {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, Database},
+    database::{Connection, Database, query, query_scalar},
     error::Failure,
     phone::Msisdn,
     randomness::Randomness,
@@ -174,7 +174,7 @@ async fn enter(
     let result_at = now.plus(act.latency + slow);
     let receipt = unused_receipt(connection, now, randomness).await?;
     write_down(connection, payment, Ok(&receipt), now, result_at).await?;
-    sqlx::query(SPEND).bind(payment.amount).execute(connection).await?;
+    query(SPEND).bind(payment.amount).execute(connection).await?;
     let way = match act.outcome {
         Outcome::PaidAnswerLost => Way::Lost,
         Outcome::ResultTwice => Way::DeliveredToo,
@@ -191,7 +191,7 @@ async fn write_down(
     requested_at: UnixMillis,
     result_at: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(ENTER)
+    query(ENTER)
         .bind(&payment.originator_id)
         .bind(result.ok())
         .bind(&payment.phone_number)
@@ -205,7 +205,7 @@ async fn write_down(
 }
 
 async fn is_there(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
-    let found: i64 = sqlx::query_scalar(query).bind(what).fetch_one(connection).await?;
+    let found: i64 = query_scalar(query).bind(what).fetch_one(connection).await?;
     Ok(found > 0)
 }
 
@@ -235,7 +235,7 @@ async fn refusal(
     if act.whatever_else_is_set {
         return Ok(None);
     }
-    let received: i64 = sqlx::query_scalar(RECEIVED_SINCE)
+    let received: i64 = query_scalar(RECEIVED_SINCE)
         .bind(&payment.phone_number)
         .bind(now.nairobi_midnight())
         .fetch_one(&mut *connection)
@@ -243,6 +243,6 @@ async fn refusal(
     if received + payment.amount > DAILY_LIMIT {
         return Ok(Some(Refusal::DailyLimit));
     }
-    let float: i64 = sqlx::query_scalar(FLOAT).fetch_one(connection).await?;
+    let float: i64 = query_scalar(FLOAT).fetch_one(connection).await?;
     Ok((payment.amount > float).then_some(Refusal::InsufficientFunds))
 }

@@ -7,7 +7,10 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
-use crate::{database::Connection, error::Failure};
+use crate::{
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
 
 /// How mobile money acts on payments that no magic number decides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -59,7 +62,7 @@ const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY posit
 const SET: &str = "
     UPDATE mobile_money_scenario SET default_outcome = COALESCE($1, default_outcome),
         latency_ms = COALESCE($2, latency_ms), seed = COALESCE($3, seed),
-        drawn = CASE WHEN $3 IS NULL THEN drawn ELSE 0 END
+        drawn = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN drawn ELSE 0 END
     WHERE scenario_id = 'payouts'";
 
 const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
@@ -99,19 +102,19 @@ impl MobileMoney {
 impl ScenarioChange {
     /// Makes the change in `connection`'s transaction.
     pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
-        sqlx::query(SET)
+        query(SET)
             .bind(self.default.map(Outcome::name))
             .bind(self.latency_ms.map(i64::from))
             .bind(self.seed.map(i64::from))
             .execute(&mut *connection)
             .await?;
         if let Some(float) = self.float {
-            sqlx::query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+            query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
         }
         let Some(next) = self.next else { return Ok(()) };
-        sqlx::query(FORGET_NEXT).execute(&mut *connection).await?;
+        query(FORGET_NEXT).execute(&mut *connection).await?;
         for (position, outcome) in (1_i64..).zip(next) {
-            sqlx::query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
+            query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
         }
         Ok(())
     }
@@ -119,8 +122,8 @@ impl ScenarioChange {
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
     let (default, latency_ms, seed, _, float): (String, i64, i64, i64, i64) =
-        sqlx::query_as(SCENARIO).fetch_one(&mut *connection).await?;
-    let next: Vec<String> = sqlx::query_scalar(NEXT).fetch_all(connection).await?;
+        query_as(SCENARIO).fetch_one(&mut *connection).await?;
+    let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
     let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
     Ok(Scenario { default: stored(&default)?, latency_ms, float, seed, next })
 }
@@ -140,12 +143,12 @@ pub(super) struct Act {
 /// What becomes of `payment`: as its magic number says, else as the next in line, else as set.
 pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Act, Failure> {
     let (default, latency_ms, seed, drawn): (String, i64, i64, i64) =
-        sqlx::query_as(DRAW).fetch_one(&mut *connection).await?;
+        query_as(DRAW).fetch_one(&mut *connection).await?;
     let latency = latency(latency_ms, seed, drawn);
     if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
         return Ok(Act { outcome, whatever_else_is_set: true, latency });
     }
-    let next: Option<String> = sqlx::query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
+    let next: Option<String> = query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
     let outcome = stored(&next.unwrap_or(default))?;
     Ok(Act { outcome, whatever_else_is_set: false, latency })
 }

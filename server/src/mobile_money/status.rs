@@ -3,7 +3,7 @@
 use super::{MobileMoney, Refusal};
 use crate::{
     clock::{Clock, UnixMillis},
-    database::Connection,
+    database::{Connection, query_as},
     error::Failure,
 };
 
@@ -45,7 +45,7 @@ impl MobileMoney {
 
 async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock) -> Result<Status, Failure> {
     let known: Option<(Option<String>, String, UnixMillis)> =
-        sqlx::query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
+        query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
     Ok(match known {
         None => Status::Unknown,
         Some((_, _, result_at)) if clock.now() < result_at => Status::Processing,

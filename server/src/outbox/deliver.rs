@@ -14,7 +14,13 @@ use lettre::{
     message::{Mailbox, Message, MessageBuilder, header::ContentType},
 };
 
-use crate::{Sandbox, clock::UnixMillis, config::Settings, database::Connection, error::Failure};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    config::Settings,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
 
 /// How long one attempt may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -67,7 +73,7 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
 
 async fn is_any(sandbox: &Sandbox, question: &'static str, now: UnixMillis) -> Result<bool, Failure> {
     let mut reader = sandbox.database.read().await?;
-    let count: i64 = sqlx::query_scalar(question).bind(now).fetch_one(&mut *reader).await?;
+    let count: i64 = query_scalar(question).bind(now).fetch_one(&mut *reader).await?;
     Ok(count > 0)
 }
 
@@ -76,8 +82,8 @@ const STRIKE_OUT: &str = "
     WHERE code IS NOT NULL AND code_expires_at <= $1";
 
 async fn strike_out(connection: &mut Connection, now: UnixMillis) -> Result<(), Failure> {
-    sqlx::query(GIVE_UP).bind(now).execute(&mut *connection).await?;
-    sqlx::query(STRIKE_OUT).bind(now).execute(connection).await?;
+    query(GIVE_UP).bind(now).execute(&mut *connection).await?;
+    query(STRIKE_OUT).bind(now).execute(connection).await?;
     Ok(())
 }
 
@@ -89,7 +95,7 @@ struct Claimed {
     subject: String,
     body: String,
     created_at: UnixMillis,
-    attempts: u32,
+    attempts: i64,
 }
 
 const GIVE_UP: &str = "
@@ -110,8 +116,8 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
             .database
             .write(move |connection: &mut Connection| {
                 Box::pin(async move {
-                    sqlx::query(GIVE_UP).bind(now).execute(&mut *connection).await?;
-                    let claim = sqlx::query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(AT_ONCE);
+                    query(GIVE_UP).bind(now).execute(&mut *connection).await?;
+                    let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(AT_ONCE);
                     Ok(claim.fetch_all(connection).await?)
                 })
             })
@@ -150,16 +156,11 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 match outcome {
-                    Ok(()) => sqlx::query(SENT).bind(message_id).bind(now).execute(connection).await?,
+                    Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
                     Err(error) => {
                         let error: String = error.chars().take(ERROR_LENGTH).collect();
                         let next = now.plus(wait_after(attempts));
-                        sqlx::query(NOT_SENT)
-                            .bind(message_id)
-                            .bind(next)
-                            .bind(error)
-                            .execute(connection)
-                            .await?
+                        query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
                     }
                 };
                 Ok(())
@@ -169,8 +170,9 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
 }
 
 /// 1 s after the first attempt, twice as long after each further one, never longer than a minute.
-fn wait_after(attempts: u32) -> Duration {
-    let doubled = 1_u64.checked_shl(attempts.saturating_sub(1)).unwrap_or(u64::MAX);
+fn wait_after(attempts: i64) -> Duration {
+    let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0);
+    let doubled = 1_u64.checked_shl(doublings).unwrap_or(u64::MAX);
     Duration::from_secs(doubled).min(LONGEST_WAIT)
 }
 
@@ -215,6 +217,6 @@ mod tests {
     fn each_wait_is_twice_the_one_before_up_to_a_minute() {
         let waits: Vec<u64> = (1..=8).map(|attempts| wait_after(attempts).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(wait_after(u32::MAX), LONGEST_WAIT);
+        assert_eq!(wait_after(i64::from(u32::MAX)), LONGEST_WAIT);
     }
 }

@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{clock::UnixMillis, database::Connection, database::Database, error::Failure};
+use crate::{
+    clock::UnixMillis,
+    database::Database,
+    database::{Connection, query, query_as},
+    error::Failure,
+};
 
 /// How often is looked for messages that another server put in.
 const ROUND: Duration = Duration::from_millis(250);
@@ -52,7 +57,7 @@ pub struct Filter {
 const MESSAGES: &str = "
     SELECT message_id AS id, channel, recipient AS \"to\", subject, body, code, created_at
     FROM outbox_message
-    WHERE ($1 IS NULL OR recipient = $1) AND ($2 IS NULL OR channel = $2)
+    WHERE (CAST($1 AS TEXT) IS NULL OR recipient = $1) AND (CAST($2 AS TEXT) IS NULL OR channel = $2)
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
@@ -61,12 +66,7 @@ pub async fn messages(
     connection: &mut Connection,
     filter: &Filter,
 ) -> Result<Vec<OutboxMessage>, sqlx::Error> {
-    sqlx::query_as(MESSAGES)
-        .bind(&filter.to)
-        .bind(filter.channel)
-        .bind(&filter.after)
-        .fetch_all(connection)
-        .await
+    query_as(MESSAGES).bind(&filter.to).bind(filter.channel).bind(&filter.after).fetch_all(connection).await
 }
 
 /// Like [`messages`]; while there are none, waits up to `patience` (in the machine's time) for
@@ -96,7 +96,7 @@ pub async fn empty(database: &Database) -> Result<(), Failure> {
     database
         .write(|connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(EMPTY).execute(connection).await?;
+                query(EMPTY).execute(connection).await?;
                 Ok(())
             })
         })

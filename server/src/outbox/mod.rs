@@ -7,7 +7,11 @@ pub use deliver::keep_delivering;
 pub use messages::{Channel, Filter, OutboxMessage, empty, messages, wait_for_messages};
 
 use crate::{
-    auth::email::Email, clock::UnixMillis, database::Connection, phone::Msisdn, randomness::Randomness,
+    auth::email::Email,
+    clock::UnixMillis,
+    database::{Connection, query, query_as, query_scalar},
+    phone::Msisdn,
+    randomness::Randomness,
 };
 
 /// A one-time code that a message carries.
@@ -34,7 +38,7 @@ pub async fn email(
     body: &str,
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(ENQUEUE)
+    query(ENQUEUE)
         .bind(randomness.id(now))
         .bind("email")
         .bind(to)
@@ -58,7 +62,7 @@ pub async fn sms(
     body: &str,
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(ENQUEUE)
+    query(ENQUEUE)
         .bind(randomness.id(now))
         .bind("sms")
         .bind(to)
@@ -94,10 +98,10 @@ const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_atte
 
 /// How many messages there are of each channel.
 pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
-    sqlx::query_as(COUNT).fetch_all(connection).await
+    query_as(COUNT).fetch_all(connection).await
 }
 
 /// How many messages are still to be sent, or to be tried again.
 pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(COUNT_WAITING).fetch_one(connection).await
+    query_scalar(COUNT_WAITING).fetch_one(connection).await
 }

@@ -11,7 +11,7 @@ use crate::{
     Sandbox,
     auth::Staff,
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_as},
     error::{Failure, Form},
     loans::LoanStatus,
     mobile_money::Payment,
@@ -172,7 +172,7 @@ impl Claim {
     /// The customer's phone, when the loan may be paid to it.
     async fn may_be_paid(&self, connection: &mut Connection) -> Result<Msisdn, Failure> {
         let loan_id = &self.request.loan_id;
-        let (status, amount, phone_number): (LoanStatus, i64, Msisdn) = sqlx::query_as(LOAN)
+        let (status, amount, phone_number): (LoanStatus, i64, Msisdn) = query_as(LOAN)
             .bind(loan_id)
             .fetch_optional(&mut *connection)
             .await?
@@ -196,7 +196,7 @@ impl Claim {
     }
 
     async fn claim(&self, connection: &mut Connection, phone_number: Msisdn) -> Result<Claimed, Failure> {
-        sqlx::query(CLAIM)
+        query(CLAIM)
             .bind(&self.payout_id)
             .bind(&self.request.loan_id)
             .bind(&self.transaction_id)

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::{PATIENCE, PayoutStatus, Record, Reply, records};
 use crate::{
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_as},
     error::{Failure, Form},
 };
 
@@ -98,7 +98,7 @@ struct Kept {
     payout_id: Option<String>,
     request_id: String,
     problem: bool,
-    status: Option<u16>,
+    status: Option<i64>,
     body: Option<String>,
     created_at: UnixMillis,
 }
@@ -115,13 +115,13 @@ pub(super) async fn enter(
     form: &Form,
     now: UnixMillis,
 ) -> Result<Option<Reply>, Failure> {
-    sqlx::query(FORGET_OLD)
+    query(FORGET_OLD)
         .bind(&call.staff_id)
         .bind(&call.key.0)
         .bind(now.minus(KEPT))
         .execute(&mut *connection)
         .await?;
-    let entered = sqlx::query(ENTER)
+    let entered = query(ENTER)
         .bind(&call.staff_id)
         .bind(&call.key.0)
         .bind(&call.fingerprint)
@@ -129,13 +129,12 @@ pub(super) async fn enter(
         .bind(form.problem)
         .bind(now)
         .execute(&mut *connection)
-        .await?
-        .rows_affected();
+        .await?;
     if entered == 1 {
         return Ok(None);
     }
     let kept: Kept =
-        sqlx::query_as(FIND).bind(&call.staff_id).bind(&call.key.0).fetch_one(&mut *connection).await?;
+        query_as(FIND).bind(&call.staff_id).bind(&call.key.0).fetch_one(&mut *connection).await?;
     if kept.fingerprint != call.fingerprint {
         return Err(Failure::IdempotencyKeyReused);
     }
@@ -154,7 +153,8 @@ pub(super) async fn enter(
 
 impl Kept {
     fn reply(self) -> Result<Reply, Failure> {
-        let (Some(status), Some(body)) = (self.status, self.body) else {
+        let status = self.status.and_then(|status| u16::try_from(status).ok());
+        let (Some(status), Some(body)) = (status, self.body) else {
             return Err(Failure::Internal("a key without an answer".to_owned()));
         };
         Ok(Reply { status, body, problem: self.problem && status >= 400, replayed: true })
@@ -173,7 +173,7 @@ pub(super) async fn started(
     call: &Call,
     payout_id: &str,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(STARTED).bind(&call.staff_id).bind(&call.key.0).bind(payout_id).execute(connection).await?;
+    query(STARTED).bind(&call.staff_id).bind(&call.key.0).bind(payout_id).execute(connection).await?;
     Ok(())
 }
 
@@ -183,10 +183,10 @@ pub(super) async fn refused(
     call: &Call,
     reply: &Reply,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(REFUSED)
+    query(REFUSED)
         .bind(&call.staff_id)
         .bind(&call.key.0)
-        .bind(reply.status)
+        .bind(i64::from(reply.status))
         .bind(&reply.body)
         .execute(connection)
         .await?;
@@ -205,15 +205,19 @@ const ANSWER: &str = "
 /// forgotten.
 pub(super) async fn answer(connection: &mut Connection, record: Record) -> Result<Option<Reply>, Failure> {
     let payout_id = record.id.clone();
-    let kept: Option<Kept> =
-        sqlx::query_as(OF_PAYOUT).bind(&payout_id).fetch_optional(&mut *connection).await?;
+    let kept: Option<Kept> = query_as(OF_PAYOUT).bind(&payout_id).fetch_optional(&mut *connection).await?;
     let Some(kept) = kept else { return Ok(None) };
     if kept.status.is_some() {
         return Ok(Some(Reply { replayed: false, ..kept.reply()? }));
     }
     let form = Form { request_id: kept.request_id.into(), problem: kept.problem };
     let reply = Reply::of(record, &form)?;
-    sqlx::query(ANSWER).bind(&payout_id).bind(reply.status).bind(&reply.body).execute(connection).await?;
+    query(ANSWER)
+        .bind(&payout_id)
+        .bind(i64::from(reply.status))
+        .bind(&reply.body)
+        .execute(connection)
+        .await?;
     Ok(Some(reply))
 }
 
@@ -223,7 +227,7 @@ const FORGET_ALL_OLD: &str = "
 
 /// Forgets every key whose time is over.
 pub(super) async fn forget_old(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
-    sqlx::query(FORGET_ALL_OLD).bind(now.minus(KEPT)).bind(PayoutStatus::Pending).execute(connection).await?;
+    query(FORGET_ALL_OLD).bind(now.minus(KEPT)).bind(PayoutStatus::Pending).execute(connection).await?;
     Ok(())
 }
 

@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::{database::Connection, error::Failure};
+use crate::{
+    database::{Connection, query_as},
+    error::Failure,
+};
 
 /// Whether every shilling is where the books say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,7 +58,7 @@ const AUDIT: &str = "
 
 /// Holds our books against mobile money's.
 pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
-    let rows: Vec<(i64, i64, i64, i64, Option<String>)> = sqlx::query_as(AUDIT).fetch_all(connection).await?;
+    let rows: Vec<(i64, i64, i64, i64, Option<String>)> = query_as(AUDIT).fetch_all(connection).await?;
     let &(money_out, completed, pending, disagreements, _) =
         rows.first().ok_or_else(|| Failure::Internal("an audit without a total".to_owned()))?;
     let double_paid: Vec<String> = rows.into_iter().filter_map(|row| row.4).collect();

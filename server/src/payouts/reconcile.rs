@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_as, query_scalar},
     error::Failure,
     mobile_money::{Delivery, Status},
 };
@@ -85,7 +85,7 @@ async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(MAKE_DUE).bind(now).execute(connection).await?;
+                query(MAKE_DUE).bind(now).execute(connection).await?;
                 Ok(())
             })
         })
@@ -132,7 +132,7 @@ const IS_ANY_DUE: &str = "
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
     let now = sandbox.clock.now();
     let mut reader = sandbox.database.read().await?;
-    let due: i64 = sqlx::query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut *reader).await?;
+    let due: i64 = query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut *reader).await?;
     Ok(due > 0)
 }
 
@@ -160,16 +160,15 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let due: Vec<Open> =
-                    sqlx::query_as(DUE).bind(now).bind(TOGETHER).fetch_all(&mut *connection).await?;
+                    query_as(DUE).bind(now).bind(TOGETHER).fetch_all(&mut *connection).await?;
                 let mut leased = Vec::new();
                 for open in due {
-                    let mine = sqlx::query(LEASE)
+                    let mine = query(LEASE)
                         .bind(&open.payout_id)
                         .bind(open.checks)
                         .bind(now.plus(pause_after(open.checks)))
                         .execute(&mut *connection)
-                        .await?
-                        .rows_affected();
+                        .await?;
                     if mine == 1 {
                         leased.push(open);
                     }

@@ -3,7 +3,12 @@
 use serde::Serialize;
 
 use super::PayoutStatus;
-use crate::{clock::UnixMillis, database::Connection, error::Failure, lists};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query_as},
+    error::Failure,
+    lists,
+};
 
 /// A payout as history shows it; the fields are the contract's.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
@@ -82,7 +87,7 @@ impl lists::Row for Record {
 
 /// The record of one payout.
 pub(super) async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
-    Ok(sqlx::query_as(ONE).bind(payout_id).fetch_one(connection).await?)
+    Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 
 /// The loan's payout that is pending or completed; there is one at most.
@@ -90,5 +95,5 @@ pub(super) async fn live_record(
     connection: &mut Connection,
     loan_id: &str,
 ) -> Result<Option<Record>, Failure> {
-    Ok(sqlx::query_as(LIVE).bind(loan_id).fetch_optional(connection).await?)
+    Ok(query_as(LIVE).bind(loan_id).fetch_optional(connection).await?)
 }

@@ -5,7 +5,7 @@ use super::{PayoutStatus, Record, Reply, idempotency, records};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::Connection,
+    database::{Connection, query, query_scalar},
     error::Failure,
     mobile_money::{Answer, Refusal},
     outbox,
@@ -72,7 +72,7 @@ pub(super) async fn settle(
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let found: Option<String> =
-                    sqlx::query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
+                    query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
                 let Some(payout_id) = found else { return Ok(None) };
                 let (record, is_news) = settling.write_down(connection, &payout_id).await?;
                 let reply = idempotency::answer(connection, record.clone()).await?;
@@ -104,30 +104,29 @@ impl Settling {
     ) -> Result<(Record, bool), Failure> {
         let settled = match &self.verdict {
             Verdict::Paid(receipt) => {
-                sqlx::query(COMPLETE).bind(payout_id).bind(receipt).bind(self.now).execute(&mut *connection)
+                query(COMPLETE).bind(payout_id).bind(receipt).bind(self.now).execute(&mut *connection)
             }
-            Verdict::Refused(refusal) => sqlx::query(FAIL)
+            Verdict::Refused(refusal) => query(FAIL)
                 .bind(payout_id)
                 .bind(refusal.code())
                 .bind(refusal.text())
                 .bind(self.now)
                 .execute(&mut *connection),
-            Verdict::NotReceived => sqlx::query(FAIL)
+            Verdict::NotReceived => query(FAIL)
                 .bind(payout_id)
                 .bind(None::<&str>)
                 .bind("The payment request was not received by mobile money.")
                 .bind(self.now)
                 .execute(&mut *connection),
         }
-        .await?
-        .rows_affected();
+        .await?;
         let record = records::record(connection, payout_id).await?;
         if settled == 0 {
             self.check_agrees(&record);
             return Ok((record, false));
         }
         if let Verdict::Paid(receipt) = &self.verdict {
-            sqlx::query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
+            query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
             self.tell_customer(connection, &record, receipt).await?;
         }
         tracing::info!(

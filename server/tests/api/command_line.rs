@@ -8,9 +8,13 @@ use std::{
 };
 
 use insta::assert_snapshot;
+use mkopo::database::{Connection, Database};
 use serde_json::json;
 
-use crate::test_app::TestApp;
+use crate::{
+    store,
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, TestApp},
+};
 
 fn mkopo() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
@@ -43,7 +47,7 @@ fn refusal(output: &Output) -> String {
 /// may be in the middle of a write that the command has to wait for.
 async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
     let mut command = mkopo();
-    command.arg("user").args(arguments).env("MKOPO_DATA_DIR", data_dir);
+    command.arg("user").args(arguments).args(store::options(data_dir));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let password = password.to_owned();
     let run = tokio::task::spawn_blocking(move || {
@@ -75,12 +79,15 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_SMTP_URL", "http://mail.example.com"),
         ("MKOPO_SMTP_URL", "smtp://mkopo:a-mail-password@mail.example.com"),
         ("MKOPO_SMTP_FROM", "Mkopo"),
+        ("MKOPO_DATABASE_URL", "mysql://mkopo:a-database-password@localhost/mkopo"),
+        ("MKOPO_DATABASE_URL", "postgres://mkopo:a-database-password@localhost"),
     ]
     .into_iter()
     .map(|(variable, value)| {
         let said = start_with(variable, value);
         assert!(said.contains(variable), "{said}");
         assert!(!said.contains("a-short-secret") && !said.contains("a-mail-password"), "{said}");
+        assert!(!said.contains("a-database-password"), "{said}");
         said
     })
     .collect();
@@ -103,6 +110,97 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SMTP_URL is not right: a password must not be sent over the network as it is; use smtps:// or add ?tls=required.
     mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
     ");
+}
+
+#[test]
+fn a_database_of_a_newer_version_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let data_dir = folder.path().to_str().unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let database = match store::url(folder.path()) {
+            Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
+            None => Database::open_in(folder.path()).await.unwrap(),
+        };
+        let migrate = database.write(|connection: &mut Connection| {
+            Box::pin(async move {
+                connection
+                    .command(
+                        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                         VALUES (9999, 'of next year', TRUE, '', 1)",
+                    )
+                    .await?;
+                Ok(())
+            })
+        });
+        migrate.await.unwrap();
+        database.close().await;
+    });
+    let output = mkopo()
+        .arg("serve")
+        .args(["--listen", "127.0.0.1:0", "--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN])
+        .args(store::options(folder.path()))
+        .output()
+        .unwrap();
+    let said = refusal(&output);
+    let setting = if store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
+    assert!(said.contains("was made by a newer version of mkopo") && said.contains(setting), "{said}");
+    assert!(store::is_postgres() || said.contains(data_dir), "{said}");
+}
+
+#[test]
+fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password_being_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = store::url(folder.path()) else { return };
+    let (server, database) = url.rsplit_once('/').unwrap();
+    let server = server.split_once('@').unwrap().1;
+    store::administer("DROP ROLE IF EXISTS guarded");
+    store::administer("CREATE ROLE guarded LOGIN PASSWORD 'the-right-password'");
+    store::administer(&format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let said: Vec<String> = [
+        format!("postgres://guarded:a-wrong-password@{server}/{database}"),
+        format!("postgres://mkopo:a-wrong-password@{server}/no_such_database"),
+        format!("postgres://mkopo:a-wrong-password@{server}/{database}"),
+        format!("postgres://mkopo:a-wrong-password@{server}/{database}?sslmode=require"),
+        format!("postgres://mkopo:a-wrong-password@{closed}/{database}"),
+    ]
+    .into_iter()
+    .map(|url| {
+        let output = mkopo()
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--jwt-secret",
+                JWT_SECRET,
+                "--console-token",
+                CONSOLE_TOKEN,
+            ])
+            .env("MKOPO_DATABASE_URL", url)
+            .output()
+            .unwrap();
+        let said = refusal(&output);
+        assert!(said.contains("MKOPO_DATABASE_URL") && !said.contains("a-wrong-password"), "{said}");
+        said.replace(server, "[server]")
+            .replace(database, "[database]")
+            .replace(&closed.to_string(), "[closed]")
+    })
+    .collect();
+    assert_snapshot!(said.join("\n"), @"");
+}
+
+#[test]
+fn on_postgresql_what_servers_must_agree_on_must_be_given() {
+    let url = "postgres://mkopo:a-password@127.0.0.1:1/mkopo";
+    let start = |settings: &[(&str, &str)]| {
+        let mut command = mkopo();
+        let output =
+            command.arg("serve").env("MKOPO_DATABASE_URL", url).envs(settings.iter().copied()).output();
+        refusal(&output.unwrap())
+    };
+    assert_snapshot!(start(&[("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)]), @"");
+    assert_snapshot!(start(&[("MKOPO_JWT_SECRET", JWT_SECRET)]), @"");
 }
 
 #[test]

@@ -59,7 +59,11 @@ async fn the_token_opens_the_console_and_nothing_else() {
 async fn a_token_that_was_not_given_is_made_once_and_kept_from_others() {
     let folder = tempfile::tempdir().unwrap();
     let open = async || {
-        let settings = Settings { console_token: None, ..settings(folder.path().to_str().unwrap(), &[]) };
+        let settings = Settings {
+            console_token: None,
+            database_url: None,
+            ..settings(folder.path().to_str().unwrap(), &[])
+        };
         Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()
     };
     let welcome = open().await.console_token.welcome("http://127.0.0.1:8080");

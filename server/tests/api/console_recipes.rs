@@ -8,7 +8,10 @@ use std::{
 use mkopo::demo;
 use serde_json::{Value, json};
 
-use crate::test_app::{CONSOLE_TOKEN, disbursement_of, waiting};
+use crate::{
+    store,
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, waiting},
+};
 
 const RECIPES: &str = include_str!("../../../docs/console.md");
 
@@ -45,7 +48,8 @@ impl Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
             .arg("serve")
             .env("MKOPO_LISTEN", "127.0.0.1:0")
-            .env("MKOPO_DATA_DIR", data.path())
+            .args(store::options(data.path()))
+            .env("MKOPO_JWT_SECRET", JWT_SECRET)
             .env("MKOPO_DEMO", "true")
             .env("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)
             .stdin(Stdio::null())

@@ -6,11 +6,16 @@ use mkopo::{database::Connection, error::Failure};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::test_app::{TestApp, waiting};
+use crate::{
+    store,
+    test_app::{TestApp, waiting},
+};
 
 /// A write that can be counted.
 async fn move_on(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    sqlx::query("UPDATE version SET value = value + 1 WHERE name = 'sessions'").execute(connection).await?;
+    mkopo::database::query("UPDATE version SET value = value + 1 WHERE name = 'sessions'")
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -20,7 +25,7 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::raw_sql(sql).execute(connection).await?;
+                connection.command(sql).await?;
                 Ok(())
             })
         })
@@ -28,7 +33,7 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
 }
 
 async fn moves(app: &TestApp) -> i64 {
-    sqlx::query_scalar("SELECT value FROM version WHERE name = 'sessions'")
+    mkopo::database::query_scalar("SELECT value FROM version WHERE name = 'sessions'")
         .fetch_one(&mut *app.sandbox.database.read().await.unwrap())
         .await
         .unwrap()
@@ -56,7 +61,7 @@ async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
 
 #[tokio::test]
 async fn a_full_disk_is_a_failure_that_leaves_no_trace() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).collect();
@@ -128,11 +133,14 @@ async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
     let before = moves(&app).await;
     let free = occupy_writer(&app).await;
     // The reference to nothing is looked at when the commit comes.
-    let breaks_commit = write(
-        &app,
+    let owes_reference = if store::is_postgres() {
+        "CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED);
+         INSERT INTO debt (staff_id) VALUES ('nobody')"
+    } else {
         "PRAGMA defer_foreign_keys = ON;
-         INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ('x', 'nobody', 0, 0)",
-    );
+         INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ('x', 'nobody', 0, 0)"
+    };
+    let breaks_commit = write(&app, owes_reference);
     let (broken, paid, ()) = tokio::join!(breaks_commit, agent.disburse_with_key(loan, "key"), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         free.send(()).unwrap();

@@ -112,7 +112,7 @@ async fn reject(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap().to_owned();
     let rejected = app.sandbox.database.write(move |connection| {
         Box::pin(async move {
-            sqlx::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
+            mkopo::database::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
                 .bind(loan_id)
                 .execute(connection)
                 .await?;

@@ -82,7 +82,7 @@ fn step() -> impl Strategy<Value = Step> {
 async fn write(sandbox: &Sandbox, statement: &'static str, id: String, at: i64, amount: i64) {
     let write = sandbox.database.write(move |connection: &mut Connection| {
         Box::pin(async move {
-            sqlx::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
+            mkopo::database::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
             Ok(())
         })
     });

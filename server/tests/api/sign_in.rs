@@ -162,7 +162,10 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
     app.sign_in("agent").await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let (session_id, staff_id): (String, String) =
-        sqlx::query_as("SELECT session_id, staff_id FROM session").fetch_one(&mut *reader).await.unwrap();
+        mkopo::database::query_as("SELECT session_id, staff_id FROM session")
+            .fetch_one(&mut *reader)
+            .await
+            .unwrap();
     let right = claims(&session_id, &staff_id);
     let sign = |claims: &Value, algorithm: Algorithm, secret: &str| {
         encode(&Header::new(algorithm), claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap()
@@ -241,11 +244,11 @@ async fn a_change_of_whose_session_it_is_shows_at_once() {
     assert_eq!(there.with(&token).get("/api/v1/auth/me").await.json()["role"], "agent");
     for (statement, email) in [
         ("UPDATE staff SET role = 'supervisor' WHERE email = $1", "agent@mkopo.test"),
-        ("UPDATE staff SET is_active = 0 WHERE email = $1", "agent@mkopo.test"),
+        ("UPDATE staff SET is_active = FALSE WHERE email = $1", "agent@mkopo.test"),
     ] {
         let write = here.sandbox.database.write(move |connection: &mut mkopo::database::Connection| {
             Box::pin(async move {
-                sqlx::query(statement).bind(email).execute(connection).await?;
+                mkopo::database::query(statement).bind(email).execute(connection).await?;
                 Ok(())
             })
         });

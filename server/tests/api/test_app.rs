@@ -14,7 +14,7 @@ use mkopo::{
     Sandbox,
     clock::{Clock, UnixMillis},
     config::{Command, CommandLine, Settings},
-    database::Connection,
+    database::{Connection, query, query_as, query_scalar},
     demo,
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
@@ -24,13 +24,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::contract;
+use crate::{contract, store};
 
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
 
 /// What opens the console of a test's service.
 pub const CONSOLE_TOKEN: &str = "console-token-of-a-test";
+
+/// What signs the tokens of tests whose servers share a database.
+pub const JWT_SECRET: &str = "the-secret-of-the-servers-of-a-test";
 
 /// A service with the demo data, its clock held at [`NOON`].
 pub struct TestApp {
@@ -76,8 +79,19 @@ impl TestApp {
         self.data_dir.path()
     }
 
+    /// Like [`TestApp::start`], on `SQLite` whatever the others are on: for what only a file does.
+    pub async fn start_on_file() -> Self {
+        let data_dir = Arc::new(tempfile::tempdir().unwrap());
+        let settings = Settings { database_url: None, ..settings(data_dir.path().to_str().unwrap(), &[]) };
+        Self::open_with(data_dir, Clock::held_at(NOON), settings, 0).await
+    }
+
     async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
+        Self::open_with(data_dir, clock, settings, starts).await
+    }
+
+    async fn open_with(data_dir: Arc<TempDir>, clock: Clock, settings: Settings, starts: u64) -> Self {
         let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(7 + starts)).await.unwrap();
         let router = mkopo::router(sandbox.clone());
         Self { sandbox, clock, router, data_dir, starts }
@@ -143,12 +157,12 @@ impl TestApp {
         let (loan_id, phone) = (loan["loan_id"].as_str().unwrap().to_owned(), phone.to_owned());
         let change = self.sandbox.database.write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query("UPDATE loan SET amount = $2 WHERE loan_id = $1")
+                query("UPDATE loan SET amount = $2 WHERE loan_id = $1")
                     .bind(&loan_id)
                     .bind(amount)
                     .execute(&mut *connection)
                     .await?;
-                sqlx::query(
+                query(
                     "UPDATE customer SET phone_number = $2
                      WHERE customer_id = (SELECT customer_id FROM loan WHERE loan_id = $1)",
                 )
@@ -165,7 +179,7 @@ impl TestApp {
 
     /// How many SMS went out to that number.
     pub async fn texts_to(&self, phone: &str) -> i64 {
-        sqlx::query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
+        query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
             .bind(phone)
             .fetch_one(&mut *self.sandbox.database.read().await.unwrap())
             .await
@@ -209,7 +223,7 @@ impl TestApp {
                    next_attempt_at, last_error
             FROM outbox_message WHERE recipient = $1 ORDER BY position DESC LIMIT 1";
         let mut reader = self.sandbox.database.read().await.unwrap();
-        sqlx::query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
+        query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
     }
 
     /// The code in the newest message to `recipient`.
@@ -264,8 +278,12 @@ pub async fn send(router: Router, request: Request<Body>) -> Answer {
 /// The settings of a test: demo mode, in that data folder.
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
-    let line = ["mkopo", "serve", "--data-dir", data_dir, "--console-token", CONSOLE_TOKEN];
-    let command = CommandLine::parse_from(line.iter().chain(demo).chain(options)).command;
+    let secret = if store::is_postgres() { &["--jwt-secret", JWT_SECRET][..] } else { &[] };
+    let store = store::options(Path::new(data_dir));
+    let line = ["mkopo", "serve", "--console-token", CONSOLE_TOKEN];
+    let line = line.into_iter().chain(secret.iter().copied()).chain(store.iter().map(String::as_str));
+    let command =
+        CommandLine::parse_from(line.chain(demo.iter().copied()).chain(options.iter().copied())).command;
     let Command::Serve(settings) = command else { panic!("{command:?}") };
     settings
 }

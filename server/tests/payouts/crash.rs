@@ -7,21 +7,27 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
 use mkopo::{
-    Sandbox, clock::Clock, database::Connection, demo, mobile_money::ScenarioChange, payouts,
-    randomness::Randomness,
+    Sandbox, clock::Clock, config::Settings, database::Connection, demo, mobile_money::ScenarioChange,
+    payouts, randomness::Randomness,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::test_app::{disbursement_of, settings};
+use crate::{
+    store,
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
+};
 
 const CALLERS: usize = 8;
 
@@ -31,29 +37,38 @@ const MORE_CUSTOMERS: &str = "
     INSERT INTO customer
     SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
            status, account_id, account_number, account_status, credit_score, risk_level
-    FROM number, (SELECT * FROM customer LIMIT 1)";
+    FROM number, (SELECT * FROM customer LIMIT 1) AS one";
 
 const MORE_LOANS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 6000)
     INSERT INTO loan
     SELECT 'LN-X' || n, 'CUS-X' || n, 1000 + n, interest_rate_bp, term_months, purpose, 'APPROVED', 1000 + n,
            notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
-    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1)";
+    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
 
-async fn sandbox(folder: &Path, clock: Clock) -> Sandbox {
-    let settings = settings(folder.to_str().unwrap(), &[]);
+fn settings_of(folder: &Path) -> Settings {
+    settings(folder.to_str().unwrap(), &[])
+}
+
+async fn sandbox(settings: Settings, clock: Clock) -> Sandbox {
     Sandbox::open(settings, clock, Randomness::from_os()).await.unwrap()
 }
 
 /// A data folder with many loans to pay, and mobile money that takes a moment to answer.
 fn prepare() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
+    fill(settings_of(folder.path()));
+    folder
+}
+
+/// Many loans to pay, and mobile money that takes a moment to answer.
+pub fn fill(settings: Settings) {
     Runtime::new().unwrap().block_on(async {
-        let sandbox = sandbox(folder.path(), Clock::system()).await;
+        let sandbox = sandbox(settings, Clock::system()).await;
         let add = sandbox.database.write(|connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(MORE_CUSTOMERS).execute(&mut *connection).await?;
-                sqlx::query(MORE_LOANS).execute(connection).await?;
+                mkopo::database::query(MORE_CUSTOMERS).execute(&mut *connection).await?;
+                mkopo::database::query(MORE_LOANS).execute(connection).await?;
                 Ok(())
             })
         });
@@ -63,21 +78,25 @@ fn prepare() -> TempDir {
         sandbox.mobile_money.change_scenario(change).await.unwrap();
         sandbox.close(Duration::from_secs(5)).await;
     });
-    folder
 }
 
 /// The program as it runs for people.
-struct Server {
+pub struct Server {
     process: Child,
-    address: String,
+    pub address: String,
     /// Held open, as a terminal is.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
 impl Server {
     fn start(folder: &Path) -> Self {
+        Self::start_on(&store::options(folder))
+    }
+
+    /// One whose store those options name.
+    pub fn start_on(store: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-        Self::run(command.arg("serve"), folder)
+        Self::run(command.arg("serve"), store)
     }
 
     /// One that can't write more than so many bytes into any one file.
@@ -86,13 +105,15 @@ impl Server {
         let blocks = bytes / 512;
         // Without the signal, a write that is too much is an error, as on a disk that is full.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
-        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), folder)
+        let store = ["--data-dir".to_owned(), folder.to_str().unwrap().to_owned()];
+        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), &store)
     }
 
-    fn run(command: &mut Command, folder: &Path) -> Self {
+    fn run(command: &mut Command, store: &[String]) -> Self {
         let mut process = command
-            .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off", "--data-dir"])
-            .arg(folder)
+            .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
+            .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
+            .args(store)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -116,7 +137,7 @@ impl Drop for Server {
 }
 
 /// Status and body; none when the connection broke.
-fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u16, Value)> {
+pub fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u16, Value)> {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -135,7 +156,7 @@ fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u16, 
     Some((status, serde_json::from_str(body).ok()?))
 }
 
-fn sign_in(address: &str) -> String {
+pub fn sign_in(address: &str) -> String {
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
     let (_, body) = post(address, "/api/v1/auth/login", "", &credentials).unwrap();
     body["user"]["token"].as_str().unwrap().to_owned()
@@ -143,24 +164,24 @@ fn sign_in(address: &str) -> String {
 
 /// What callers have heard, for all lives of the server.
 #[derive(Default)]
-struct Heard {
+pub struct Heard {
     next_loan: usize,
     /// Loans whose call was not answered: to be asked again, with the same key.
     open: Vec<usize>,
     /// Receipts of loans that were said to be paid.
-    paid: HashMap<usize, String>,
+    pub paid: HashMap<usize, String>,
     refused: usize,
 }
 
-fn pay(address: &str, token: &str, loan: usize) -> Option<(u16, Value)> {
+pub fn pay(address: &str, token: &str, loan: usize) -> Option<(u16, Value)> {
     let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
     let headers = format!("authorization: Bearer {token}\r\nidempotency-key: key-{loan}\r\n");
     post(address, &format!("/api/v1/disbursements/LN-X{loan}/disburse"), &headers, &disbursement_of(&asked))
 }
 
-/// Pays loans until the server is gone, those first that were not answered before.
-fn keep_paying(address: &str, token: &str, heard: &Mutex<Heard>) {
-    loop {
+/// Pays loans until told, or until the server is gone, those first that were not answered before.
+pub fn keep_paying(address: &str, token: &str, heard: &Mutex<Heard>, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
         let loan = {
             let mut heard = heard.lock().unwrap();
             heard.open.pop().unwrap_or_else(|| {
@@ -197,7 +218,7 @@ fn pay_until_killed(server: Server, heard: &Mutex<Heard>, after: Duration) {
     let address = server.address.clone();
     thread::scope(|scope| {
         for _ in 0..CALLERS {
-            scope.spawn(|| keep_paying(&address, &token, heard));
+            scope.spawn(|| keep_paying(&address, &token, heard, &AtomicBool::new(false)));
         }
         thread::sleep(after);
         drop(server);
@@ -205,17 +226,17 @@ fn pay_until_killed(server: Server, heard: &Mutex<Heard>, after: Duration) {
 }
 
 /// Starts on what is left, lets minutes pass, and holds both books and what was heard together.
-fn check(folder: &Path, heard: &Heard) {
+pub fn check(settings: Settings, heard: &Heard) {
     Runtime::new().unwrap().block_on(async {
         let clock = Clock::system();
         clock.advance(Duration::from_mins(10));
-        let sandbox = sandbox(folder, clock).await;
+        let sandbox = sandbox(settings, clock).await;
         payouts::reconcile(&sandbox).await.unwrap();
         let mut reader = sandbox.database.read().await.unwrap();
         let audit = payouts::invariant(&mut reader).await.unwrap();
         assert!(audit.ok, "{audit:?}");
         assert_eq!(audit.pending, 2, "all but the demo's two have settled");
-        let receipts: HashMap<String, String> = sqlx::query_as::<_, (String, String)>(
+        let receipts: HashMap<String, String> = mkopo::database::query_as::<(String, String)>(
             "SELECT loan_id, receipt FROM payout WHERE receipt IS NOT NULL",
         )
         .fetch_all(&mut *reader)
@@ -226,7 +247,7 @@ fn check(folder: &Path, heard: &Heard) {
         for (loan, receipt) in &heard.paid {
             assert_eq!(receipts.get(&format!("LN-X{loan}")), Some(receipt), "a payout is lost");
         }
-        let texts: Vec<(String, i64)> = sqlx::query_as(
+        let texts: Vec<(String, i64)> = mkopo::database::query_as(
             "SELECT recipient, count(*) FROM outbox_message GROUP BY recipient HAVING count(*) > 1",
         )
         .fetch_all(&mut *reader)
@@ -253,7 +274,7 @@ fn kill_again_and_again(rounds: u64) {
         heard.paid.len(),
         heard.open.len()
     );
-    check(folder.path(), &heard);
+    check(settings_of(folder.path()), &heard);
 }
 
 #[test]
@@ -282,5 +303,5 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     pay_until_killed(Server::start(folder.path()), &heard, Duration::from_millis(1500));
     let heard = heard.into_inner().unwrap();
     assert!(heard.paid.len() > paid_before, "with room again, it pays again");
-    check(folder.path(), &heard);
+    check(settings_of(folder.path()), &heard);
 }

@@ -8,6 +8,9 @@
 mod contract;
 mod crash;
 mod schedules;
+mod servers;
+#[path = "../api/store.rs"]
+mod store;
 #[path = "../api/test_app.rs"]
 #[expect(dead_code, reason = "the API's tests use the rest")]
 mod test_app;

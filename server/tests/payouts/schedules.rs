@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::{Path, PathBuf},
+    path::Path,
     sync::LazyLock,
     time::Duration,
 };
@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
+use crate::store;
 use crate::test_app::{Answer, NOON, disbursement_of, request, send, settings, waiting};
 
 const LOANS: usize = 3;
@@ -147,10 +148,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for file in std::fs::read_dir(TEMPLATE.folder.path()).unwrap() {
-            let from: PathBuf = file.unwrap().path();
-            std::fs::copy(&from, folder.path().join(from.file_name().unwrap())).unwrap();
-        }
+        store::copy(TEMPLATE.folder.path(), folder.path());
         let clock = Clock::held_at(NOON);
         let mut world = Self {
             folder,
@@ -303,7 +301,7 @@ impl World {
         let (audit, records, texts) = life.runtime.block_on(async {
             let mut reader = life.sandbox.database.read().await.unwrap();
             let audit = payouts::invariant(&mut reader).await.unwrap();
-            let texts: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox_message")
+            let texts: i64 = mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
                 .fetch_one(&mut *reader)
                 .await
                 .unwrap();
@@ -356,7 +354,10 @@ impl World {
         let life = self.life();
         let texts: i64 = life.runtime.block_on(async {
             let mut reader = life.sandbox.database.read().await.unwrap();
-            sqlx::query_scalar("SELECT count(*) FROM outbox_message").fetch_one(&mut *reader).await.unwrap()
+            mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
+                .fetch_one(&mut *reader)
+                .await
+                .unwrap()
         });
         assert_eq!(texts, i64::try_from(LOANS).unwrap(), "one SMS for each loan");
         life.runtime.block_on(life.sandbox.close(Duration::ZERO));

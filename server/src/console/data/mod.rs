@@ -1,22 +1,31 @@
-//! The data as a whole: back to the demo data, or kept under a name and put back.
+//! The data as a whole: back to the demo data, kept under a name and put back, or copied into
+//! another store.
 
+mod copy;
 mod reset;
 pub mod snapshots;
 
+pub use copy::{Copied, copy};
 pub use reset::reset;
 
-use crate::database::Connection;
+use crate::database::{Connection, query};
 
 /// A table, and what is done with all of it.
 struct Table {
     name: &'static str,
     select: &'static str,
+    count: &'static str,
     empty: &'static str,
 }
 
 macro_rules! tables {
     ($($name:literal),*) => {
-        [$(Table { name: $name, select: concat!("SELECT * FROM ", $name), empty: concat!("DELETE FROM ", $name) }),*]
+        [$(Table {
+            name: $name,
+            select: concat!("SELECT * FROM ", $name),
+            count: concat!("SELECT count(*) FROM ", $name),
+            empty: concat!("DELETE FROM ", $name),
+        }),*]
     };
 }
 
@@ -39,6 +48,9 @@ const TABLES: [Table; 12] = tables![
     "outbox_message"
 ];
 
+/// The copies under a name, which reset and restore leave alone.
+const SNAPSHOT_TABLES: [Table; 2] = tables!["snapshot", "snapshot_table"];
+
 const FORGET_CHANGES: &str = "DELETE FROM loan_change";
 
 const MOVE_ALL_VERSIONS: &str = "UPDATE version SET value = value + 1";
@@ -47,24 +59,24 @@ const MOVE_ALL_VERSIONS: &str = "UPDATE version SET value = value + 1";
 /// comes now. The versions are no data: they only ever grow.
 async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
     for table in TABLES.iter().rev() {
-        sqlx::query(table.empty).execute(&mut *connection).await?;
+        query(table.empty).execute(&mut *connection).await?;
     }
-    sqlx::query(FORGET_CHANGES).execute(&mut *connection).await?;
-    sqlx::query(MOVE_ALL_VERSIONS).execute(connection).await?;
+    query(FORGET_CHANGES).execute(&mut *connection).await?;
+    query(MOVE_ALL_VERSIONS).execute(connection).await?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Database;
+    use crate::database::{Database, query_scalar};
 
     #[tokio::test]
     async fn no_table_is_forgotten() {
-        const NO_DATA: [&str; 4] = ["version", "loan_change", "snapshot", "snapshot_table"];
+        const NO_DATA: [&str; 2] = ["version", "loan_change"];
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(&folder.path().join("mkopo.db")).await.unwrap();
-        let mut there: Vec<String> = sqlx::query_scalar(
+        let mut there: Vec<String> = query_scalar(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
              AND substr(name, 1, 5) <> '_sqlx'",
         )
@@ -72,8 +84,13 @@ mod tests {
         .await
         .unwrap();
         there.sort();
-        let mut known: Vec<&str> =
-            ONE_ROW_TABLES.iter().chain(&TABLES).map(|table| table.name).chain(NO_DATA).collect();
+        let mut known: Vec<&str> = ONE_ROW_TABLES
+            .iter()
+            .chain(&TABLES)
+            .chain(&SNAPSHOT_TABLES)
+            .map(|table| table.name)
+            .chain(NO_DATA)
+            .collect();
         known.sort_unstable();
         assert_eq!(there, known);
     }

@@ -1,13 +1,18 @@
 //! Copies of the data under a name: saved, put back exactly as they were, removed.
 
-use std::fmt::Write;
-
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use sqlx::{AssertSqlSafe, Column, Row, TypeInfo, ValueRef};
+use serde::Serialize;
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
-use crate::{Sandbox, clock::UnixMillis, console, database::Connection, error::Failure};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    console,
+    database::{
+        Connection, query, query_as, query_scalar,
+        rows::{self, Rows},
+    },
+    error::Failure,
+};
 
 /// How many snapshots there may be.
 const AT_MOST: i64 = 100;
@@ -53,14 +58,7 @@ const ALL: &str = "SELECT name, saved_at FROM snapshot ORDER BY name";
 
 /// Every snapshot, by name.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Snapshot>, Failure> {
-    Ok(sqlx::query_as(ALL).fetch_all(connection).await?)
-}
-
-/// The rows of a table, and in which order their columns come.
-#[derive(Serialize, Deserialize)]
-struct Content {
-    columns: Vec<String>,
-    rows: Vec<Vec<Value>>,
+    Ok(query_as(ALL).fetch_all(connection).await?)
 }
 
 const COUNT: &str = "SELECT count(*) FROM snapshot WHERE name <> $1";
@@ -84,17 +82,18 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let others: i64 = sqlx::query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
+                let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
                 if others >= AT_MOST {
                     return Err(Failure::BadValue(format!(
                         "There are {AT_MOST} snapshots; remove one first"
                     )));
                 }
-                let saved = sqlx::query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
-                sqlx::query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
+                let saved = query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
+                query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
                 for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
-                    let content = read(connection, table.select).await?;
-                    sqlx::query(SAVE_TABLE)
+                    let content = serde_json::to_string(&rows::read(connection, table.select).await?)
+                        .map_err(|error| Failure::Internal(error.to_string()))?;
+                    query(SAVE_TABLE)
                         .bind(&name.0)
                         .bind(table.name)
                         .bind(content)
@@ -105,27 +104,6 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
             })
         })
         .await
-}
-
-/// A table's rows as JSON.
-async fn read(connection: &mut Connection, select: &'static str) -> Result<String, Failure> {
-    let rows = sqlx::query(select).fetch_all(connection).await?;
-    let columns =
-        rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
-    let rows = rows.iter().map(|row| (0..row.len()).map(|column| value(row, column)).collect());
-    let rows = rows.collect::<Result<Vec<Vec<Value>>, sqlx::Error>>()?;
-    let content = Content { columns: columns.unwrap_or_default(), rows };
-    serde_json::to_string(&content).map_err(|error| Failure::Internal(error.to_string()))
-}
-
-/// Tables hold texts and integers only.
-fn value(row: &sqlx::sqlite::SqliteRow, column: usize) -> Result<Value, sqlx::Error> {
-    let raw = row.try_get_raw(column)?;
-    if raw.is_null() {
-        return Ok(Value::Null);
-    }
-    let is_text = raw.type_info().name() == "TEXT";
-    Ok(if is_text { row.try_get::<String, _>(column)?.into() } else { row.try_get::<i64, _>(column)?.into() })
 }
 
 const IS_THERE: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
@@ -141,51 +119,29 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let found: i64 =
-                    sqlx::query_scalar(IS_THERE).bind(&name.0).fetch_one(&mut *connection).await?;
+                let found: i64 = query_scalar(IS_THERE).bind(&name.0).fetch_one(&mut *connection).await?;
                 if found == 0 {
                     return Err(name.missing());
                 }
                 empty(connection).await?;
                 for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                     // One that came with a later version was empty, or as it is.
-                    let saved: Option<String> = sqlx::query_scalar(SAVED_TABLE)
+                    let saved: Option<String> = query_scalar(SAVED_TABLE)
                         .bind(&name.0)
                         .bind(table.name)
                         .fetch_optional(&mut *connection)
                         .await?;
                     let Some(content) = saved else { continue };
-                    sqlx::query(table.empty).execute(&mut *connection).await?;
-                    let content: Content = serde_json::from_str(&content)
+                    query(table.empty).execute(&mut *connection).await?;
+                    let content: Rows = serde_json::from_str(&content)
                         .map_err(|error| Failure::Internal(error.to_string()))?;
-                    write(connection, table.name, content).await?;
+                    rows::insert(connection, table.name, &content).await?;
                 }
                 Ok(())
             })
         })
         .await?;
     console::take_over(sandbox).await
-}
-
-async fn write(connection: &mut Connection, table: &str, content: Content) -> Result<(), sqlx::Error> {
-    let mut insert = format!("INSERT INTO {table} ({}) VALUES (", content.columns.join(", "));
-    for number in 1..=content.columns.len() {
-        _ = write!(insert, "{}${number}", if number == 1 { "" } else { ", " });
-    }
-    insert.push(')');
-    for row in content.rows {
-        // Both names came of the database's own tables.
-        let mut query = sqlx::query(AssertSqlSafe(insert.clone()));
-        for value in row {
-            query = match value {
-                Value::String(text) => query.bind(text),
-                Value::Number(number) => query.bind(number.as_i64()),
-                _ => query.bind(None::<i64>),
-            };
-        }
-        query.execute(&mut *connection).await?;
-    }
-    Ok(())
 }
 
 const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
@@ -199,8 +155,8 @@ pub async fn remove(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                sqlx::query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
-                let removed = sqlx::query(REMOVE).bind(&name.0).execute(connection).await?.rows_affected();
+                query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
+                let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
                 if removed == 0 { Err(name.missing()) } else { Ok(()) }
             })
         })

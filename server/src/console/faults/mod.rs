@@ -14,7 +14,11 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
 use super::API;
-use crate::{Sandbox, console, database::Connection, error::Failure};
+use crate::{
+    Sandbox, console,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
 
 /// What a fault does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
@@ -203,7 +207,7 @@ const ALL: &str = "
 
 /// All faults, in the order in which they are tried.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Fault>, Failure> {
-    Ok(sqlx::query_as(ALL).fetch_all(connection).await?)
+    Ok(query_as(ALL).fetch_all(connection).await?)
 }
 
 const ADD: &str = "
@@ -225,7 +229,7 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
                 if all(connection).await?.len() >= AT_MOST {
                     return Err(Failure::BadValue(format!("There are {AT_MOST} faults; remove some first")));
                 }
-                sqlx::query(ADD)
+                query(ADD)
                     .bind(fault.id)
                     .bind(fault.method)
                     .bind(fault.path)
@@ -246,7 +250,7 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
     Ok(added)
 }
 
-const REMOVE: &str = "DELETE FROM fault WHERE $1 IS NULL OR fault_id = $1";
+const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_id = $1";
 
 /// Removes one fault, or all of them.
 ///
@@ -257,7 +261,7 @@ pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                let removed = sqlx::query(REMOVE).bind(&id).execute(connection).await?.rows_affected();
+                let removed = query(REMOVE).bind(&id).execute(connection).await?;
                 match id {
                     Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),
                     _ => Ok(()),
@@ -284,12 +288,12 @@ async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failu
                 let mut hit = Vec::new();
                 for fault in faults {
                     let drawn: Option<i64> =
-                        sqlx::query_scalar(DRAW).bind(&fault.id).fetch_optional(&mut *connection).await?;
+                        query_scalar(DRAW).bind(&fault.id).fetch_optional(&mut *connection).await?;
                     let Some(drawn) = drawn else { continue };
                     if !is_hit(fault.seed, drawn, fault.chance) {
                         continue;
                     }
-                    sqlx::query(HIT).bind(&fault.id).execute(&mut *connection).await?;
+                    query(HIT).bind(&fault.id).execute(&mut *connection).await?;
                     let is_last = fault.kind != Kind::Latency;
                     hit.push(fault);
                     if is_last {

@@ -1,0 +1,121 @@
+//! Which store is meant: `postgres://user:password@host/name`, or `sqlite:path/to/file`.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use sqlx::postgres::PgConnectOptions;
+
+/// A store. It may hold a password, and prints without.
+#[derive(Clone)]
+pub struct DatabaseUrl {
+    pub(super) engine: Engine,
+}
+
+#[derive(Clone)]
+pub(super) enum Engine {
+    Sqlite(PathBuf),
+    Postgres(Box<PgConnectOptions>),
+}
+
+impl DatabaseUrl {
+    /// Whether several servers may share it.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+}
+
+impl DatabaseUrl {
+    /// Whether it is a file that is not there.
+    pub fn is_missing(&self) -> bool {
+        matches!(&self.engine, Engine::Sqlite(file) if !file.exists())
+    }
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = String;
+
+    /// # Errors
+    /// What to give instead; it does not repeat what was given.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine"
+                .to_owned()
+        };
+        let (kind, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let engine = match kind {
+            "sqlite" => {
+                let file = rest.strip_prefix("//").unwrap_or(rest);
+                if file.is_empty() || file.contains(['?', '#']) || file == ":memory:" {
+                    return Err(wrong());
+                }
+                Engine::Sqlite(file.into())
+            }
+            "postgres" | "postgresql" if rest.starts_with("//") => {
+                let options: PgConnectOptions = text.parse().map_err(|_| wrong())?;
+                if options.get_database().is_none() {
+                    return Err(wrong());
+                }
+                Engine::Postgres(Box::new(options))
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(Self { engine })
+    }
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.engine {
+            Engine::Sqlite(file) => write!(f, "sqlite:{}", file.display()),
+            Engine::Postgres(options) => {
+                write!(f, "postgres://{}@", options.get_username())?;
+                match options.get_socket() {
+                    Some(folder) => write!(f, "{}", folder.display())?,
+                    None => write!(f, "{}:{}", options.get_host(), options.get_port())?,
+                }
+                write!(f, "/{}", options.get_database().unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DatabaseUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_prints_without_its_password() {
+        let url: DatabaseUrl =
+            "postgres://mkopo:s3cret@db.example.com:6432/loans?sslmode=require".parse().unwrap();
+        assert_eq!(url.to_string(), "postgres://mkopo@db.example.com:6432/loans");
+        assert_eq!(format!("{url:?}"), "DatabaseUrl(postgres://mkopo@db.example.com:6432/loans)");
+        assert!(url.is_shared());
+        for text in ["sqlite:data/mkopo.db", "sqlite://data/mkopo.db"] {
+            assert_eq!(text.parse::<DatabaseUrl>().unwrap().to_string(), "sqlite:data/mkopo.db");
+        }
+    }
+
+    #[test]
+    fn what_is_no_store_is_refused_without_being_repeated() {
+        for text in [
+            "",
+            "mkopo.db",
+            "mysql://mkopo:s3cret@localhost/loans",
+            "postgres:s3cret",
+            "postgres://mkopo:s3cret@localhost",
+            "postgres://mkopo:s3cret@localhost:no-port/loans",
+            "postgres://mkopo:s3cret@localhost/loans?sslmode=perhaps",
+            "sqlite:",
+            "sqlite::memory:",
+            "sqlite:file?mode=ro",
+        ] {
+            let refused = text.parse::<DatabaseUrl>().unwrap_err();
+            assert!(refused.starts_with("give postgres://user:password@host") && !refused.contains("s3cret"));
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What must be the same on `SQLite` and on PostgreSQL: the schema, and what every statement of the
+//! program means to them.
+
+use std::{collections::BTreeSet, path::Path};
+
+use mkopo::database::{Connection, Database, query_as, query_scalar};
+use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+
+use crate::store;
+
+/// Every Rust file under `folder`.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            // The store's own folder holds what only one engine is told.
+            if path.file_name().unwrap() != "database" {
+                found.extend(sources(&path));
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+    found
+}
+
+/// The string literals of a source, each with what stands before it; without its unit tests.
+fn literals(source: &str) -> Vec<(String, String)> {
+    let source = source.split("#[cfg(test)]").next().unwrap().replace("'\"'", "' '");
+    let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = code.collect::<Vec<_>>().join("\n").replace("\\\\", "");
+    let parts: Vec<String> =
+        code.replace("\\\"", "\u{1}").split('"').map(|part| part.replace('\u{1}', "\"")).collect();
+    parts.chunks_exact(2).map(|pair| (pair[0].trim_end().to_owned(), pair[1].clone())).collect()
+}
+
+/// Every statement that the program can send, wherever it stands in the sources.
+fn statements() -> Vec<String> {
+    const BEGINNINGS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
+    let mut statements = Vec::new();
+    for source in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+        let mut begun = None;
+        for (before, literal) in literals(&source) {
+            let is_whole = BEGINNINGS.iter().any(|beginning| literal.trim_start().starts_with(beginning));
+            let macro_name =
+                before.rsplit(|c: char| c.is_whitespace() || c == '(').nth(1).unwrap_or_default();
+            if is_whole && before.ends_with("concat!(") {
+                begun = Some(literal);
+            } else if is_whole {
+                statements.push(literal);
+            } else if before.ends_with("!(") && macro_name.starts_with("select_") {
+                statements.push(format!("{}{literal}", begun.as_ref().unwrap()));
+            }
+        }
+    }
+    statements
+}
+
+async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sqlx::Error> {
+    let sql = AssertSqlSafe(statement.to_owned()).into_sql_str();
+    match connection {
+        Connection::Sqlite(on) => (&mut **on).prepare(sql).await.map(|_| ()),
+        Connection::Postgres(on) => (&mut **on).prepare(sql).await.map(|_| ()),
+    }
+}
+
+#[tokio::test]
+async fn every_statement_is_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = match store::url(folder.path()) {
+        Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
+        None => Database::open_in(folder.path()).await.unwrap(),
+    };
+    let mut reader = database.read().await.unwrap();
+    let statements = statements();
+    assert!(statements.len() > 110, "{} found only", statements.len());
+    let mut refused = Vec::new();
+    for statement in &statements {
+        if let Err(error) = prepare(&mut reader, statement).await {
+            refused.push(format!("{error}: {statement}"));
+        }
+    }
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// What the migrations of an engine say of tables, indexes and rows that are always there, in the
+/// words of both.
+fn schema(engine: &str) -> BTreeSet<String> {
+    const TOLD: [&str; 5] =
+        ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "ALTER TABLE ", "INSERT INTO "];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(engine);
+    let mut schema = BTreeSet::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let code = text.lines().map(|line| line.split("--").next().unwrap()).collect::<Vec<_>>().join(" ");
+        for statement in code.split(';') {
+            let mut words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+            if let Some(name) = words.strip_prefix("CREATE TRIGGER ") {
+                let name = name.split(' ').next().unwrap().to_owned();
+                // PostgreSQL trims where it enters.
+                if name != "loan_change_trim" {
+                    schema.insert(format!("trigger {name}"));
+                }
+            }
+            // Those inside a trigger select what they insert.
+            let is_told = TOLD.iter().any(|told| words.starts_with(told))
+                && (!words.starts_with("INSERT") || words.contains(" VALUES "));
+            if is_told {
+                for column in ["is_active", "problem"] {
+                    let numeric = format!("{column} INTEGER NOT NULL CHECK ({column} IN (0, 1))");
+                    words = words.replace(&numeric, &format!("{column} BOOLEAN NOT NULL"));
+                }
+                for (sqlite, both) in [
+                    (
+                        "INTEGER PRIMARY KEY AUTOINCREMENT",
+                        "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+                    ),
+                    ("INTEGER", "BIGINT"),
+                    (") STRICT, WITHOUT ROWID", ")"),
+                    (") STRICT", ")"),
+                    (" COLLATE \"C\"", ""),
+                ] {
+                    words = words.replace(sqlite, both);
+                }
+                schema.insert(words);
+            }
+        }
+    }
+    schema
+}
+
+#[test]
+fn the_migrations_of_both_engines_say_the_same() {
+    let (sqlite, postgres) = (schema("sqlite"), schema("postgres"));
+    assert!(sqlite.len() > 50, "{} found only", sqlite.len());
+    let differing: Vec<&String> = sqlite.symmetric_difference(&postgres).collect();
+    assert!(differing.is_empty(), "{differing:#?}");
+}
+
+/// Tables with their columns, keys and indexes, as the engine itself tells them.
+const SQLITE_TELLS: &str = "
+    SELECT t.name, 'column ' || c.name || ' ' || CASE WHEN c.\"notnull\" OR c.pk THEN 'not null' ELSE 'null' END
+    FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'
+    UNION ALL
+    SELECT t.name, 'primary ' || group_concat(c.name, ',')
+    FROM sqlite_master AS t, (SELECT * FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk) AS c
+    WHERE t.type = 'table' GROUP BY t.name
+    UNION ALL
+    SELECT t.name, 'foreign ' || k.\"from\" || ' to ' || k.\"table\" || '.' || k.\"to\" || ' ' || lower(k.on_delete)
+    FROM sqlite_master AS t, pragma_foreign_key_list(t.name) AS k WHERE t.type = 'table'
+    UNION ALL
+    SELECT t.name, 'unique ' || (SELECT group_concat(name, ',') FROM pragma_index_info(i.name))
+    FROM sqlite_master AS t, pragma_index_list(t.name) AS i WHERE t.type = 'table' AND i.origin = 'u'
+    UNION ALL
+    SELECT tbl_name, 'index ' || name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL";
+
+const POSTGRES_TELLS: &str = "
+    SELECT table_name::text,
+           'column ' || column_name || ' ' || CASE is_nullable WHEN 'NO' THEN 'not null' ELSE 'null' END
+    FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL
+    SELECT conrelid::regclass::text,
+           CASE contype WHEN 'p' THEN 'primary ' ELSE 'unique ' END ||
+           (SELECT string_agg(attname, ',' ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS k (number, place)
+            JOIN pg_attribute ON attrelid = conrelid AND attnum = number)
+    FROM pg_constraint WHERE contype IN ('p', 'u') AND connamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT conrelid::regclass::text,
+           'foreign ' || mine.attname || ' to ' || confrelid::regclass || '.' || theirs.attname ||
+           CASE confdeltype WHEN 'c' THEN ' cascade' ELSE ' no action' END
+    FROM pg_constraint
+    JOIN pg_attribute AS mine ON mine.attrelid = conrelid AND mine.attnum = conkey[1]
+    JOIN pg_attribute AS theirs ON theirs.attrelid = confrelid AND theirs.attnum = confkey[1]
+    WHERE contype = 'f' AND connamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT tablename::text, 'index ' || indexname FROM pg_indexes WHERE schemaname = 'public'
+    AND indexname NOT IN (SELECT conname FROM pg_constraint)";
+
+async fn told(database: &Database, statement: &'static str) -> BTreeSet<(String, String)> {
+    let mut reader = database.read().await.unwrap();
+    let told: Vec<(String, String)> = query_as(statement).fetch_all(&mut reader).await.unwrap();
+    told.into_iter()
+        .filter(|(table, _)| !table.starts_with("_sqlx") && !table.starts_with("sqlite_"))
+        .collect()
+}
+
+#[tokio::test]
+async fn both_engines_have_the_same_tables_columns_keys_and_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = Database::open_in(folder.path()).await.unwrap();
+    let sqlite = told(&sqlite, SQLITE_TELLS).await;
+    assert!(sqlite.len() > 150, "{} told only", sqlite.len());
+    // Where there is one to be asked.
+    let Some(url) = store::url(folder.path()) else { return };
+    let postgres = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let postgres = told(&postgres, POSTGRES_TELLS).await;
+    let differing: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
+    assert!(differing.is_empty(), "{differing:#?}");
+}
+
+#[tokio::test]
+async fn texts_are_put_in_order_by_their_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = store::url(folder.path()) else { return };
+    let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let otherwise: Vec<String> = query_scalar(
+        "SELECT attrelid::regclass || '.' || attname FROM pg_index
+         JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+         WHERE atttypid = 'text'::regtype AND attcollation <> (SELECT oid FROM pg_collation WHERE collname = 'C')
+         AND indisunique AND attrelid::regclass::text NOT LIKE '%sqlx%'",
+    )
+    .fetch_all(&mut database.read().await.unwrap())
+    .await
+    .unwrap();
+    assert_eq!(otherwise, Vec::<String>::new());
+}

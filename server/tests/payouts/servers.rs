@@ -1,0 +1,400 @@
+//! Several real servers on one PostgreSQL, which is this test's own: killed at random moments, as
+//! PostgreSQL itself is, while callers pay loans out by all of them.
+//!
+//! They run where the tests are given a PostgreSQL (`e2e/postgres with …`).
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::Command,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use mkopo::config::Settings;
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    crash::{self, Heard, Server, fill, keep_paying, sign_in},
+    store,
+    test_app::{CONSOLE_TOKEN, disbursement_of, settings},
+};
+
+const SERVERS: usize = 3;
+
+/// A PostgreSQL of the test's own, which flushes every commit.
+struct Cluster {
+    folder: TempDir,
+    url: String,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = postgres(&["start", folder.path().to_str().unwrap()]);
+        Self { folder, url }
+    }
+
+    fn folder(&self) -> &str {
+        self.folder.path().to_str().unwrap()
+    }
+
+    fn stop(&self, mode: &str) {
+        postgres(&["stop", self.folder(), mode]);
+    }
+
+    fn start_again(&self) {
+        assert_eq!(postgres(&["start", self.folder()]), self.url, "the same port");
+    }
+
+    /// What every command is told of the store.
+    fn options(&self) -> [String; 4] {
+        let folder = self.folder.path().join("data");
+        ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), self.url.clone()]
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { database_url: Some(self.url.parse().unwrap()), ..settings(self.folder(), &[]) }
+    }
+
+    fn servers(&self) -> Vec<Server> {
+        (0..SERVERS).map(|_| Server::start_on(&self.options())).collect()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.stop("immediate");
+    }
+}
+
+/// What `e2e/postgres` prints.
+fn postgres(arguments: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/postgres");
+    let output = Command::new(script).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// What came back.
+struct Answer {
+    status: u16,
+    head: String,
+    body: Value,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.head.lines().filter_map(|line| line.split_once(": "));
+        headers.find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+    }
+}
+
+/// Calls a server; none when it is not there to be called, or its answer breaks off.
+fn try_call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Option<Answer> {
+    let mut stream = TcpStream::connect(&server.address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(25))).ok()?;
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_str(body).ok()? };
+    Some(Answer { status, head: head.to_owned(), body })
+}
+
+fn call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
+    try_call(server, method, path, token, body).unwrap()
+}
+
+fn get(server: &Server, path: &str, token: &str) -> Answer {
+    call(server, "GET", path, token, None)
+}
+
+fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    let answer = call(server, method, &format!("/console/api{path}"), CONSOLE_TOKEN, body);
+    assert!((200..300).contains(&answer.status), "{path}: {}", answer.body);
+    answer
+}
+
+const PENDING: &str = "/api/v1/disbursements/pending";
+const RECORDS: &str = "/api/v1/disbursement-records";
+
+/// Asks again until it is so.
+fn wait_until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + patience;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}: not within {patience:?}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The one loan of [`fill`] with that number, paid without a key.
+fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
+    let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
+    let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
+    call(server, "POST", &path, token, Some(&disbursement_of(&asked)))
+}
+
+#[test]
+fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    fill(cluster.settings());
+    let servers = cluster.servers();
+    let token = sign_in(&servers[0].address);
+    let answers: Vec<Answer> = thread::scope(|scope| {
+        let calls: Vec<_> = (0..500)
+            .map(|number| {
+                let (server, token) = (&servers[number % SERVERS], &token);
+                scope.spawn(move || pay_once(server, token, 7))
+            })
+            .collect();
+        calls.into_iter().map(|call| call.join().unwrap()).collect()
+    });
+    let paid: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 200).collect();
+    assert_eq!(paid.len(), 1);
+    for answer in &answers {
+        // The one that paid has the loan; the others hear of it.
+        assert!(matches!(answer.status, 200 | 409), "{} {}", answer.status, answer.body);
+    }
+    for server in &servers {
+        let records = get(server, RECORDS, &token).body;
+        let of_loan = records.as_array().unwrap().iter().filter(|record| record["loan_id"] == "LN-X7");
+        assert_eq!(
+            of_loan.map(|record| &record["mpesa_ref"]).collect::<Vec<_>>(),
+            [&paid[0].body["mpesa_ref"]]
+        );
+        assert_eq!(console(server, "GET", "/invariant", None).body["ok"], true);
+    }
+}
+
+#[test]
+fn what_one_server_does_holds_on_the_others_at_their_next_call() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let [one, two, three] = &cluster.servers()[..] else { unreachable!() };
+    let token = sign_in(&one.address);
+
+    // Lists.
+    let before = get(two, PENDING, &token);
+    let (etag, records) = (before.header("etag").unwrap(), get(two, RECORDS, &token).body);
+    let loans = before.body.as_array().unwrap();
+    let loan = loans
+        .iter()
+        .find(|loan| loan["disbursement_status"] == "NOT_STARTED" && loan["notes"].is_null())
+        .unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let paid = call(three, "POST", &path, &token, Some(&disbursement_of(loan)));
+    assert_eq!(paid.status, 200, "{}", paid.body);
+    let after = get(two, PENDING, &token);
+    assert_ne!(after.header("etag"), Some(etag));
+    assert_eq!(after.body.as_array().unwrap().len(), loans.len() - 1);
+    let records_after = get(two, RECORDS, &token).body;
+    assert_eq!(records_after.as_array().unwrap().len(), records.as_array().unwrap().len() + 1);
+
+    // A message that another server writes ends the wait for it.
+    let began = Instant::now();
+    let heard = thread::scope(|scope| {
+        let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=10s", None));
+        thread::sleep(Duration::from_millis(300));
+        let asked = call(
+            three,
+            "POST",
+            "/api/v1/auth/request-signin-otp",
+            "",
+            Some(&json!({"email": "supervisor@mkopo.test"})),
+        );
+        assert_eq!(asked.status, 200, "{}", asked.body);
+        waiting.join().unwrap()
+    });
+    assert!(heard.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(3), "{}", heard.body);
+
+    // Limits: nine wrong passwords, three by each server, are the most there are.
+    let wrong = json!({"email": "admin@mkopo.test", "password": "not this one"});
+    for number in 0..9 {
+        let server = [one, two, three][number % SERVERS];
+        assert_eq!(call(server, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
+    }
+    for server in [one, two, three] {
+        assert_eq!(call(server, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 429);
+    }
+
+    // The clock, also where no session is asked for: the limit is over.
+    console(three, "PUT", "/clock", Some(&json!({"advance": "20m"})));
+    assert_eq!(call(one, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
+    let shown = |server| console(server, "GET", "/clock", None).body["offset_ms"].as_i64().unwrap();
+    assert_eq!((shown(one), shown(two)), (1_200_000, 1_200_000));
+
+    // Faults, and their end.
+    let fault = json!({"path": PENDING, "kind": "status", "status": 502});
+    console(one, "POST", "/faults", Some(&fault));
+    assert_eq!(get(two, PENDING, &token).status, 502);
+    assert_eq!(get(three, PENDING, &token).status, 502);
+    console(two, "DELETE", "/faults", None);
+    assert_eq!(get(one, PENDING, &token).status, 200);
+
+    // The scenario.
+    console(one, "PUT", "/scenario", Some(&json!({"next": ["unregistered_customer"]})));
+    let loan =
+        &after.body.as_array().unwrap().iter().rev().find(|loan| loan["notes"].is_null()).unwrap().clone();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    let refused = call(two, "POST", &path, &token, Some(&disbursement_of(loan)));
+    assert_eq!(refused.body["result_code"], "2040", "{}", refused.body);
+
+    // Sessions.
+    assert_eq!(get(one, "/api/v1/auth/me", &token).status, 200);
+    assert_eq!(call(two, "POST", "/api/v1/auth/logout", &token, None).status, 204);
+    for server in [one, three, two] {
+        assert_eq!(get(server, PENDING, &token).status, 401);
+    }
+
+    // A reset.
+    let token = sign_in(&three.address);
+    assert_eq!(get(one, PENDING, &token).status, 200);
+    console(two, "POST", "/data/reset", None);
+    assert_eq!(get(one, PENDING, &token).status, 401);
+    assert_eq!((shown(one), shown(three)), (0, 0));
+    let token = sign_in(&one.address);
+    assert_eq!(get(three, PENDING, &token).body.as_array().unwrap().len(), loans.len());
+}
+
+#[test]
+fn servers_that_start_at_once_on_an_empty_database_make_its_tables_and_data_once() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let servers: Vec<Server> = thread::scope(|scope| {
+        let starting: Vec<_> =
+            (0..SERVERS).map(|_| scope.spawn(|| Server::start_on(&cluster.options()))).collect();
+        starting.into_iter().map(|server| server.join().unwrap()).collect()
+    });
+    let token = sign_in(&servers[0].address);
+    for server in &servers {
+        assert_eq!(console(server, "GET", "/staff", None).body.as_array().unwrap().len(), 4);
+        assert_eq!(get(server, PENDING, &token).body.as_array().unwrap().len(), 24);
+        assert_eq!(get(server, RECORDS, &token).body.as_array().unwrap().len(), 60);
+        assert_eq!(console(server, "GET", "/invariant", None).body["ok"], true);
+    }
+}
+
+#[test]
+fn without_postgresql_calls_are_told_to_come_again_and_do_well_once_it_is_back() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let server = Server::start_on(&cluster.options());
+    let token = sign_in(&server.address);
+    let login = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+    for mode in ["immediate", "fast"] {
+        let pending = get(&server, PENDING, &token).body;
+        cluster.stop(mode);
+        for (method, path, body) in [
+            ("GET", "/readyz", None),
+            ("GET", PENDING, None),
+            ("GET", RECORDS, None),
+            ("POST", "/api/v1/auth/login", Some(&login)),
+            ("POST", "/api/v1/auth/logout", None),
+        ] {
+            let answer = call(&server, method, path, &token, body);
+            assert_eq!(answer.status, 503, "{path}: {}", answer.body);
+            assert!(answer.header("retry-after").is_some(), "{path}: {}", answer.head);
+        }
+        assert_eq!(get(&server, "/healthz", "").status, 200);
+        assert_eq!(get(&server, "/api/v1/openapi.json", "").status, 200);
+        cluster.start_again();
+        wait_until("ready", Duration::from_secs(10), || get(&server, "/readyz", "").status == 200);
+        assert_eq!(get(&server, PENDING, &token).body, pending);
+        assert_eq!(call(&server, "POST", "/api/v1/auth/login", "", Some(&login)).status, 200);
+    }
+}
+
+/// Pays by all servers at once while, in each round, one server is killed and started again, and
+/// in some rounds PostgreSQL itself is stopped as when the power goes.
+fn kill_servers_again_and_again(rounds: u64) {
+    let cluster = Cluster::start();
+    fill(cluster.settings());
+    let heard = Mutex::new(Heard::default());
+    let mut servers = cluster.servers();
+    let mut rng = ChaCha12Rng::seed_from_u64(6);
+    for round in 0..rounds {
+        let token = sign_in(&servers[0].address);
+        let is_over = AtomicBool::new(false);
+        let killed = rng.random_range(0..SERVERS);
+        let after = Duration::from_millis(rng.random_range(50..400));
+        let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
+        thread::scope(|scope| {
+            for caller in 0..3 * SERVERS {
+                let (address, token, heard, is_over) =
+                    (&addresses[caller % SERVERS], &token, &heard, &is_over);
+                scope.spawn(move || {
+                    // It returns when its server is gone, or says that the store is.
+                    while !is_over.load(Ordering::Relaxed) {
+                        keep_paying(address, token, heard, is_over);
+                        thread::sleep(Duration::from_millis(20));
+                    }
+                });
+            }
+            thread::sleep(after);
+            if round % 3 == 2 {
+                cluster.stop("immediate");
+                thread::sleep(Duration::from_millis(100));
+                cluster.start_again();
+                thread::sleep(Duration::from_millis(300));
+            } else {
+                servers.remove(killed);
+                thread::sleep(Duration::from_millis(100));
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        if servers.len() < SERVERS {
+            servers.push(Server::start_on(&cluster.options()));
+        }
+        wait_until("ready", Duration::from_secs(10), || {
+            servers.iter().all(|server| get(server, "/readyz", "").status == 200)
+        });
+    }
+    // Those that live take over what the killed ones left: minutes later nothing is open.
+    console(&servers[0], "PUT", "/clock", Some(&json!({"advance": "10m"})));
+    wait_until("settled", Duration::from_secs(60), || {
+        console(&servers[1], "GET", "/invariant", None).body["pending"] == 2
+    });
+    drop(servers);
+    let heard = heard.into_inner().unwrap();
+    assert!(heard.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", heard.paid.len());
+    println!("{rounds} rounds: {} paid and heard", heard.paid.len());
+    crash::check(cluster.settings(), &heard);
+}
+
+#[test]
+fn servers_and_postgresql_that_are_killed_lose_nothing_and_pay_nothing_twice() {
+    if store::is_postgres() {
+        kill_servers_again_and_again(6);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn servers_and_postgresql_that_are_killed_again_and_again_lose_nothing_and_pay_nothing_twice() {
+    kill_servers_again_and_again(36);
+}
