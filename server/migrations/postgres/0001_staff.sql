@@ -38,7 +38,7 @@ CREATE INDEX session_open_by_staff ON session (staff_id) WHERE ended_at IS NULL;
 -- code, to say how long ago it was sent.
 CREATE TABLE one_time_code (
     staff_id    TEXT COLLATE "C" NOT NULL REFERENCES staff (staff_id),
-    purpose     TEXT NOT NULL CHECK (purpose IN ('sign_in', 'password_reset')),
+    purpose     TEXT COLLATE "C" NOT NULL CHECK (purpose IN ('sign_in', 'password_reset')),
     -- Keyed by the deployment's secret: a million tries on a stolen database find nothing.
     fingerprint TEXT NOT NULL,
     wrong_tries BIGINT NOT NULL,

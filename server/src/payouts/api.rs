@@ -81,6 +81,9 @@ async fn disburse(
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Failure> {
+    if loan_id.contains('\0') {
+        return Err(Failure::LoanNotFound(loan_id));
+    }
     let key = idempotency_key(&headers)?;
     let wire = WireRequest::read(&body)?;
     let call = key.map(|key| Call::new(session.staff.staff_id.clone(), key, &loan_id, &body));

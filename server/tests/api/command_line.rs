@@ -109,6 +109,8 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SMTP_URL is not right: give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_SMTP_URL is not right: a password must not be sent over the network as it is; use smtps:// or add ?tls=required.
     mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
+    mkopo: MKOPO_DATABASE_URL is not right: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_DATABASE_URL is not right: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     ");
 }
 
@@ -187,7 +189,13 @@ fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password
             .replace(&closed.to_string(), "[closed]")
     })
     .collect();
-    assert_snapshot!(said.join("\n"), @"");
+    assert_snapshot!(said.join("\n"), @r#"
+    mkopo: can't open the database postgres://guarded@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: password authentication failed for user "guarded"
+    mkopo: can't open the database postgres://mkopo@[server]/no_such_database; set MKOPO_DATABASE_URL to one that can be written: database "no_such_database" does not exist
+    mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: it can only be read
+    mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: error occurred while attempting to establish a TLS connection: server does not support TLS
+    mkopo: can't open the database postgres://mkopo@[closed]/[database]; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    "#);
 }
 
 #[test]
@@ -195,12 +203,15 @@ fn on_postgresql_what_servers_must_agree_on_must_be_given() {
     let url = "postgres://mkopo:a-password@127.0.0.1:1/mkopo";
     let start = |settings: &[(&str, &str)]| {
         let mut command = mkopo();
-        let output =
-            command.arg("serve").env("MKOPO_DATABASE_URL", url).envs(settings.iter().copied()).output();
+        let output = command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .env("MKOPO_DATABASE_URL", url)
+            .envs(settings.iter().copied())
+            .output();
         refusal(&output.unwrap())
     };
-    assert_snapshot!(start(&[("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)]), @"");
-    assert_snapshot!(start(&[("MKOPO_JWT_SECRET", JWT_SECRET)]), @"");
+    assert_snapshot!(start(&[("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)]), @"mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given, the same to all servers");
+    assert_snapshot!(start(&[("MKOPO_JWT_SECRET", JWT_SECRET)]), @"mkopo: MKOPO_CONSOLE_TOKEN is missing: on PostgreSQL it must be given, the same to all servers");
 }
 
 #[test]

@@ -143,9 +143,8 @@ const SQLITE_TELLS: &str = "
     SELECT t.name, 'column ' || c.name || ' ' || CASE WHEN c.\"notnull\" OR c.pk THEN 'not null' ELSE 'null' END
     FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'
     UNION ALL
-    SELECT t.name, 'primary ' || group_concat(c.name, ',')
-    FROM sqlite_master AS t, (SELECT * FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk) AS c
-    WHERE t.type = 'table' GROUP BY t.name
+    SELECT t.name, 'primary ' || group_concat(c.name, ',' ORDER BY c.pk)
+    FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND c.pk > 0 GROUP BY t.name
     UNION ALL
     SELECT t.name, 'foreign ' || k.\"from\" || ' to ' || k.\"table\" || '.' || k.\"to\" || ' ' || lower(k.on_delete)
     FROM sqlite_master AS t, pragma_foreign_key_list(t.name) AS k WHERE t.type = 'table'

@@ -23,7 +23,7 @@ static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     let name = format!("template_{}", std::process::id());
     administer(&format!("CREATE DATABASE {name}"));
     let url = url_of(&name);
-    run(async move {
+    run(async move || {
         let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
         database.close().await;
     });
@@ -87,7 +87,7 @@ fn url_of(database: &str) -> String {
 /// Runs one statement outside of all tests' databases.
 pub fn administer(statement: &str) {
     let (url, statement) = (POSTGRES.clone().unwrap(), statement.to_owned());
-    run(async move {
+    run(async move || {
         let mut connection = PgConnection::connect(&url).await.unwrap();
         let mut tries = 0;
         // Connections to a template that was just closed take a moment to end.
@@ -101,8 +101,8 @@ pub fn administer(statement: &str) {
     });
 }
 
-/// Runs `future` to its end, on a thread of its own: the caller's may be one that must not wait.
-fn run(future: impl Future<Output = ()> + Send + 'static) {
+/// Runs `task` to its end, on a thread of its own: the caller's may be one that must not wait.
+fn run(task: impl AsyncFnOnce() + Send + 'static) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    thread::spawn(move || runtime().block_on(future)).join().unwrap();
+    thread::spawn(move || runtime().block_on(task())).join().unwrap();
 }

@@ -278,7 +278,8 @@ pub async fn send(router: Router, request: Request<Body>) -> Answer {
 /// The settings of a test: demo mode, in that data folder.
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
-    let secret = if store::is_postgres() { &["--jwt-secret", JWT_SECRET][..] } else { &[] };
+    let needs_secret = store::is_postgres() && !options.contains(&"--jwt-secret");
+    let secret = if needs_secret { &["--jwt-secret", JWT_SECRET][..] } else { &[] };
     let store = store::options(Path::new(data_dir));
     let line = ["mkopo", "serve", "--console-token", CONSOLE_TOKEN];
     let line = line.into_iter().chain(secret.iter().copied()).chain(store.iter().map(String::as_str));

@@ -257,6 +257,9 @@ const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_
 /// # Errors
 /// [`Failure::FaultNotFound`].
 pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure> {
+    if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
+        return Err(Failure::FaultNotFound(id.clone()));
+    }
     sandbox
         .database
         .write(move |connection: &mut Connection| {
