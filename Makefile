@@ -49,8 +49,9 @@ fuzz: tools python ## Send the service many more requests made from its contract
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long forms of the payout tests: random schedules, kills, a failing disk
-	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture
+soak: tools ## Run the long forms of the payout tests: random schedules, kills, a failing disk, many servers
+	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
+	@e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
 bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts and long tables, as ratios in one run

@@ -90,7 +90,7 @@ async fn fill(folder: &Path, loans: i64) {
     let count = |database: Database| async move {
         let mut reader = database.read().await.unwrap();
         let waiting = "SELECT count(*) FROM loan WHERE status = 'APPROVED'";
-        mkopo::database::query_scalar::<i64>(waiting).fetch_one(&mut *reader).await.unwrap()
+        mkopo::database::query_scalar::<i64>(waiting).fetch_one(&mut reader).await.unwrap()
     };
     let missing = loans - count(database.clone()).await;
     database.close().await;

@@ -107,7 +107,7 @@ impl Metrics {
 
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
         let mut reader = sandbox.database.read().await?;
-        self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut *reader).await?);
+        self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
         self.outbox_waiting.set(crate::outbox::count_waiting(&mut reader).await?);
         for (channel, messages) in crate::outbox::count_by_channel(&mut reader).await? {
             self.outbox.with_label_values(&[&channel]).set(messages);

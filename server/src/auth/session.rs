@@ -172,7 +172,7 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
     let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
     let mut reader = sandbox.database.read().await?;
     let found: Option<Found> =
-        query_as(FIND).bind(&claims.jti).bind(&claims.sub).bind(now).fetch_optional(&mut *reader).await?;
+        query_as(FIND).bind(&claims.jti).bind(&claims.sub).bind(now).fetch_optional(&mut reader).await?;
     let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
     let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
     let session = Arc::new(Session { session_id: claims.jti, staff });

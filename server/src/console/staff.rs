@@ -45,7 +45,7 @@ const ACCOUNTS: &str = "
 pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
     let mut reader = sandbox.database.read().await?;
     let now = sandbox.clock.now();
-    Ok(query_as(ACCOUNTS).bind(now).bind(None::<Email>).fetch_all(&mut *reader).await?)
+    Ok(query_as(ACCOUNTS).bind(now).bind(None::<Email>).fetch_all(&mut reader).await?)
 }
 
 /// The account of `email`.

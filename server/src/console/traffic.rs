@@ -14,13 +14,13 @@ use axum::{
     extract::{Request, State},
     http::{Method, StatusCode, Uri, header},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    API,
+    API, catch_up,
     faults::{
         Kind,
         inject::{Cut, Hit, inject},
@@ -143,7 +143,12 @@ impl Traffic {
 }
 
 /// Has a call see what is set in the console, gives it its faults, and keeps it and its answer.
-pub async fn record(State(sandbox): State<Sandbox>, form: Form, mut request: Request, next: Next) -> Response {
+pub async fn record(
+    State(sandbox): State<Sandbox>,
+    form: Form,
+    mut request: Request,
+    next: Next,
+) -> Response {
     if let Err(failure) = catch_up(&sandbox, &mut request).await {
         return failure.into_response();
     }

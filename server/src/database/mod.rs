@@ -163,7 +163,7 @@ impl Database {
             .acquire_timeout(READER_WITHIN)
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
-        let way = writer::Way::Sqlite(options);
+        let way = writer::Way::Sqlite(Box::new(options));
         Ok(Self::with(Readers::Sqlite(readers), way, connection.into(), together_at_most))
     }
 

@@ -60,14 +60,11 @@ pub async fn copy(
     }
 }
 
-async fn copy_stream<R: Row>(
+async fn copy_stream<R: Readable>(
     rows: impl Stream<Item = Result<R, sqlx::Error>>,
     to: &mut Connection,
     table: &str,
-) -> Result<(), Failure>
-where
-    R: Readable,
-{
+) -> Result<(), Failure> {
     let mut chunks = std::pin::pin!(rows.try_chunks(IN_HAND));
     while let Some(chunk) = chunks.try_next().await.map_err(|error| error.1)? {
         insert(to, table, &R::all(&chunk)?).await?;

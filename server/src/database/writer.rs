@@ -86,7 +86,7 @@ where
 
 /// How the writer reaches its store, and what it says there besides the statements of its work.
 pub(super) enum Way {
-    Sqlite(SqliteConnectOptions),
+    Sqlite(Box<SqliteConnectOptions>),
     Postgres(Box<PgConnectOptions>),
 }
 

@@ -39,8 +39,8 @@ pub async fn seed(
     mut progress: impl FnMut(u32),
 ) -> anyhow::Result<()> {
     let mut reader = database.read().await?;
-    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *reader).await?;
-    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *reader).await?;
+    let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut reader).await?;
+    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut reader).await?;
     drop(reader);
     anyhow::ensure!(
         !staff.is_empty(),

@@ -84,7 +84,7 @@ pub async fn answer<R: Row>(
         .bind(&page.after.id)
         // One more, to know whether there is another page.
         .bind(i64::from(page.limit) + 1)
-        .fetch_all(&mut *reader)
+        .fetch_all(&mut reader)
         .await?;
     drop(reader);
     let is_last = rows.len() <= limit;

@@ -73,7 +73,7 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
 
 async fn is_any(sandbox: &Sandbox, question: &'static str, now: UnixMillis) -> Result<bool, Failure> {
     let mut reader = sandbox.database.read().await?;
-    let count: i64 = query_scalar(question).bind(now).fetch_one(&mut *reader).await?;
+    let count: i64 = query_scalar(question).bind(now).fetch_one(&mut reader).await?;
     Ok(count > 0)
 }
 

@@ -132,7 +132,7 @@ const IS_ANY_DUE: &str = "
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
     let now = sandbox.clock.now();
     let mut reader = sandbox.database.read().await?;
-    let due: i64 = query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut *reader).await?;
+    let due: i64 = query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut reader).await?;
     Ok(due > 0)
 }
 

@@ -34,7 +34,7 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
 
 async fn moves(app: &TestApp) -> i64 {
     mkopo::database::query_scalar("SELECT value FROM version WHERE name = 'sessions'")
-        .fetch_one(&mut *app.sandbox.database.read().await.unwrap())
+        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
         .await
         .unwrap()
 }

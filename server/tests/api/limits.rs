@@ -38,7 +38,7 @@ fn passed(heard: &[StatusCode]) -> usize {
 
 async fn rows(app: &TestApp) -> i64 {
     let mut reader = app.sandbox.database.read().await.unwrap();
-    mkopo::database::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut *reader).await.unwrap()
+    mkopo::database::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut reader).await.unwrap()
 }
 
 #[tokio::test]
@@ -258,7 +258,7 @@ async fn the_addresses_typed_at_sign_in_are_not_kept() {
     login_from(&app, HERE, "my-password@oops", "x").await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let subjects: Vec<String> =
-        mkopo::database::query_scalar("SELECT subject FROM try_count").fetch_all(&mut *reader).await.unwrap();
+        mkopo::database::query_scalar("SELECT subject FROM try_count").fetch_all(&mut reader).await.unwrap();
     assert_eq!(subjects.len(), 2);
     assert!(subjects.iter().all(|subject| !subject.contains("oops")), "{subjects:?}");
 }

@@ -34,5 +34,6 @@ mod reconciling;
 mod seed;
 mod service;
 mod sign_in;
+#[expect(dead_code, reason = "the tests of payouts use the rest")]
 mod store;
 mod test_app;

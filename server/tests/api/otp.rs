@@ -67,7 +67,7 @@ async fn the_code_never_stands_in_an_answer_nor_in_the_store_as_it_is() {
     assert!(!String::from_utf8(answer.bytes).unwrap().contains(&code));
     let mut reader = app.sandbox.database.read().await.unwrap();
     let fingerprint: String = mkopo::database::query_scalar("SELECT fingerprint FROM one_time_code")
-        .fetch_one(&mut *reader)
+        .fetch_one(&mut reader)
         .await
         .unwrap();
     assert_eq!(fingerprint.len(), 64, "keyed, in hexadecimal");

@@ -1,6 +1,6 @@
 use axum::http::StatusCode;
 use futures::future::join_all;
-use insta::assert_json_snapshot;
+use insta::{assert_json_snapshot, dynamic_redaction};
 use serde_json::{Value, json};
 
 use crate::test_app::{TestApp, disbursement_of, waiting};
@@ -16,7 +16,17 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(
         answer.json(),
-        {".id" => "[id]", ".transaction_id" => "[id]", ".user_id" => "[id]", ".approver_id" => "[id]"},
+        {
+            ".id" => "[id]",
+            ".transaction_id" => "[id]",
+            ".user_id" => "[id]",
+            ".approver_id" => "[id]",
+            ".mpesa_ref" => dynamic_redaction(|receipt, _| {
+                let receipt = receipt.as_str().unwrap();
+                assert!(receipt.starts_with("UKE") && receipt.len() == 10, "{receipt}");
+                "[receipt]"
+            }),
+        },
         @r#"
     {
       "amount": 25000,
@@ -36,7 +46,7 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
       "id": "[id]",
       "loan_id": "LN-2026-00050",
       "loan_status": "DISBURSED",
-      "mpesa_ref": "UKEM2EI4J5",
+      "mpesa_ref": "[receipt]",
       "phone": "+254794870181",
       "processed_at": "2026-11-14T09:00:00.000Z",
       "status": "COMPLETED",

@@ -163,7 +163,7 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
     let mut reader = app.sandbox.database.read().await.unwrap();
     let (session_id, staff_id): (String, String) =
         mkopo::database::query_as("SELECT session_id, staff_id FROM session")
-            .fetch_one(&mut *reader)
+            .fetch_one(&mut reader)
             .await
             .unwrap();
     let right = claims(&session_id, &staff_id);

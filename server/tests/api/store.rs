@@ -4,7 +4,10 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::{LazyLock, Mutex, PoisonError},
+    sync::{
+        LazyLock, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -17,6 +20,9 @@ static POSTGRES: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("MKOP
 
 /// The databases that were made, by the folders that they belong to.
 static MADE: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
+
+/// How many there were.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// An empty store with its tables, of which others are copies.
 static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
@@ -70,8 +76,7 @@ fn database_of(folder: &Path, template: Option<String>) -> String {
     for (_, name) in made.extract_if(|folder, _| !folder.exists()) {
         administer(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
     }
-    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("test_{}_{number}", std::process::id());
     let template = template.unwrap_or_else(|| TEMPLATE.clone());
     administer(&format!("CREATE DATABASE {name} TEMPLATE {template}"));

@@ -181,7 +181,7 @@ impl TestApp {
     pub async fn texts_to(&self, phone: &str) -> i64 {
         query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
             .bind(phone)
-            .fetch_one(&mut *self.sandbox.database.read().await.unwrap())
+            .fetch_one(&mut self.sandbox.database.read().await.unwrap())
             .await
             .unwrap()
     }
@@ -223,7 +223,7 @@ impl TestApp {
                    next_attempt_at, last_error
             FROM outbox_message WHERE recipient = $1 ORDER BY position DESC LIMIT 1";
         let mut reader = self.sandbox.database.read().await.unwrap();
-        query_as(NEWEST).bind(recipient).fetch_one(&mut *reader).await.unwrap()
+        query_as(NEWEST).bind(recipient).fetch_one(&mut reader).await.unwrap()
     }
 
     /// The code in the newest message to `recipient`.

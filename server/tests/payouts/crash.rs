@@ -239,7 +239,7 @@ pub fn check(settings: Settings, heard: &Heard) {
         let receipts: HashMap<String, String> = mkopo::database::query_as::<(String, String)>(
             "SELECT loan_id, receipt FROM payout WHERE receipt IS NOT NULL",
         )
-        .fetch_all(&mut *reader)
+        .fetch_all(&mut reader)
         .await
         .unwrap()
         .into_iter()
@@ -250,7 +250,7 @@ pub fn check(settings: Settings, heard: &Heard) {
         let texts: Vec<(String, i64)> = mkopo::database::query_as(
             "SELECT recipient, count(*) FROM outbox_message GROUP BY recipient HAVING count(*) > 1",
         )
-        .fetch_all(&mut *reader)
+        .fetch_all(&mut reader)
         .await
         .unwrap();
         assert_eq!(texts, [], "told twice");

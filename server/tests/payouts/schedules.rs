@@ -302,7 +302,7 @@ impl World {
             let mut reader = life.sandbox.database.read().await.unwrap();
             let audit = payouts::invariant(&mut reader).await.unwrap();
             let texts: i64 = mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
-                .fetch_one(&mut *reader)
+                .fetch_one(&mut reader)
                 .await
                 .unwrap();
             drop(reader);
@@ -355,7 +355,7 @@ impl World {
         let texts: i64 = life.runtime.block_on(async {
             let mut reader = life.sandbox.database.read().await.unwrap();
             mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
-                .fetch_one(&mut *reader)
+                .fetch_one(&mut reader)
                 .await
                 .unwrap()
         });

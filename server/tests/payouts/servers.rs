@@ -376,7 +376,7 @@ fn kill_servers_again_and_again(rounds: u64) {
     }
     // Those that live take over what the killed ones left: minutes later nothing is open.
     console(&servers[0], "PUT", "/clock", Some(&json!({"advance": "10m"})));
-    wait_until("settled", Duration::from_secs(60), || {
+    wait_until("settled", Duration::from_mins(1), || {
         console(&servers[1], "GET", "/invariant", None).body["pending"] == 2
     });
     drop(servers);

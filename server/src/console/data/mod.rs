@@ -80,7 +80,7 @@ mod tests {
             "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
              AND substr(name, 1, 5) <> '_sqlx'",
         )
-        .fetch_all(&mut *database.read().await.unwrap())
+        .fetch_all(&mut database.read().await.unwrap())
         .await
         .unwrap();
         there.sort();
