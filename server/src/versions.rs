@@ -35,7 +35,7 @@ const READ: &str = "
            (SELECT value FROM version WHERE name = 'console') AS console";
 
 /// How long a read may take before those who wait for it are told that the store is away.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Versions {
     /// The numbers as `connection` sees them.

@@ -41,8 +41,12 @@ const WAITING_AT_MOST: usize = 1024;
 /// How many connections read, besides the one that reads versions.
 const READERS: u32 = 8;
 
-/// How long is waited for a reader, and for PostgreSQL to let one in.
+/// How long is waited for a reader of the file.
 const READER_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long is waited for PostgreSQL to let one in: callers hear that it is away before they lose
+/// patience.
+const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long closing waits for readers.
 const LAST_READERS: Duration = Duration::from_secs(2);
@@ -185,7 +189,7 @@ impl Database {
             .options([("idle_in_transaction_session_timeout", IDLE_WITHIN)]);
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
-            .acquire_timeout(READER_WITHIN)
+            .acquire_timeout(REACHED_WITHIN)
             .connect_with(options.clone().options([("default_transaction_read_only", "on")]))
             .await?;
         let connection = reach(&options).await?.into();
@@ -280,7 +284,7 @@ impl Database {
 
 /// A connection to PostgreSQL; one that does not answer is not waited for.
 async fn reach(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    tokio::time::timeout(READER_WITHIN, options.connect())
+    tokio::time::timeout(REACHED_WITHIN, options.connect())
         .await
         .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
 }
