@@ -1184,8 +1184,9 @@ export interface components {
             };
         };
         /**
-         * @description The service is busy or its database is away (`busy`): nothing was done. Or the call was
-         *     given up after 30 seconds (`took_too_long`).
+         * @description The service is busy or its database is away (`busy`): nothing was done. Or the database
+         *     failed while it kept this (`not_known`), or the call was given up after 30 seconds
+         *     (`took_too_long`): ask again to find out whether it was done.
          */
         Busy: {
             headers: {
@@ -1284,17 +1285,6 @@ export interface components {
         };
         /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was done. */
         NotInDemoMode: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The disk failed, and it is not known whether this was done (`internal`). Ask again. */
-        NotKnown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1686,7 +1676,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
-            500: components["responses"]["NotKnown"];
             503: components["responses"]["Busy"];
         };
     };
