@@ -197,6 +197,7 @@ impl Sandbox {
     /// calls and closes the store. What is left is settled after the next start.
     pub async fn close(&self, patience: Duration) {
         self.tasks.end(patience).await;
+        self.shared_read.end().await;
         self.database.close().await;
     }
 }

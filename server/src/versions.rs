@@ -11,6 +11,7 @@ use std::time::Duration;
 use axum::{extract::FromRequestParts, http::request::Parts};
 use sqlx::FromRow;
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     database::{Connection, Database, query_as},
@@ -54,15 +55,30 @@ impl<S: Send + Sync> FromRequestParts<S> for Versions {
 
 /// Reads the numbers for all who wait at once. Clones share the read.
 #[derive(Clone, Debug)]
-pub struct SharedRead(mpsc::UnboundedSender<oneshot::Sender<Versions>>);
+pub struct SharedRead {
+    ask: mpsc::UnboundedSender<Waiter>,
+    stop: CancellationToken,
+    reading: TaskTracker,
+}
+
+/// Who waits to be told the numbers.
+type Waiter = oneshot::Sender<Versions>;
 
 impl SharedRead {
-    /// Reads from `database`, until the last clone is gone.
+    /// Reads from `database`, until told to stop or the last clone is gone.
     pub fn of(database: Database) -> Self {
         // Unbounded: a call waits here once at most, and the number of connections is bounded.
         let (ask, waiting) = mpsc::unbounded_channel();
-        tokio::spawn(read_for_all(database, waiting));
-        Self(ask)
+        let (stop, reading) = (CancellationToken::new(), TaskTracker::new());
+        reading.spawn(read_until(stop.clone(), database, waiting));
+        Self { ask, stop, reading }
+    }
+
+    /// Reads no more, and closes its connection, which would keep the store from being tidied up.
+    pub async fn end(&self) {
+        self.stop.cancel();
+        self.reading.close();
+        self.reading.wait().await;
     }
 
     /// The numbers, read after now.
@@ -71,14 +87,29 @@ impl SharedRead {
     /// [`Failure::Busy`] when the store does not answer.
     pub async fn versions(&self) -> Result<Versions, Failure> {
         let (answer, answered) = oneshot::channel();
-        self.0.send(answer).map_err(|_| Failure::Busy)?;
+        self.ask.send(answer).map_err(|_| Failure::Busy)?;
         answered.await.map_err(|_| Failure::Busy)
     }
 }
 
-async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<oneshot::Sender<Versions>>) {
-    const AT_ONCE: usize = 1024;
+async fn read_until(
+    stop: CancellationToken,
+    database: Database,
+    mut waiting: mpsc::UnboundedReceiver<Waiter>,
+) {
     let mut connection = None;
+    stop.run_until_cancelled(read_for_all(&database, &mut waiting, &mut connection)).await;
+    if let Some(connection) = connection {
+        connection.close().await;
+    }
+}
+
+async fn read_for_all(
+    database: &Database,
+    waiting: &mut mpsc::UnboundedReceiver<Waiter>,
+    connection: &mut Option<Connection>,
+) {
+    const AT_ONCE: usize = 1024;
     let mut waiters = Vec::with_capacity(AT_ONCE);
     while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
         // Calls that are about to ask ask now, and share the read.
@@ -90,7 +121,7 @@ async fn read_for_all(database: Database, mut waiting: mpsc::UnboundedReceiver<o
                 waiters.push(waiter);
             }
         }
-        let reading = tokio::time::timeout(PATIENCE, read_once(&database, &mut connection));
+        let reading = tokio::time::timeout(PATIENCE, read_once(database, connection));
         match reading.await.unwrap_or(Err(Failure::Busy)) {
             Ok(versions) => {
                 for waiter in waiters.drain(..) {

@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Says good-bye.
-    pub(super) async fn close(self) {
+    pub async fn close(self) {
         _ = match self {
             Self::Sqlite(Held::Own(connection)) => connection.close().await,
             Self::Postgres(Held::Own(connection)) => connection.close().await,
