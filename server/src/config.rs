@@ -65,6 +65,74 @@ pub enum Command {
     Data(DataSettings),
     /// Add made-up loans and records, to see how much the service and the portal bear.
     Seed(SeedSettings),
+    /// Publish builds of slices, and say which are live.
+    Slice(SliceSettings),
+}
+
+/// What deploying slices needs.
+#[derive(clap::Args, Debug)]
+pub struct SliceSettings {
+    /// Folder that holds the database. The service may run meanwhile.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// Folder of the built portal that the service serves: its shell is the one that builds have
+    /// to fit.
+    #[arg(long, global = true, env = "MKOPO_PORTAL_DIR", value_parser = parse_folder, value_name = "FOLDER")]
+    pub portal_dir: Option<PathBuf>,
+
+    /// Ask the service at this address, instead of its database.
+    #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = parse_server, value_name = "URL")]
+    pub server: Option<String>,
+
+    /// The console's token of that service.
+    #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
+          value_parser = parse_console_token, value_name = "TOKEN")]
+    pub token: Option<SecretString>,
+
+    /// Who has it done, for the trail; who runs the command when not given.
+    #[arg(long, global = true, env = "MKOPO_BY", value_parser = parse_by, value_name = "NAME")]
+    pub by: Option<String>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SliceCommand,
+}
+
+/// What can be done about slices.
+#[derive(clap::Subcommand, Debug)]
+pub enum SliceCommand {
+    /// Check a build, keep it for good, and make it live.
+    Publish {
+        /// Folder of the build, or of the package whose `dist` it is.
+        #[arg(value_parser = parse_folder)]
+        folder: PathBuf,
+
+        /// Keep the build and leave live what is; `activate` makes it live later.
+        #[arg(long)]
+        hold: bool,
+    },
+    /// Make a build live that is there, older ones too.
+    Activate {
+        /// The slice, such as mfe-loans.
+        name: String,
+        /// The build's version.
+        version: String,
+    },
+    /// Make the build live that was before.
+    Rollback {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Print all builds, and which are live.
+    List,
 }
 
 /// What is to be done with the data as a whole.
@@ -264,6 +332,18 @@ pub struct Settings {
           value_name = "ORIGIN,…")]
     pub allowed_origins: Vec<HeaderValue>,
 
+    /// Origins, with commas between, that slices may come from beside this service's own: for a
+    /// `slices.json` that names builds elsewhere, and for `?slice=`.
+    #[arg(long, env = "MKOPO_SLICE_ORIGINS", value_delimiter = ',', value_parser = parse_origin,
+          value_name = "ORIGIN,…")]
+    pub slice_origins: Vec<HeaderValue>,
+
+    /// `?slice=name@address` lets a visitor's browser load another build of a slice: one of this
+    /// service's, of the visitor's own machine, or of `MKOPO_SLICE_ORIGINS`. Allowed by default in
+    /// demo mode only.
+    #[arg(long, env = "MKOPO_SLICE_OVERRIDE", value_parser = parse_switch, value_name = "true|false")]
+    pub slice_override: Option<bool>,
+
     /// Callers reach this service over TLS, which ends before it: browsers are told never to come
     /// without.
     #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
@@ -305,6 +385,11 @@ impl Settings {
             );
         }
         Ok(())
+    }
+
+    /// Whether `?slice=` may load another build than the live one.
+    pub fn allows_slice_override(&self) -> bool {
+        self.slice_override.unwrap_or(self.demo)
     }
 
     /// How long a session lasts.
@@ -487,6 +572,17 @@ fn parse_network(text: &str) -> Result<IpNet, String> {
     text.parse()
         .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
         .map_err(|_| "give addresses or networks such as 10.0.0.0/8, with commas between".to_owned())
+}
+
+fn parse_server(text: &str) -> Result<String, String> {
+    let origin = parse_origin(text)
+        .map_err(|_| "give the address of the service such as https://portal.example.com".to_owned())?;
+    origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
+}
+
+fn parse_by(text: &str) -> Result<String, String> {
+    let fits = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    fits.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
 }
 
 fn parse_origin(text: &str) -> Result<HeaderValue, String> {

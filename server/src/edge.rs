@@ -20,6 +20,7 @@ use crate::{
     Sandbox,
     config::Settings,
     error::{Failure, FailureBody, Form},
+    slices,
 };
 
 /// The largest body that is taken, in bytes.
@@ -99,8 +100,9 @@ pub fn failure_media_type(problem: bool) -> HeaderValue {
 /// Reads the body before anything is done about the call, so that no call holds anything while its
 /// client is slow; and gives up what takes too long.
 async fn receive(request: Request, next: Next) -> Response<Body> {
+    let brings_build = slices::api::brings_build(&request);
     let (parts, body) = request.into_parts();
-    let body = if body.is_end_stream() {
+    let body = if body.is_end_stream() || brings_build {
         body
     } else {
         match tokio::time::timeout(BODY_PATIENCE, read(&parts.headers, body)).await {

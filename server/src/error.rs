@@ -103,6 +103,41 @@ pub enum Failure {
     #[error("There is no snapshot {0}.")]
     SnapshotNotFound(String),
 
+    // Slices
+    /// What came is no build of a slice; the text says why.
+    #[error("{0}.")]
+    BadBuild(String),
+    /// The archive, or what is in it, is over the limit.
+    #[error("A build has at most 16 MiB and 2,000 files.")]
+    BuildTooLarge,
+    /// A build came with another media type.
+    #[error("A build must be sent as application/octet-stream: the archive of its folder.")]
+    NoArchive,
+    /// The version is another build already.
+    #[error("This version was published before, with other files. Give the build another version.")]
+    BuildExists,
+    /// A newer version is there.
+    #[error("Version {version} is below {newest}, which is there already. To go back, roll back.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    BuildOutdated { version: String, newest: String },
+    /// The portal's shell is none that the build was made for.
+    #[error("It was built for mfe-kit {range}; this portal has {kit}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    WrongShell { range: String, kit: String },
+    /// There is no shell here that slices could be for.
+    #[error("There is no portal here that a slice could be for; set MKOPO_PORTAL_DIR to the built one.")]
+    NoPortal,
+    /// No slice has this name.
+    #[error("There is no slice {0}.")]
+    SliceNotFound(String),
+    /// The slice has no build of this version.
+    #[error("There is no build {version} of {name}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    BuildNotFound { name: String, version: String },
+    /// No older build is there.
+    #[error("There is no older build to roll back to.")]
+    NoPreviousBuild,
+
     // Requests that can't be answered
     /// The body is not JSON.
     #[error("The body is not valid JSON: {0}.")]
@@ -181,9 +216,20 @@ impl Failure {
             F::Injected(status) => (*status, "injected_fault"),
             F::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
             F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
+            F::BadBuild(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_build"),
+            F::BuildTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "build_too_large"),
+            F::BuildExists => (StatusCode::CONFLICT, "build_exists"),
+            F::BuildOutdated { .. } => (StatusCode::CONFLICT, "build_outdated"),
+            F::WrongShell { .. } => (StatusCode::CONFLICT, "wrong_shell"),
+            F::NoPortal => (StatusCode::CONFLICT, "no_portal"),
+            F::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),
+            F::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),
+            F::NoPreviousBuild => (StatusCode::CONFLICT, "no_previous_build"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) | F::BadValue(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
-            F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            F::UnsupportedMediaType | F::NoArchive => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
+            }
             F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),

@@ -36,6 +36,8 @@ pub mod demo;
 pub mod console;
 // What runs beside the calls, and how it ends.
 pub mod tasks;
+// Which build of which slice is live.
+pub mod slices;
 // The built shell and its slices, as files.
 pub mod portal;
 // The contract, for programs and as a page.
@@ -67,6 +69,7 @@ use crate::{
     outbox::Outbox,
     payouts::Record,
     randomness::Randomness,
+    slices::files::KeptFiles,
     tasks::Tasks,
     versions::SharedRead,
 };
@@ -118,6 +121,8 @@ pub struct World {
     pub pending: List<PendingLoan>,
     /// What became of the payouts.
     pub records: List<Record>,
+    /// Files of published slices that were asked for.
+    pub slice_files: KeptFiles,
 }
 
 impl std::ops::Deref for Sandbox {
@@ -179,6 +184,7 @@ impl Sandbox {
             shared_read: SharedRead::of(database.clone()),
             pending: List::of(database.clone()),
             records: List::of(database.clone()),
+            slice_files: KeptFiles::default(),
             settings,
             clock,
             randomness,
@@ -206,7 +212,7 @@ impl Sandbox {
 pub fn router(sandbox: Sandbox) -> Router {
     let mut for_browsers = Router::new()
         .nest("/api/v1", api(&sandbox))
-        .merge(portal::routes(&sandbox.settings))
+        .merge(portal::routes(&sandbox))
         .method_not_allowed_fallback(edge::other_method);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
         for_browsers = for_browsers.layer(cross_origin);

@@ -2,6 +2,7 @@
 
 mod data;
 mod seed;
+mod slice;
 mod user;
 
 use std::{
@@ -44,6 +45,7 @@ async fn main() -> ExitCode {
         Command::User(settings) => user::run(settings).await,
         Command::Data(settings) => data::run(settings).await,
         Command::Seed(settings) => seed::run(settings).await,
+        Command::Slice(settings) => slice::run(settings).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

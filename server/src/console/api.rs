@@ -32,6 +32,7 @@ use crate::{
     outbox::{self, Channel, OutboxMessage},
     payouts::{self, Invariant},
     phone::Msisdn,
+    slices,
 };
 
 /// The longest that a call waits for a message: shorter than any call may take.
@@ -55,6 +56,7 @@ pub fn routes() -> Router<Sandbox> {
         .route("/data/snapshots", get(list_snapshots))
         .route("/data/snapshots/{name}", post(save_snapshot).put(restore_snapshot).delete(remove_snapshot))
         .route("/invariant", get(invariant))
+        .merge(slices::api::routes())
         .fallback(async || Failure::NotFound)
 }
 

@@ -1,0 +1,171 @@
+//! The console's calls about slices, and the list that the portal reads.
+
+use axum::{
+    Json as Answer, Router,
+    body::Bytes,
+    extract::{Request, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::Response,
+    routing::{get, post},
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Build, Bundled, Mark, Shell, SliceBuilds, SliceEvent, SliceName, archive};
+use crate::{
+    Sandbox,
+    edge::{Json, Path, Query},
+    error::Failure,
+    ready_body::{ReadyBody, digest},
+};
+
+/// The console's path for builds.
+const BUILDS: &str = "/console/api/slices";
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new()
+        .route("/slices", get(list).post(publish))
+        .route("/slices/{name}/activate", post(activate))
+        .route("/slices/{name}/rollback", post(roll_back))
+}
+
+/// Whether a request brings a build: its body is larger than others may be, and is read by its
+/// call, once it is known who sends it.
+pub fn brings_build<B>(request: &axum::http::Request<B>) -> bool {
+    request.method() == Method::POST && request.uri().path() == BUILDS
+}
+
+#[derive(Serialize)]
+struct Overview {
+    shell: Option<Shell>,
+    slices: Vec<SliceBuilds>,
+    trail: Vec<SliceEvent>,
+}
+
+async fn list(State(sandbox): State<Sandbox>) -> Result<Answer<Overview>, Failure> {
+    let bundled = Bundled::of(&sandbox).await?;
+    let mut reader = sandbox.database.read().await?;
+    let slices = super::all(&mut reader, &bundled).await?;
+    let trail = super::trail(&mut reader).await?;
+    Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishQuery {
+    by: Option<String>,
+    #[serde(default)]
+    hold: bool,
+}
+
+async fn publish(
+    State(sandbox): State<Sandbox>,
+    Query(PublishQuery { by, hold }): Query<PublishQuery>,
+    request: Request,
+) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
+    let mark = Mark::now(&sandbox, by)?;
+    let archive = archive_of(request).await?;
+    let bundled = Bundled::of(&sandbox).await?;
+    let shell = bundled.shell()?.clone();
+    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
+    let build = build.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
+    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, hold, mark).await?;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
+}
+
+async fn archive_of(request: Request) -> Result<Bytes, Failure> {
+    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if !content_type.is_some_and(|given| given.trim().eq_ignore_ascii_case("application/octet-stream")) {
+        return Err(Failure::NoArchive);
+    }
+    match Limited::new(request.into_body(), archive::AT_MOST).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Failure::BuildTooLarge),
+        Err(error) => Err(Failure::BadBuild(format!("The archive did not come to its end: {error}"))),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByQuery {
+    by: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToActivate {
+    version: String,
+}
+
+async fn activate(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+    Json(ToActivate { version }): Json<ToActivate>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = slice_named(&name)?;
+    let unknown = |_| Failure::BuildNotFound { name: name.as_str().to_owned(), version: version.clone() };
+    let parsed = Version::parse(&version).map_err(unknown)?;
+    let mark = Mark::now(&sandbox, by)?;
+    let bundled = Bundled::of(&sandbox).await?;
+    super::activate(&sandbox.database, &bundled, name, parsed, mark).await.map(Answer)
+}
+
+async fn roll_back(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (slice_named(&name)?, Mark::now(&sandbox, by)?);
+    let bundled = Bundled::of(&sandbox).await?;
+    super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
+}
+
+/// What is no name is no slice's.
+fn slice_named(text: &str) -> Result<SliceName, Failure> {
+    SliceName::parse(text).ok_or_else(|| Failure::SliceNotFound(text.to_owned()))
+}
+
+/// `/slices.json`.
+pub async fn live(State(sandbox): State<Sandbox>, asked: HeaderMap) -> Result<Response, Failure> {
+    let settings = &sandbox.settings;
+    let bundled = Bundled::of(&sandbox).await?;
+    let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
+    let listed: Map<String, Value> = slices.into_iter().filter_map(listed).collect();
+    let origins: Vec<&str> =
+        settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
+    let body = json!({
+        "portal": {
+            "brand": settings.brand,
+            "product": settings.product,
+            "demo": settings.demo,
+            "allow_override": settings.allows_slice_override(),
+            "slice_origins": origins,
+        },
+        "shell": bundled.shell,
+        "slices": listed,
+    });
+    let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
+    let digest = digest(&body);
+    Ok(ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&asked))
+}
+
+/// A slice as the shell reads it; none while no build of it is live.
+fn listed(slice: SliceBuilds) -> Option<(String, Value)> {
+    let build = |version: &Version| {
+        slice.build(version).map(|build| {
+            json!({
+                "version": build.version,
+                "entry": build.entry,
+                "integrity": build.integrity,
+                "shell": build.shell,
+            })
+        })
+    };
+    let mut live = build(slice.live.as_ref()?)?;
+    live["previous"] = slice.previous.as_ref().and_then(build).into();
+    Some((slice.name, live))
+}

@@ -1,0 +1,239 @@
+//! A build of a slice: a folder of files, whose manifest says what it is.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use semver::Version;
+use serde::Deserialize;
+use sha2::{Digest, Sha256, Sha384};
+
+use super::{MANIFEST, Shell, range::Range};
+use crate::error::Failure;
+
+/// The shared name whose range says which shells a slice was built for.
+const KIT: &str = "mfe-kit";
+
+/// The module that every slice exposes.
+const MODULE: &str = "./slice";
+
+/// A slice's name: the one of its package, `mfe-` and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceName(String);
+
+impl SliceName {
+    /// Reads `text`; names are parts of addresses, and hold nothing that could lead elsewhere.
+    pub fn parse(text: &str) -> Option<Self> {
+        let about = text.strip_prefix("mfe-")?;
+        let is_name = text.len() <= 64
+            && about.starts_with(|first: char| first.is_ascii_lowercase())
+            && about.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        is_name.then(|| Self(text.to_owned()))
+    }
+
+    /// As text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What its code is called on the page, which has to be a JavaScript identifier.
+    fn container(&self) -> String {
+        self.0.replace('-', "_")
+    }
+}
+
+/// A build that has been checked.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The slice it is of.
+    pub name: SliceName,
+    /// Its version, which never means another build.
+    pub version: Version,
+    /// Versions of mfe-kit that it was built for.
+    pub shell: String,
+    /// Of its manifest's bytes, as browsers check it.
+    pub integrity: String,
+    /// Of all its files: the same for the same build and for no other.
+    pub digest: String,
+    /// Its files, by their path inside the build.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+// What is read of a manifest, which Module Federation's plugin writes.
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Manifest {
+    name: String,
+    meta_data: MetaData,
+    shared: Vec<Shared>,
+    remotes: Vec<serde_json::Value>,
+    exposes: Vec<Exposed>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MetaData {
+    build_info: BuildInfo,
+    remote_entry: RemoteEntry,
+    global_name: String,
+    public_path: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BuildInfo {
+    build_version: String,
+    build_name: String,
+}
+
+#[derive(Deserialize)]
+struct RemoteEntry {
+    name: String,
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shared {
+    name: String,
+    required_version: String,
+}
+
+#[derive(Deserialize)]
+struct Exposed {
+    path: String,
+    assets: Assets,
+}
+
+#[derive(Deserialize)]
+struct Assets {
+    js: Loads,
+    css: Loads,
+}
+
+#[derive(Deserialize)]
+struct Loads {
+    sync: Vec<String>,
+    r#async: Vec<String>,
+}
+
+impl Build {
+    /// Checks that `files` are a build that `shell` can load.
+    ///
+    /// # Errors
+    /// [`Failure::BadBuild`] with a sentence that says what is wrong, [`Failure::WrongShell`].
+    pub fn check(files: BTreeMap<String, Vec<u8>>, shell: &Shell) -> Result<Self, Failure> {
+        let bytes = files
+            .get(MANIFEST)
+            .ok_or_else(|| bad(format!("This is no build of a slice: it has no {MANIFEST}")))?;
+        let manifest: Manifest = serde_json::from_slice(bytes)
+            .map_err(|error| bad(format!("Its {MANIFEST} can't be read: {error}")))?;
+        let name = name_of(&manifest)?;
+        let version = version_of(&manifest)?;
+        points_to_itself(&manifest, &files)?;
+        let entry = path(&[&manifest.meta_data.remote_entry.path, &manifest.meta_data.remote_entry.name]);
+        // It can't be run here; but a page that stands in for a missing file is seen.
+        let code = files.get(&entry).map(|code| String::from_utf8_lossy(code));
+        if !code.is_some_and(|code| code.contains(&name.container())) {
+            return Err(bad(format!("Its {entry} does not define {}", name.container())));
+        }
+        let range = manifest.shared.iter().find(|shared| shared.name == KIT);
+        let range = range.ok_or_else(|| bad(format!("It does not share {KIT}, and so is for no shell")))?;
+        fits(&range.required_version, shell)?;
+        let integrity = format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(bytes)));
+        Ok(Self {
+            name,
+            version,
+            shell: range.required_version.clone(),
+            integrity,
+            digest: digest(&files),
+            files,
+        })
+    }
+}
+
+/// Checks that `shell` is in the range that a build names.
+///
+/// # Errors
+/// [`Failure::WrongShell`]; [`Failure::BadBuild`] for what is no range.
+pub fn fits(range: &str, shell: &Shell) -> Result<(), Failure> {
+    let parsed = Range::parse(range)
+        .ok_or_else(|| bad(format!("The versions of {KIT} that it was built for are no range: {range:?}")))?;
+    if parsed.matches(&shell.kit) {
+        return Ok(());
+    }
+    Err(Failure::WrongShell { range: range.to_owned(), kit: shell.kit.to_string() })
+}
+
+fn bad(text: impl Into<String>) -> Failure {
+    Failure::BadBuild(text.into())
+}
+
+fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
+    let named = &manifest.meta_data.build_info.build_name;
+    let name = SliceName::parse(named).ok_or_else(|| {
+        bad(format!(
+            "{named:?} is no name of a slice: it is mfe- and then lower-case letters, digits and dashes"
+        ))
+    })?;
+    for given in [&manifest.name, &manifest.meta_data.global_name] {
+        if *given != name.container() {
+            return Err(bad(format!("Its manifest is of {given:?}, and its package is {named}")));
+        }
+    }
+    Ok(name)
+}
+
+fn version_of(manifest: &Manifest) -> Result<Version, Failure> {
+    let given = &manifest.meta_data.build_info.build_version;
+    let version = Version::parse(given).ok().filter(|version| version.build.is_empty() && given.len() <= 64);
+    version.ok_or_else(|| bad(format!("{given:?} is no version such as 1.4.0 or 1.4.0-rc.1")))
+}
+
+/// Everything that the manifest names is a file of the build.
+fn points_to_itself(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+    let meta = &manifest.meta_data;
+    if let Some(elsewhere) = meta.public_path.as_deref().filter(|path| *path != "auto") {
+        return Err(bad(format!("Its manifest points to {elsewhere:?} instead of its own folder")));
+    }
+    if !manifest.remotes.is_empty() {
+        return Err(bad("It loads other slices, which only the shell does"));
+    }
+    let module = manifest.exposes.iter().find(|exposed| exposed.path == MODULE);
+    module.ok_or_else(|| bad(format!("It does not expose {MODULE}")))?;
+    let assets = manifest.exposes.iter().flat_map(|exposed| {
+        let Assets { js, css } = &exposed.assets;
+        [&js.sync, &js.r#async, &css.sync, &css.r#async].into_iter().flatten().cloned()
+    });
+    let entry = path(&[&meta.remote_entry.path, &meta.remote_entry.name]);
+    for file in std::iter::once(entry).chain(assets) {
+        if !files.contains_key(&file) {
+            return Err(bad(format!("Its manifest names {file:?}, which is not in the build")));
+        }
+    }
+    Ok(())
+}
+
+fn path(parts: &[&str]) -> String {
+    parts
+        .iter()
+        .map(|part| part.trim_end_matches('/'))
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
+    let mut all = Sha256::new();
+    for (path, content) in files {
+        // Lengths first, so that no other split of the same bytes has the same digest.
+        for part in [path.as_bytes(), content] {
+            all.update((part.len() as u64).to_be_bytes());
+            all.update(part);
+        }
+    }
+    all.finalize().iter().fold(String::new(), |mut hex, byte| {
+        _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,57 @@
+//! Ranges of versions, as npm writes them.
+
+use semver::{Version, VersionReq};
+
+/// A range of versions: one of several alternatives.
+#[derive(Clone, Debug)]
+pub struct Range(Vec<VersionReq>);
+
+impl Range {
+    /// Reads `^0.1.0`, `>=1.2 <3`, `1.x || ^2.0.0`; hyphenated ranges are not read.
+    pub fn parse(text: &str) -> Option<Self> {
+        let alternatives = text.split("||").map(|alternative| {
+            let comparators: Vec<String> = alternative.split_whitespace().map(comparator).collect();
+            VersionReq::parse(&comparators.join(", ")).ok()
+        });
+        alternatives.collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    /// Whether `version` is in it.
+    pub fn matches(&self, version: &Version) -> bool {
+        self.0.iter().any(|alternative| alternative.matches(version))
+    }
+}
+
+/// To npm a bare version means that one; to the library, any that is compatible.
+fn comparator(text: &str) -> String {
+    let is_bare = text.starts_with(|first: char| first.is_ascii_digit());
+    let has_gap = text.contains(['x', 'X', '*']);
+    if is_bare && !has_gap { format!("={text}") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_mean_what_npm_means_by_them() {
+        for (range, inside, outside) in [
+            ("^0.1.0", "0.1.9", "0.2.0"),
+            ("^1.2.0", "1.9.0", "2.0.0"),
+            ("~1.2.3", "1.2.9", "1.3.0"),
+            ("1.2.3", "1.2.3", "1.2.4"),
+            ("1.2", "1.2.7", "1.3.0"),
+            ("1.x", "1.9.9", "2.0.0"),
+            (">=0.1.0 <0.3.0", "0.2.9", "0.3.0"),
+            ("^0.1.0 || ^0.2.0", "0.2.4", "0.3.0"),
+        ] {
+            let parsed = Range::parse(range).unwrap();
+            assert!(parsed.matches(&inside.parse().unwrap()), "{inside} in {range}");
+            assert!(!parsed.matches(&outside.parse().unwrap()), "{outside} in {range}");
+        }
+        assert!(Range::parse("*").unwrap().matches(&"7.0.0".parse().unwrap()));
+        for wrong in ["", "workspace:*", "1.0.0 - 2.0.0", "latest", "^0.1.0 ||"] {
+            assert!(Range::parse(wrong).is_none(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Who had what done to slices, and when.
+
+use semver::Version;
+use serde::Serialize;
+
+use super::SliceName;
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::{Connection, query, query_as},
+    error::Failure,
+};
+
+/// How many entries of the trail are shown.
+const SHOWN: i64 = 100;
+
+/// Who does something, and when.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// Names the entry; ids sort by the moment they were made.
+    pub id: String,
+    /// When.
+    pub at: UnixMillis,
+    /// Who, as they say themselves: the console's token is one for all.
+    pub by: String,
+}
+
+impl Mark {
+    /// Now, by whoever it is said to be.
+    ///
+    /// # Errors
+    /// [`Failure::BadValue`] for what is no name.
+    pub fn now(sandbox: &Sandbox, by: Option<String>) -> Result<Self, Failure> {
+        let at = sandbox.clock.now();
+        let by = by.unwrap_or_else(|| "unknown".to_owned());
+        if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+            return Err(Failure::BadValue("`by` is 1 to 100 printable ASCII characters".to_owned()));
+        }
+        Ok(Self { id: sandbox.randomness.id(at), at, by })
+    }
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[serde(rename_all = "snake_case")]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
+pub enum Act {
+    /// A build came, and went live.
+    Published,
+    /// A build came, and was left for later.
+    Held,
+    /// A build that was there went live.
+    Activated,
+    /// The build before went live again.
+    RolledBack,
+}
+
+/// An entry of the trail.
+#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+pub struct SliceEvent {
+    /// Names it.
+    #[sqlx(rename = "event_id")]
+    pub id: String,
+    /// When.
+    pub at: UnixMillis,
+    /// Who had it done.
+    #[sqlx(rename = "done_by")]
+    pub by: String,
+    /// What was done.
+    pub act: Act,
+    /// To which slice.
+    pub name: String,
+    /// The version that came, or went live.
+    pub version: String,
+    /// The version that was live until then.
+    pub live_before: Option<String>,
+}
+
+const LATEST: &str = "
+    SELECT event_id, at, done_by, act, name, version, live_before
+    FROM slice_event ORDER BY position DESC LIMIT $1";
+
+/// The latest entries, the newest first.
+///
+/// # Errors
+/// When the store can't be read.
+pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
+    Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
+}
+
+const ADD: &str = "
+    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+pub(super) async fn add(
+    connection: &mut Connection,
+    mark: Mark,
+    act: Act,
+    name: &SliceName,
+    version: &Version,
+    live_before: Option<&Version>,
+) -> Result<(), Failure> {
+    query(ADD)
+        .bind(mark.id)
+        .bind(mark.at)
+        .bind(mark.by)
+        .bind(act)
+        .bind(name.as_str())
+        .bind(version.to_string())
+        .bind(live_before.map(ToString::to_string))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,545 @@
+//! Deploying slices: what is published, live, refused; what browsers get of it.
+
+use std::{collections::BTreeMap, path::Path};
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, Method, Request, header},
+};
+use insta::assert_snapshot;
+use mkopo::slices::archive;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
+
+/// A build, as a folder's files.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn manifest(name: &str, version: &str) -> Value {
+    let container = name.replace('-', "_");
+    json!({
+        "id": container,
+        "name": container,
+        "metaData": {
+            "name": container,
+            "buildInfo": {"buildVersion": version, "buildName": name},
+            "remoteEntry": {"name": "remoteEntry.js", "path": "", "type": "global"},
+            "globalName": container,
+            "publicPath": "auto",
+        },
+        "shared": [
+            {"name": "react", "requiredVersion": "^19.0.0"},
+            {"name": "mfe-kit", "requiredVersion": "^0.1.0"},
+        ],
+        "remotes": [],
+        "exposes": [{
+            "path": "./slice",
+            "assets": {"js": {"sync": ["slice.js"], "async": ["screen.js"]}, "css": {"sync": [], "async": []}},
+        }],
+    })
+}
+
+/// A build whose manifest is `manifest`.
+fn build_of(manifest: &Value) -> Files {
+    let container = manifest["name"].as_str().unwrap_or_default();
+    let entry = format!("var {container};");
+    [
+        ("mf-manifest.json", manifest.to_string()),
+        ("remoteEntry.js", entry),
+        ("slice.js", format!("/* {} */", "slice ".repeat(500))),
+        ("screen.js", "screen".to_owned()),
+        ("screen.js.map", "{}".to_owned()),
+    ]
+    .into_iter()
+    .map(|(path, content)| (path.to_owned(), content.into_bytes()))
+    .collect()
+}
+
+fn build(name: &str, version: &str) -> Files {
+    build_of(&manifest(name, version))
+}
+
+/// A portal as `make` builds it, with mfe-loans 0.1.0.
+fn portal() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "0.1.0", "0.1.0");
+    folder
+}
+
+/// Puts another portal in its place, whose shell has that version of mfe-kit.
+fn write(folder: &Path, loans: &str, kit: &str) {
+    let built = folder.join("slices/mfe-loans").join(loans);
+    std::fs::create_dir_all(&built).unwrap();
+    for (path, content) in build("mfe-loans", loans) {
+        std::fs::write(built.join(path), content).unwrap();
+    }
+    let list = json!({
+        "portal": {},
+        "shell": {"version": "0.1.0", "kit": kit, "build": "a1b2c3"},
+        "slices": {"mfe-loans": {
+            "version": loans,
+            "entry": format!("/slices/mfe-loans/{loans}/mf-manifest.json"),
+            "integrity": integrity(&manifest("mfe-loans", loans)),
+            "shell": "^0.1.0",
+            "previous": null,
+        }},
+    });
+    std::fs::write(folder.join("slices.json"), list.to_string()).unwrap();
+    std::fs::write(folder.join("index.html"), "<!doctype html>").unwrap();
+    let policy = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'";
+    std::fs::write(folder.join("csp.txt"), policy).unwrap();
+}
+
+fn integrity(manifest: &Value) -> String {
+    use base64::{Engine, prelude::BASE64_STANDARD};
+    use sha2::{Digest, Sha384};
+    format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(manifest.to_string())))
+}
+
+async fn start(portal: &TempDir) -> TestApp {
+    TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await
+}
+
+fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
+    Request::post(format!("/console/api/slices{query}"))
+        .header(header::AUTHORIZATION, format!("Bearer {CONSOLE_TOKEN}"))
+        .header(header::CONTENT_TYPE, "application/octet-stream")
+        .body(Body::from(archive))
+        .unwrap()
+}
+
+async fn publish(app: &TestApp, files: &Files) -> Answer {
+    app.send(publication("?by=ci", archive::write(files).unwrap())).await
+}
+
+async fn live(app: &TestApp) -> Value {
+    app.call(Method::GET, "/slices.json", None).await.json()["slices"].clone()
+}
+
+/// Live and previous version of mfe-loans, as the portal reads them.
+async fn standing(app: &TestApp) -> (Value, Value) {
+    let loans = live(app).await["mfe-loans"].clone();
+    (loans["version"].clone(), loans["previous"]["version"].clone())
+}
+
+async fn activate(app: &TestApp, name: &str, version: &str) -> Answer {
+    app.console(Method::POST, &format!("/slices/{name}/activate"), Some(json!({"version": version}))).await
+}
+
+async fn roll_back(app: &TestApp, name: &str) -> Answer {
+    app.console(Method::POST, &format!("/slices/{name}/rollback?by=wanjiru"), None).await
+}
+
+#[tokio::test]
+async fn what_came_with_the_portal_is_live_until_something_is_published() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let list = app.call(Method::GET, "/slices.json", None).await;
+    assert_eq!(list.headers[header::CACHE_CONTROL], "private, no-cache");
+    assert_snapshot!(format!("{:#}", list.json()), @r#"
+    {
+      "portal": {
+        "allow_override": true,
+        "brand": "Mkopo",
+        "demo": true,
+        "product": "the product",
+        "slice_origins": []
+      },
+      "shell": {
+        "build": "a1b2c3",
+        "kit": "0.1.0",
+        "version": "0.1.0"
+      },
+      "slices": {
+        "mfe-loans": {
+          "entry": "/slices/mfe-loans/0.1.0/mf-manifest.json",
+          "integrity": "sha384-AEw1dX4lcjjUR+08JiJyT7cV51st8+1mnTLL2jkTQkodcSzILsiLn7yQJwnvRAjL",
+          "previous": null,
+          "shell": "^0.1.0",
+          "version": "0.1.0"
+        }
+      }
+    }
+    "#);
+    let mut again = Request::get("/slices.json").body(Body::empty()).unwrap();
+    again.headers_mut().insert(header::IF_NONE_MATCH, list.headers[header::ETAG].clone());
+    assert_eq!(app.send(again).await.status, 304);
+}
+
+#[tokio::test]
+async fn a_build_is_published_and_goes_live_and_the_trail_tells_who_had_it_done() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let answer = publish(&app, &build("mfe-loans", "0.2.0")).await;
+    assert_eq!(answer.status, 201);
+    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(live(&app).await["mfe-loans"]["entry"], "/slices/mfe-loans/0.2.0/mf-manifest.json");
+    assert_eq!(
+        live(&app).await["mfe-loans"]["integrity"],
+        integrity(&manifest("mfe-loans", "0.2.0")),
+        "of the manifest as browsers get it"
+    );
+    roll_back(&app, "mfe-loans").await;
+    let told = app.console(Method::GET, "/slices", None).await.json();
+    assert_eq!(told["slices"][0], roll_back_is_refused(&app).await, "what is refused changes nothing");
+    let trail: Vec<[&Value; 5]> = told["trail"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| ["act", "name", "version", "live_before", "by"].map(|field| &event[field]))
+        .collect();
+    assert_eq!(
+        json!(trail),
+        json!([
+            ["rolled_back", "mfe-loans", "0.1.0", "0.2.0", "wanjiru"],
+            ["published", "mfe-loans", "0.2.0", "0.1.0", "ci"],
+        ])
+    );
+}
+
+/// There is nothing older; answers how mfe-loans stands.
+async fn roll_back_is_refused(app: &TestApp) -> Value {
+    let refused = roll_back(app, "mfe-loans").await;
+    assert_eq!(refused.failure().1, "no_previous_build");
+    app.console(Method::GET, "/slices", None).await.json()["slices"][0].clone()
+}
+
+#[tokio::test]
+async fn browsers_get_a_published_file_compressed_and_keep_it_for_a_year() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let files = build("mfe-loans", "0.2.0");
+    publish(&app, &files).await;
+    for (asked, encoding) in [("br, gzip", Some("br")), ("gzip", Some("gzip")), ("br;q=0", None)] {
+        let request = Request::get("/slices/mfe-loans/0.2.0/slice.js")
+            .header(header::ACCEPT_ENCODING, asked)
+            .body(Body::empty())
+            .unwrap();
+        let answer = app.send(request).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.bytes, files["slice.js"]);
+        let value =
+            |headers: &HeaderMap, name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(value(&answer.headers, header::CONTENT_ENCODING).as_deref(), encoding);
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "text/javascript");
+        assert_eq!(answer.headers[header::VARY], "accept-encoding");
+        assert!(encoding.is_none() || answer.sent < answer.bytes.len());
+    }
+    for missing in ["/slices/mfe-loans/0.2.0/nothing.js", "/slices/mfe-loans/0.3.0/slice.js", "/slices/x"] {
+        let answer = app.call(Method::GET, missing, None).await;
+        assert_eq!(answer.status, 404, "{missing}");
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "no-cache");
+    }
+}
+
+#[tokio::test]
+async fn a_build_stays_after_a_restart_a_reset_and_for_another_server() {
+    let portal = portal();
+    let folder = portal.path().to_str().unwrap().to_owned();
+    let app = start(&portal).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    assert_eq!(app.console(Method::POST, "/data/reset", None).await.status, 204);
+    let app = app.restart_with(&["--portal-dir", &folder]).await;
+    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    let other = app.beside().await;
+    let told = other.console(Method::GET, "/slices", None).await.json();
+    assert_eq!(told["slices"][0]["live"], "0.2.0", "it needs no portal of its own to tell");
+    assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
+}
+
+#[tokio::test]
+async fn a_build_that_is_held_goes_live_when_it_is_activated() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
+    assert_eq!(app.send(publication("?hold=true", archive)).await.status, 201);
+    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200);
+    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200, "again changes nothing");
+    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    let told = app.console(Method::GET, "/slices", None).await.json();
+    let acts: Vec<&Value> = told["trail"].as_array().unwrap().iter().map(|event| &event["act"]).collect();
+    assert_eq!(acts, ["activated", "held"]);
+}
+
+#[tokio::test]
+async fn roll_backs_go_further_back_each_time_and_never_forth() {
+    let portal = portal();
+    let app = start(&portal).await;
+    for version in ["0.2.0", "0.3.0", "0.4.0"] {
+        publish(&app, &build("mfe-loans", version)).await;
+    }
+    assert_eq!(standing(&app).await, (json!("0.4.0"), json!("0.3.0")));
+    for (live, previous) in [("0.3.0", json!("0.2.0")), ("0.2.0", json!("0.1.0")), ("0.1.0", json!(null))] {
+        assert_eq!(roll_back(&app, "mfe-loans").await.json()["live"], live);
+        assert_eq!(standing(&app).await, (json!(live), previous));
+    }
+    roll_back_is_refused(&app).await;
+    assert_eq!(activate(&app, "mfe-loans", "0.4.0").await.json()["previous"], "0.1.0");
+}
+
+#[tokio::test]
+async fn a_new_slice_is_listed_once_it_is_live() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let archive = archive::write(&build("mfe-repayments", "1.0.0")).unwrap();
+    app.send(publication("?hold=true", archive)).await;
+    assert!(live(&app).await["mfe-repayments"].is_null());
+    activate(&app, "mfe-repayments", "1.0.0").await;
+    assert_eq!(live(&app).await["mfe-repayments"]["version"], "1.0.0");
+}
+
+#[tokio::test]
+async fn a_version_is_one_build_for_ever() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let files = build("mfe-loans", "0.2.0");
+    assert_eq!(publish(&app, &files).await.status, 201);
+    assert_eq!(publish(&app, &build("mfe-loans", "0.3.0")).await.status, 201);
+    let again = publish(&app, &files).await;
+    assert_eq!((again.status.as_u16(), &again.json()["live"]), (200, &json!("0.3.0")), "nothing goes back");
+
+    let mut other = files.clone();
+    other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    assert_eq!(publish(&app, &other).await.failure().1, "build_exists");
+    let mut bundled = manifest("mfe-loans", "0.1.0");
+    assert_eq!(publish(&app, &build_of(&bundled)).await.status, 200, "it came with the portal");
+    bundled["id"] = json!("another");
+    assert_eq!(publish(&app, &build_of(&bundled)).await.failure().1, "build_exists");
+
+    let below = publish(&app, &build("mfe-loans", "0.2.9")).await;
+    assert_eq!(
+        below.failure(),
+        (
+            409,
+            "build_outdated".to_owned(),
+            "Version 0.2.9 is below 0.3.0, which is there already. To go back, roll back.".to_owned()
+        )
+    );
+    assert_eq!(publish(&app, &build("mfe-loans", "0.3.0-rc.1")).await.failure().1, "build_outdated");
+    assert_eq!(standing(&app).await, (json!("0.3.0"), json!("0.2.0")));
+    assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
+}
+
+#[tokio::test]
+async fn of_two_builds_of_one_version_that_come_at_once_one_is_kept() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let (one, mut other) = (build("mfe-loans", "0.2.0"), build("mfe-loans", "0.2.0"));
+    other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let history = build("mfe-transactions", "1.0.0");
+    let (first, second, third) =
+        tokio::join!(publish(&app, &one), publish(&app, &other), publish(&app, &history));
+    let mut statuses = [first.status.as_u16(), second.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!((statuses, third.status.as_u16()), ([201, 409], 201));
+    let kept = if first.status == 201 { &one } else { &other };
+    let served = app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await;
+    assert_eq!(served.bytes, kept["screen.js"]);
+}
+
+#[tokio::test]
+async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouched() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let with = |change: fn(&mut Value)| {
+        let mut manifest = manifest("mfe-loans", "0.2.0");
+        change(&mut manifest);
+        build_of(&manifest)
+    };
+    let without = |path: &str| {
+        let mut files = build("mfe-loans", "0.2.0");
+        files.remove(path);
+        files
+    };
+    let mut page = build("mfe-loans", "0.2.0");
+    page.insert("remoteEntry.js".to_owned(), b"<!doctype html>".to_vec());
+    let mut garbled = build("mfe-loans", "0.2.0");
+    garbled.insert("mf-manifest.json".to_owned(), b"{".to_vec());
+    let mut said = Vec::new();
+    for files in [
+        Files::new(),
+        garbled,
+        without("mf-manifest.json"),
+        without("remoteEntry.js"),
+        without("screen.js"),
+        page,
+        with(|manifest| manifest["metaData"]["publicPath"] = json!("https://cdn.example.com/loans/")),
+        with(|manifest| manifest["metaData"]["remoteEntry"]["name"] = json!("https://evil.example.com/x.js")),
+        with(|manifest| manifest["metaData"]["remoteEntry"]["path"] = json!("../../mfe-auth/0.1.0")),
+        with(|manifest| manifest["exposes"][0]["assets"]["js"]["async"] = json!(["../screen.js"])),
+        with(|manifest| manifest["exposes"][0]["path"] = json!("./button")),
+        with(|manifest| manifest["remotes"] = json!([{"entry": "https://evil.example.com"}])),
+        with(|manifest| manifest["metaData"]["buildInfo"]["buildName"] = json!("mfe-../../etc")),
+        with(|manifest| manifest["metaData"]["buildInfo"]["buildName"] = json!("loans")),
+        with(|manifest| manifest["metaData"]["buildInfo"]["buildName"] = json!("mfe-transactions")),
+        with(|manifest| manifest["metaData"]["buildInfo"]["buildVersion"] = json!("../0.2.0")),
+        with(|manifest| manifest["metaData"]["buildInfo"]["buildVersion"] = json!("next")),
+        with(|manifest| manifest["shared"] = json!([])),
+        with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("workspace:*")),
+        with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("^0.2.0")),
+    ] {
+        let (status, code, text) = publish(&app, &files).await.failure();
+        said.push(format!("{status} {code}: {text}"));
+    }
+    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(app.console(Method::GET, "/slices", None).await.json()["trail"], json!([]));
+    assert_snapshot!(said.join("\n"), @r#"
+    422 bad_build: This is no build of a slice: it has no mf-manifest.json.
+    422 bad_build: Its mf-manifest.json can't be read: EOF while parsing an object at line 1 column 1.
+    422 bad_build: This is no build of a slice: it has no mf-manifest.json.
+    422 bad_build: Its manifest names "remoteEntry.js", which is not in the build.
+    422 bad_build: Its manifest names "screen.js", which is not in the build.
+    422 bad_build: Its remoteEntry.js does not define mfe_loans.
+    422 bad_build: Its manifest points to "https://cdn.example.com/loans/" instead of its own folder.
+    422 bad_build: Its manifest names "https://evil.example.com/x.js", which is not in the build.
+    422 bad_build: Its manifest names "../../mfe-auth/0.1.0/remoteEntry.js", which is not in the build.
+    422 bad_build: Its manifest names "../screen.js", which is not in the build.
+    422 bad_build: It does not expose ./slice.
+    422 bad_build: It loads other slices, which only the shell does.
+    422 bad_build: "mfe-../../etc" is no name of a slice: it is mfe- and then lower-case letters, digits and dashes.
+    422 bad_build: "loans" is no name of a slice: it is mfe- and then lower-case letters, digits and dashes.
+    422 bad_build: Its manifest is of "mfe_loans", and its package is mfe-transactions.
+    422 bad_build: "../0.2.0" is no version such as 1.4.0 or 1.4.0-rc.1.
+    422 bad_build: "next" is no version such as 1.4.0 or 1.4.0-rc.1.
+    422 bad_build: It does not share mfe-kit, and so is for no shell.
+    422 bad_build: The versions of mfe-kit that it was built for are no range: "workspace:*".
+    409 wrong_shell: It was built for mfe-kit ^0.2.0; this portal has 0.1.0.
+    "#);
+}
+
+/// An archive with one entry, written by hand: no honest program writes these.
+fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
+    let mut header = tar::Header::new_gnu();
+    header.as_mut_bytes()[..path.len()].copy_from_slice(path);
+    header.set_entry_type(kind);
+    header.set_size(size);
+    header.set_mode(0o644);
+    header.set_cksum();
+    let mut archive = header.as_bytes().to_vec();
+    archive.resize(archive.len() + 1024, 0);
+    archive
+}
+
+#[tokio::test]
+async fn archives_that_could_lead_elsewhere_or_fill_the_store_are_refused() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let mut said = Vec::new();
+    let file = tar::EntryType::Regular;
+    for archive in [
+        b"no archive".repeat(100),
+        archive_with(b"../outside.js", file, 0),
+        archive_with(b"/etc/passwd", file, 0),
+        archive_with(b"a/../../b.js", file, 0),
+        archive_with(b"a\\b.js", file, 0),
+        archive_with(b".hidden", file, 0),
+        archive_with(b"caf\xe9.js", file, 0),
+        archive_with(b"link.js", tar::EntryType::Symlink, 0),
+        archive_with(b"link.js", tar::EntryType::Link, 0),
+        archive_with(b"device", tar::EntryType::Char, 0),
+        archive_with(b"long.js", file, 4096),
+        archive_with(b"bomb.js", file, 1 << 40),
+        vec![0; 17 * 1024 * 1024],
+    ] {
+        let (status, code, text) = app.send(publication("", archive)).await.failure();
+        said.push(format!("{status} {code}: {text}"));
+    }
+    assert_snapshot!(said.join("\n"), @r#"
+    422 bad_build: This is no tar archive, or a damaged one.
+    422 bad_build: "../outside.js" is no path inside a build.
+    422 bad_build: "/etc/passwd" is no path inside a build.
+    422 bad_build: "a/../../b.js" is no path inside a build.
+    422 bad_build: "a\\b.js" is no path inside a build.
+    422 bad_build: ".hidden" is no path inside a build.
+    422 bad_build: "caf�.js" is no path inside a build.
+    422 bad_build: "link.js" is no plain file.
+    422 bad_build: "link.js" is no plain file.
+    422 bad_build: "device" is no plain file.
+    422 bad_build: This is no tar archive, or a damaged one.
+    413 build_too_large: A build has at most 16 MiB and 2,000 files.
+    413 build_too_large: A build has at most 16 MiB and 2,000 files.
+    "#);
+}
+
+#[tokio::test]
+async fn calls_that_can_not_be_understood_are_refused() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
+    let mut json = publication("", archive.clone());
+    json.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    assert_eq!(app.send(json).await.failure().0, 415);
+    let mut nobody = publication("", archive.clone());
+    nobody.headers_mut().remove(header::AUTHORIZATION);
+    assert_eq!(app.send(nobody).await.failure().0, 401);
+    for (query, status) in [("?hold=perhaps", 400), ("?who=me", 400), ("?by=", 422), ("?by=%0A", 422)] {
+        assert_eq!(app.send(publication(query, archive.clone())).await.failure().0, status, "{query}");
+    }
+    for (name, version, status, code) in [
+        ("mfe-loans", "0.9.0", 404, "build_not_found"),
+        ("mfe-loans", "../0.1.0", 404, "build_not_found"),
+        ("mfe-nothing", "0.1.0", 404, "slice_not_found"),
+        ("loans", "0.1.0", 404, "slice_not_found"),
+        ("mfe-%2e%2e%2fx", "0.1.0", 404, "slice_not_found"),
+    ] {
+        let failure = activate(&app, name, version).await.failure();
+        assert_eq!((failure.0, failure.1.as_str()), (status, code), "{name} {version}");
+    }
+    assert_eq!(roll_back(&app, "mfe-nothing").await.failure().0, 404);
+    let body = app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"to": 1}))).await;
+    assert_eq!(body.failure().0, 422);
+    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+}
+
+#[tokio::test]
+async fn a_build_that_is_not_for_a_newer_shell_is_not_made_live_in_it() {
+    let portal = portal();
+    let app = start(&portal).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    roll_back(&app, "mfe-loans").await;
+    write(portal.path(), "0.3.0", "0.2.0");
+    let refused = activate(&app, "mfe-loans", "0.2.0").await;
+    assert_eq!(
+        refused.failure(),
+        (409, "wrong_shell".to_owned(), "It was built for mfe-kit ^0.1.0; this portal has 0.2.0.".to_owned())
+    );
+    assert_eq!(standing(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
+}
+
+#[tokio::test]
+async fn without_a_portal_there_is_nothing_to_publish_for() {
+    let app = TestApp::start().await;
+    assert_eq!(publish(&app, &build("mfe-loans", "0.2.0")).await.failure().1, "no_portal");
+    assert_eq!(app.call(Method::GET, "/slices.json", None).await.json()["slices"], json!({}));
+}
+
+#[tokio::test]
+async fn the_page_may_load_slices_from_where_the_deployment_says_and_from_nowhere_else() {
+    let portal = portal();
+    let folder = portal.path().to_str().unwrap();
+    let policy = async |options: &[&str]| {
+        let app = TestApp::start_with(&[&["--portal-dir", folder], options].concat()).await;
+        let list = app.call(Method::GET, "/slices.json", None).await.json();
+        let page = app.call(Method::GET, "/", None).await;
+        let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+        format!("{}\n{policy}", list["portal"])
+    };
+    let closed = policy(&["--slice-override", "false"]).await;
+    let open = policy(&[]).await;
+    let origins =
+        policy(&["--slice-override", "false", "--slice-origins", "https://loans.example.com"]).await;
+    assert_snapshot!([closed, open, origins].join("\n\n"), @r#"
+    {"allow_override":false,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":[]}
+    default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'
+
+    {"allow_override":true,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":[]}
+    default-src 'none'; script-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; connect-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; frame-ancestors 'none'
+
+    {"allow_override":false,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":["https://loans.example.com"]}
+    default-src 'none'; script-src 'self' https://loans.example.com; connect-src 'self' https://loans.example.com; frame-ancestors 'none'
+    "#);
+}
