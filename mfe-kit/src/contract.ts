@@ -509,6 +509,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/slices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which builds of which slices there are, and which is live.
+         * @description Published builds and those that came with the portal. With the latest hundred entries of the
+         *     trail: who had what done, and when.
+         */
+        get: operations["listSlices"];
+        put?: never;
+        /**
+         * Publish a build of a slice.
+         * @description The build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` says which slice
+         *     and which version it is. Checked first: that the manifest can be read, points to nothing outside
+         *     the build and to nothing that is missing, and that this portal's shell is one that it was built
+         *     for. Then kept for good, in the store, and live at once, unless `hold` is set.
+         *
+         *     A version is one build for ever: the same one again is left as it is (200), another one under
+         *     the same version is refused, and so is a version below the newest there is. To go back, roll
+         *     back.
+         *
+         *         tar -C mfe-loans/dist -c . | curl --data-binary @- -H 'Content-Type: application/octet-stream' …
+         */
+        post: operations["publishSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a build live.
+         * @description Any build that is there, older ones too. What was live is what a roll-back goes to.
+         */
+        post: operations["activateSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the build live that was before.
+         * @description After it, a further one goes to the next older build: never forth again to what was left.
+         */
+        post: operations["rollBackSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/staff": {
         parameters: {
             query?: never;
@@ -704,8 +784,8 @@ export interface paths {
         };
         /**
          * Which build of which slice is live.
-         * @description Read by the shell each time it starts; never cached without asking. A deployment without
-         *     this server gives the same file from any static host.
+         * @description Read by the shell when it starts, and once a minute; never cached without asking. A deployment
+         *     without this server gives the same file from any static host.
          */
         get: operations["slices"];
         put?: never;
@@ -907,6 +987,8 @@ export interface components {
             /** @constant */
             status: "ok";
         };
+        /** @description Of the manifest's bytes, as browsers check it. */
+        Integrity: string;
         Invariant: {
             /** @description KES of every COMPLETED payout. */
             completed: number;
@@ -921,7 +1003,7 @@ export interface components {
         };
         LiveSlices: {
             portal: {
-                /** @description `?slice=` may load another build. */
+                /** @description `?slice=` may load another build, from this server, the visitor's own machine or `slice_origins`. */
                 allow_override: boolean;
                 /** @description The name the portal carries. */
                 brand: string;
@@ -929,14 +1011,17 @@ export interface components {
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
                 product: string;
+                /** @description Origins beside the portal's own that slices may come from. */
+                slice_origins: string[];
             };
+            /** @description The shell that is live; null where there is none. */
+            shell: null | components["schemas"]["Shell"];
             /** @description Slice name to its live build. */
             slices: {
                 [key: string]: {
                     /** @description Address of its `mf-manifest.json`. */
                     entry: string;
-                    /** @description Of the manifest's bytes. */
-                    integrity: string;
+                    integrity: components["schemas"]["Integrity"];
                     /** @description The build to fall back on. */
                     previous: null | {
                         entry: string;
@@ -1146,6 +1231,14 @@ export interface components {
             next?: components["schemas"]["Outcome"][];
             seed?: number;
         };
+        Shell: {
+            /** @description Names this build: another one has another. */
+            build: string;
+            /** @description Of mfe-kit, which slices name in their `shell` range. */
+            kit: string;
+            /** @description Of mfe-shell. */
+            version: string;
+        };
         SignedIn: {
             user: {
                 email: string;
@@ -1156,6 +1249,50 @@ export interface components {
                 token: string;
                 username: string;
             };
+        };
+        SliceBuild: {
+            integrity: components["schemas"]["Integrity"];
+            /**
+             * @description `published` here, or `bundled` with the portal's own files.
+             * @enum {string}
+             */
+            origin: "published" | "bundled";
+            published_at: null | components["schemas"]["Time"];
+            published_by: string | null;
+            /** @description Semver range of mfe-kit that it was built for. */
+            shell: string;
+            /** @description Bytes of its files, uncompressed; null for a bundled one. */
+            size: number | null;
+            version: string;
+        };
+        SliceBuilds: {
+            /** @description The newest version first. */
+            builds: components["schemas"]["SliceBuild"][];
+            /** @description The version that is live. */
+            live: string | null;
+            name: string;
+            /** @description The version that a roll-back, or a browser that can't load the live one, goes to. */
+            previous: string | null;
+        };
+        SliceEvent: {
+            /**
+             * @description `held`: published, and left for later.
+             * @enum {string}
+             */
+            act: "published" | "held" | "activated" | "rolled_back";
+            at: components["schemas"]["Time"];
+            by: string;
+            id: string;
+            /** @description The version that was live until then. */
+            live_before: string | null;
+            name: string;
+            version: string;
+        };
+        Slices: {
+            /** @description The shell that this server serves; null where it serves none. */
+            shell: null | components["schemas"]["Shell"];
+            slices: components["schemas"]["SliceBuilds"][];
+            trail: components["schemas"]["SliceEvent"][];
         };
         Snapshot: {
             name: string;
@@ -1169,11 +1306,49 @@ export interface components {
         Time: string;
     };
     responses: {
+        /** @description This is no build of a slice (`bad_build`), and the text says why; or `invalid_request`. */
+        BadBuild: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The request can't be read (`malformed_json`, `bad_parameter`, `bad_idempotency_key`), or
          *     what it gives to prove who asks is wrong (`invalid_password`, `invalid_code`).
          */
         BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The version is there with other bytes (`build_exists`) or below the newest (`build_outdated`), this
+         *     portal's shell is none that the build was made for (`wrong_shell`), there is no portal here that
+         *     slices could be for (`no_portal`), or nothing to roll back to (`no_previous_build`). What is live
+         *     stays live.
+         */
+        BuildRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The archive, or what is in it, is larger than 16 MiB (`build_too_large`). */
+        BuildTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1246,6 +1421,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The body is not `application/octet-stream` (`unsupported_media_type`). */
+        NoArchive: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The console's token is missing, or is another one (`no_console_token`). */
         NoConsoleToken: {
             headers: {
@@ -1264,6 +1450,17 @@ export interface components {
             headers: {
                 /** @description How to authenticate. */
                 "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such slice (`slice_not_found`) or no such build of it (`build_not_found`). */
+        NoSuchBuild: {
+            headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -1361,12 +1558,19 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description Who has it done, for the trail; the console's token is one for all.
+         * @example ci-of-the-loans-team
+         */
+        By: string;
         /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
         Cursor: string;
         /** @description The `ETag` of what you have; 304 when it is still what there is. */
         IfNoneMatch: string;
         /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
         Limit: number;
+        /** @example mfe-loans */
+        SliceName: string;
     };
     requestBodies: never;
     headers: {
@@ -2235,6 +2439,161 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    listSlices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The slices, by name, and the trail, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Slices"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    publishSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+                /** @description Keep the build and leave live what is. */
+                hold?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description This build was there already; nothing was changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            /** @description Published. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["BuildRefused"];
+            413: components["responses"]["BuildTooLarge"];
+            415: components["responses"]["NoArchive"];
+            422: components["responses"]["BadBuild"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    activateSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of a build that is there. */
+                    version: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["BuildRefused"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    rollBackSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is live again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["BuildRefused"];
+            422: components["responses"]["Invalid"];
+            503: components["responses"]["Busy"];
+        };
+    };
     staff: {
         parameters: {
             query?: never;
@@ -2511,7 +2870,10 @@ export interface operations {
     slices: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2520,6 +2882,7 @@ export interface operations {
             /** @description The live builds. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2527,6 +2890,16 @@ export interface operations {
                     "application/json": components["schemas"]["LiveSlices"];
                 };
             };
+            /** @description What you have is still what there is. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            503: components["responses"]["Busy"];
         };
     };
 }
