@@ -1,11 +1,14 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { queryClient, session, useSession } from 'mfe-kit';
 import { ThemeProvider } from 'mfe-kit/ui';
-import { Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
 import { FirstPaint } from './FirstPaint';
 import { useHeadingFocus } from './navigation/useHeadingFocus';
+import { isOverriding, refusals } from './slices/is-overriding';
 import { Toasts } from './toasts/Toasts';
+
+const OverrideBadge = lazy(() => import('./slices/OverrideBadge'));
 
 /** What is around every page, signed in or not. */
 export function Root() {
@@ -17,6 +20,11 @@ export function Root() {
         <Suspense fallback={<FirstPaint />}>
           <Outlet />
         </Suspense>
+        {isOverriding() || refusals.length > 0 ? (
+          <Suspense fallback={null}>
+            <OverrideBadge />
+          </Suspense>
+        ) : null}
         <Toasts />
         <ScrollRestoration />
       </QueryClientProvider>

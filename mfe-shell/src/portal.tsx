@@ -22,3 +22,6 @@ startTransition(() =>
     </StrictMode>,
   ),
 );
+
+// Nobody waits for it.
+void import('./slices/watch-versions').then(({ watchVersions }) => watchVersions());

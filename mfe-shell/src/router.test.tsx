@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from './testing/portal';
 
-vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }));
+vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 beforeEach(() => goLive());
 

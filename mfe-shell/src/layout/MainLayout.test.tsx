@@ -3,7 +3,7 @@ import { screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
 
-vi.mock('../slices/federation', () => ({ loadBuild: vi.fn() }));
+vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 beforeEach(() => goLive());
 

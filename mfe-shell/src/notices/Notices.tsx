@@ -10,6 +10,11 @@ export function Notices() {
         <p key={key} className={`${classes.notice} ${classes[key]}`}>
           {key === 'offline' ? <Icon name="alert" size={15} /> : null}
           {text}
+          {key === 'version' ? (
+            <button type="button" className={classes.act} onClick={() => window.location.reload()}>
+              Reload
+            </button>
+          ) : null}
         </p>
       ))}
     </div>

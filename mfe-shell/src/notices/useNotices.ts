@@ -1,4 +1,7 @@
+import { useIsMutating } from '@tanstack/react-query';
 import { portalSettings, useIsOnline } from 'mfe-kit';
+import { useSyncExternalStore } from 'react';
+import { newVersion } from '../slices/new-version';
 import demoNotice from './demo-notice.json';
 
 declare module 'react' {
@@ -10,15 +13,19 @@ declare module 'react' {
 
 /** A line on top of every page. */
 export interface Notice {
-  key: 'demo' | 'offline';
+  key: 'demo' | 'offline' | 'version';
   text: string;
 }
 
 /** What has to be said on top of every page now. */
 export function useNotices(): Notice[] {
   const isOnline = useIsOnline();
+  const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
+  // A payout that runs must not be interrupted by a reload that we suggest.
+  const isSending = useIsMutating() > 0;
   const notices: Notice[] = [];
   if (portalSettings().demo) notices.push({ key: 'demo', text: demoNotice });
   if (!isOnline) notices.push({ key: 'offline', text: 'You are offline. Payouts wait until you are back.' });
+  if (isNewVersion && !isSending) notices.push({ key: 'version', text: 'A new version is available' });
   return notices;
 }

@@ -1,6 +1,7 @@
 import { Button, Card, Field, Input, PageHeader } from 'mfe-kit/ui';
 import { Select, Switch } from 'mfe-kit/ui-data';
 import { useState } from 'react';
+import { AboutPortal } from './AboutPortal';
 import classes from './SettingsPage.module.css';
 
 const LANGUAGES = [
@@ -111,6 +112,7 @@ export default function SettingsPage() {
           {toggle('requireConfirmation', 'Require Confirmation')}
           {toggle('autoRetry', 'Auto-retry Failed Disbursements')}
         </Card>
+        <AboutPortal />
       </div>
     </>
   );

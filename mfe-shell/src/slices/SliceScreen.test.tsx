@@ -1,10 +1,10 @@
 import { answer, screen, unreachable, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, slice, storeUser } from '../testing/portal';
-import { loadBuild } from './federation';
+import { goLive, heading, open, SHELL, slice, storeUser } from '../testing/portal';
+import { loadBuild, WrongShell } from './federation';
 import { forgetSlice } from './load-slice';
 
-vi.mock('./federation', () => ({ loadBuild: vi.fn() }));
+vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -62,6 +62,14 @@ test('the live build is tried three times, then the one before it', async () => 
   ]);
 });
 
+test('a build for another shell is not tried again, and what it lacks is said', async () => {
+  const reason = 'It was built for react ^20.0.0; this shell has 19.3.1';
+  vi.mocked(loadBuild).mockClear().mockRejectedValue(new WrongShell(reason));
+  await open('/');
+  expect(await screen.findByText(reason)).toBeVisible();
+  expect(vi.mocked(loadBuild)).toHaveBeenCalledTimes(1);
+});
+
 test('a screen that crashes takes nothing else with it, and going elsewhere leaves it behind', async () => {
   goLive([slice('mfe-loans', { '/': <Broken />, '/pending-loans': 'Pending Disbursements' })]);
   const { click } = await open('/');
@@ -79,9 +87,15 @@ test('without the list of slices the frame still works, and Retry asks for the l
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await heading('Settings')).toBeVisible();
 
-  const portal = { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false };
+  const portal = {
+    brand: 'Mkopo',
+    product: 'the product',
+    demo: false,
+    allow_override: false,
+    slice_origins: [],
+  };
   const build = { version: '2.0.0', entry: '/e', integrity: 'sha384-x', shell: '^0.1.0', previous: null };
-  answer('get', '/slices.json', 200, { portal, slices: { 'mfe-loans': build } });
+  answer('get', '/slices.json', 200, { portal, shell: SHELL, slices: { 'mfe-loans': build } });
   await click(screen.getByRole('link', { name: 'Dashboard' }));
   await click(await screen.findByRole('button', { name: 'Retry' }));
   expect(await heading('Dashboard')).toBeVisible();

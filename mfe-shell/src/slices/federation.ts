@@ -1,4 +1,10 @@
-import { registerPlugins, registerRemotes, loadRemote, satisfy } from '@module-federation/enhanced/runtime';
+import {
+  getInstance,
+  loadRemote,
+  registerPlugins,
+  registerRemotes,
+  satisfy,
+} from '@module-federation/enhanced/runtime';
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import type { SliceBuild } from './slice-list';
@@ -7,14 +13,18 @@ import type { SliceBuild } from './slice-list';
 const TIMEOUT_MS = 10_000;
 
 const integrities = new Map<string, string>();
+const misfits = new Map<string, WrongShell>();
 const registered = new Set<string>();
 let isPrepared = false;
 
+/** A build that this shell can't carry, however often it is tried. */
+export class WrongShell extends Error {
+  override readonly name = 'WrongShell';
+}
+
 /** Loads one build of a slice, once: no retry, no falling back. Rejects with what went wrong. */
 export async function loadBuild(name: string, build: SliceBuild): Promise<Slice> {
-  if (!satisfy(kit.version, build.shell)) {
-    throw new Error(`It was built for mfe-kit ${build.shell}; this shell has ${kit.version}`);
-  }
+  if (!satisfy(kit.version, build.shell)) throw wrongShell('mfe-kit', build.shell, kit.version);
   prepare();
   const remote = name.replaceAll('-', '_');
   const entry = new URL(build.entry, window.location.href).href;
@@ -25,7 +35,7 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
 
   const module = await loadRemote<{ default?: Partial<Slice> }>(`${remote}/slice`, { from: 'runtime' }).catch(
     (cause: unknown) => {
-      throw new Error(reasonOf(cause), { cause });
+      throw misfits.get(entry) ?? new Error(reasonOf(cause), { cause });
     },
   );
   const slice = module?.default;
@@ -47,7 +57,7 @@ function reasonOf(error: unknown): string {
   return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
 }
 
-/** Every manifest is checked against its integrity, and nothing is waited for without end. */
+/** Every manifest is checked against its integrity and the shell's libraries; nothing is waited for without end. */
 function prepare() {
   if (isPrepared) return;
   isPrepared = true;
@@ -62,9 +72,32 @@ function prepare() {
           signal: AbortSignal.timeout(TIMEOUT_MS),
         });
         if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+        const misfit = misfitIn((await answer.clone().json()) as Manifest);
+        if (misfit) {
+          misfits.set(url, misfit);
+          throw misfit;
+        }
         return answer;
       },
       createScript: () => ({ timeout: TIMEOUT_MS }),
     },
   ]);
 }
+
+interface Manifest {
+  shared?: { name: string; requiredVersion: string }[];
+}
+
+/** What a build asks for that the shell carries in no version that fits; one copy serves all that do. */
+function misfitIn({ shared = [] }: Manifest): WrongShell | undefined {
+  const carried = getInstance()?.options.shared ?? {};
+  for (const { name, requiredVersion } of shared) {
+    const versions = carried[name]?.map(({ version }) => version) ?? [];
+    if (!versions.some((version) => satisfy(version, requiredVersion)))
+      return wrongShell(name, requiredVersion, versions.join(', ') || 'none');
+  }
+  return undefined;
+}
+
+const wrongShell = (library: string, wanted: string, carried: string) =>
+  new WrongShell(`It was built for ${library} ${wanted}; this shell has ${carried}`);

@@ -1,11 +1,22 @@
 import type { Slice } from 'mfe-kit';
 import { matchRoutes } from 'react-router';
-import { loadBuild } from './federation';
+import { loadBuild, WrongShell } from './federation';
 import { askForSliceList, readSliceList, type SliceBuild } from './slice-list';
 
 /** Milliseconds before each further try. */
 const BACK_OFF_MS = [300, 900];
 
+/** What became of a slice on this page. */
+export interface LoadedSlice {
+  /** The build that was live. */
+  live: SliceBuild;
+  /** The build in use: the live one or, when that failed, the one before; `null` when neither could be loaded. */
+  used: SliceBuild | null;
+  /** Why the live build is not in use. */
+  failure: string | null;
+}
+
+const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
 const finds = new Map<string, Promise<Slice | null>>();
 
@@ -35,11 +46,17 @@ export function findSlice(pathname: string): Promise<Slice | null> {
   return remembered(finds, pathname, find);
 }
 
+/** What became of the slices that were asked for so far. */
+export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
+  return loaded;
+}
+
 /** Makes the next call load a slice anew, by the list as it is then. */
 export function forgetSlice(name: string): void {
   slices.delete(name);
+  loaded.delete(name);
   finds.clear();
-  askForSliceList();
+  void askForSliceList();
 }
 
 /** Keeps one promise per key, as React's `use` needs it. */
@@ -68,35 +85,36 @@ async function load(name: string): Promise<Slice> {
   });
   const live = list.slices[name];
   if (!live) throw new SliceFailure(name, 'none', new Error('No build of it is live'));
+  const note = (used: SliceBuild | null, failure: string | null) => loaded.set(name, { live, used, failure });
   try {
-    return await tryAgain(() => loadBuild(name, live));
+    const slice = await tryAgain(() => loadBuild(name, live));
+    note(live, null);
+    return slice;
   } catch (cause) {
-    return fallBack(name, live, live.previous, cause);
+    const failure = new SliceFailure(name, live.version, cause);
+    console.warn(`${name} ${live.version} could not be loaded`, cause);
+    const slice = live.previous ? await fallBack(name, live.previous) : null;
+    note(slice && live.previous, failure.message);
+    if (slice) return slice;
+    throw failure;
   }
 }
 
-async function fallBack(
-  name: string,
-  live: SliceBuild,
-  previous: SliceBuild | null,
-  cause: unknown,
-): Promise<Slice> {
-  console.warn(`${name} ${live.version} could not be loaded`, cause);
-  if (previous) {
-    try {
-      return await loadBuild(name, previous);
-    } catch (error) {
-      console.warn(`${name} ${previous.version} could not be loaded either`, error);
-    }
+async function fallBack(name: string, previous: SliceBuild): Promise<Slice | null> {
+  try {
+    return await loadBuild(name, previous);
+  } catch (error) {
+    console.warn(`${name} ${previous.version} could not be loaded either`, error);
+    return null;
   }
-  throw new SliceFailure(name, live.version, cause);
 }
 
 async function tryAgain<T>(act: () => Promise<T>): Promise<T> {
   for (const pause of BACK_OFF_MS) {
     try {
       return await act();
-    } catch {
+    } catch (error) {
+      if (error instanceof WrongShell) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

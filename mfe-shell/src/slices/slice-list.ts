@@ -1,4 +1,5 @@
 import { type Schema, setPortalSettings } from 'mfe-kit';
+import { isOverriding } from './is-overriding';
 
 /** What `slices.json` says: the deployment's settings, and which build of which slice is live. */
 export type SliceList = Schema<'LiveSlices'>;
@@ -14,23 +15,27 @@ declare global {
 }
 
 /**
- * The list that the page asked for; the deployment's settings are in force once it is read. Rejects
- * when it can't be had: then no slice can be shown.
+ * The list that the page asked for, with the overrides of this tab; the deployment's settings are in
+ * force once it is read. Rejects when it can't be had: then no slice can be shown.
  */
 export async function readSliceList(): Promise<SliceList> {
   const list: Partial<SliceList> | undefined = await window.__SLICES__;
   if (!list?.slices || !list.portal) throw new Error('slices.json does not list slices');
   setPortalSettings(list.portal);
-  return list as SliceList;
+  if (!isOverriding()) return list as SliceList;
+  const { overridden } = await import('./overrides');
+  return overridden(list as SliceList);
 }
 
 /** Asks for the list anew, as the page does: another build may be live by now. */
-export function askForSliceList(): void {
-  window.__SLICES__ = fetch('/slices.json', { cache: 'no-cache' }).then((answer) => {
+export function askForSliceList(): Promise<SliceList> {
+  const list = fetch('/slices.json', { cache: 'no-cache' }).then((answer) => {
     if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
     return answer.json() as Promise<SliceList>;
   });
-  window.__SLICES__.catch(() => {
+  window.__SLICES__ = list;
+  list.catch(() => {
     /* told where the list is read */
   });
+  return list;
 }

@@ -9,6 +9,9 @@ import { routes } from '../router';
 import { loadBuild } from '../slices/federation';
 import { forgetSlice } from '../slices/load-slice';
 
+/** The shell that is live. */
+export const SHELL = { version: '0.1.0', kit: '0.1.0', build: 'a1b2c3' };
+
 const build = (name: string) => ({
   version: '1.2.3',
   entry: `/slices/${name}/1.2.3/mf-manifest.json`,
@@ -31,7 +34,7 @@ export function slice(name: string, screens: Record<string, ReactNode>): Slice {
 
 /**
  * Makes these slices live. Federation needs a built portal, so a test file replaces `loadBuild`,
- * the one place that knows it: `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn() }))`.
+ * the one place that knows it: `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }))`.
  */
 export function goLive(
   slices: Slice[] = [
@@ -49,8 +52,19 @@ export function goLive(
   ],
   settings: Partial<Schema<'LiveSlices'>['portal']> = {},
 ): void {
-  const portal = { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false, ...settings };
-  const list = { portal, slices: Object.fromEntries(slices.map(({ name }) => [name, build(name)])) };
+  const portal = {
+    brand: 'Mkopo',
+    product: 'the product',
+    demo: false,
+    allow_override: false,
+    slice_origins: [],
+    ...settings,
+  };
+  const list = {
+    portal,
+    shell: SHELL,
+    slices: Object.fromEntries(slices.map(({ name }) => [name, build(name)])),
+  };
   for (const { name } of slices) {
     answer('get', '/slices.json', 200, list);
     forgetSlice(name);

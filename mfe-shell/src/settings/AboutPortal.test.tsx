@@ -1,0 +1,52 @@
+import { screen, within } from 'mfe-kit/testing';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { loadBuild } from '../slices/federation';
+
+vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
+
+beforeEach(() => {
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  goLive();
+  storeUser();
+});
+
+const part = async (name: string) => {
+  const about = await screen.findByRole('region', { name: 'About' });
+  const header = await within(about).findByRole('rowheader', { name: new RegExp(`^${name}`) });
+  return header.closest('tr')!;
+};
+
+test('About names the shell and every slice, with version and origin', async () => {
+  const { click } = await open('/');
+  await heading('Dashboard');
+  await click(screen.getByRole('link', { name: 'Settings' }));
+  await heading('Settings');
+  expect(await part('mfe-loans')).toHaveTextContent(
+    'mfe-loansLivehttp://portal.test/slices/mfe-loans/1.2.3/1.2.3',
+  );
+  expect(await part('mfe-transactions')).toHaveTextContent('Live, not loaded yet');
+  expect(await part('mfe-shell')).toHaveTextContent(
+    'Shell, with mfe-kit 0.1.0, build a1b2c3http://portal.test/0.1.0',
+  );
+});
+
+test('About says when the build before the live one had to do', async () => {
+  const live = slice('mfe-loans', { '/': 'Dashboard' });
+  goLive([live]);
+  const { slices } = await window.__SLICES__!;
+  slices['mfe-loans']!.previous = {
+    ...slices['mfe-loans']!,
+    version: '1.2.2',
+    entry: '/slices/mfe-loans/1.2.2/mf-manifest.json',
+  };
+  vi.mocked(loadBuild).mockImplementation((_, { version }) =>
+    version === '1.2.2' ? Promise.resolve(live) : Promise.reject(new Error('HTTP 500')),
+  );
+  const { click } = await open('/');
+  await heading('Dashboard');
+  await click(screen.getByRole('link', { name: 'Settings' }));
+  expect(await part('mfe-loans')).toHaveTextContent(
+    'The one before: 1.2.3 could not be loaded: HTTP 500http://portal.test/slices/mfe-loans/1.2.2/1.2.2',
+  );
+});

@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
+import kit from 'mfe-kit/package.json';
+import { Card } from 'mfe-kit/ui';
+import shell from '../../package.json';
+import { type LoadedSlice, loadedSlices } from '../slices/load-slice';
+import { readSliceList, type SliceBuild } from '../slices/slice-list';
+import classes from './AboutPortal.module.css';
+
+interface Part {
+  name: string;
+  version: string;
+  /** Where its code came from. */
+  from: string;
+  note: string;
+}
+
+/** What this page is made of: the shell and every slice, in which version, and where each came from. */
+export function AboutPortal() {
+  const { data: list, isError } = useQuery({
+    queryKey: ['live-slices'],
+    queryFn: readSliceList,
+    // What is loaded can change between two visits of the page.
+    gcTime: 0,
+  });
+  const parts: Part[] = [
+    {
+      name: shell.name,
+      version: shell.version,
+      from: `${window.location.origin}/`,
+      note: `Shell, with mfe-kit ${kit.version}${list?.shell ? `, build ${list.shell.build}` : ''}`,
+    },
+    ...Object.entries(list?.slices ?? {}).map(([name, live]) =>
+      sliceOf(name, live, loadedSlices().get(name)),
+    ),
+  ];
+  return (
+    <Card title="About" flush>
+      <table className={classes.parts}>
+        <thead>
+          <tr>
+            <th scope="col">Part</th>
+            <th scope="col">Version</th>
+          </tr>
+        </thead>
+        <tbody>
+          {parts.map(({ name, version, from, note }) => (
+            <tr key={name}>
+              <th scope="row">
+                {name}
+                <p>{note}</p>
+                <p>{from}</p>
+              </th>
+              <td>{version}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {isError ? <p className={classes.failed}>The list of slices could not be read.</p> : null}
+    </Card>
+  );
+}
+
+function sliceOf(name: string, live: SliceBuild, slice: LoadedSlice | undefined): Part {
+  const build = slice?.used ?? slice?.live ?? live;
+  return { name, version: build.version, from: folderOf(build), note: noteOn(build, slice) };
+}
+
+function noteOn(build: SliceBuild, slice: LoadedSlice | undefined): string {
+  if (build.integrity === '') return 'Override';
+  if (!slice) return 'Live, not loaded yet';
+  if (!slice.used) return `Could not be loaded: ${slice.failure ?? ''}`;
+  if (slice.failure) return `The one before: ${slice.live.version} could not be loaded: ${slice.failure}`;
+  return 'Live';
+}
+
+const folderOf = ({ entry }: SliceBuild) => new URL('.', new URL(entry, window.location.href)).href;

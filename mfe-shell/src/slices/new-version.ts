@@ -1,0 +1,16 @@
+let isThere = false;
+const listeners = new Set<() => void>();
+
+/** Whether what this page has loaded is not what is live any more. */
+export const newVersion = {
+  get: () => isThere,
+  set(is: boolean) {
+    if (is === isThere) return;
+    isThere = is;
+    for (const listener of listeners) listener();
+  },
+  subscribe: (listener: () => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+};

@@ -1,0 +1,118 @@
+import { act } from '@testing-library/react';
+import { useMutation } from '@tanstack/react-query';
+import { type Schema } from 'mfe-kit';
+import { answer, hold, screen, unreachable } from 'mfe-kit/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { newVersion } from './new-version';
+import { watchVersions } from './watch-versions';
+
+vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
+
+const NOTICE = 'A new version is available';
+const running = hold();
+
+/** A screen on which a payout can be started that does not end by itself. */
+function Payout() {
+  const { mutate } = useMutation({ mutationFn: () => running.back });
+  return (
+    <>
+      <h1>Dashboard</h1>
+      <button onClick={() => mutate()}>Pay</button>
+    </>
+  );
+}
+
+let stop = () => {};
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  goLive([
+    slice('mfe-loans', { '/': <Payout /> }),
+    slice('mfe-transactions', { '/transactions': 'History' }),
+  ]);
+  storeUser();
+  stop = watchVersions();
+  await Promise.resolve();
+});
+
+afterEach(() => {
+  stop();
+  newVersion.set(false);
+  vi.useRealTimers();
+});
+
+type List = Schema<'LiveSlices'>;
+
+/** Makes another list live, and lets a minute pass. */
+async function aMinuteAfter(change: (list: List) => void) {
+  const list = structuredClone(await window.__SLICES__!);
+  change(list);
+  const calls = answer('get', '/slices.json', 200, list);
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  await vi.waitFor(() => expect(calls.length).toBeGreaterThan(0));
+  await act(() => window.__SLICES__!.then(() => undefined));
+}
+
+const renew = (name: string) => (list: List) => {
+  list.slices[name] = { ...list.slices[name]!, version: '1.3.0', integrity: 'sha384-y' };
+};
+
+test('a slice that is loaded and has a new live build is told of, with a way to it', async () => {
+  const { user } = await open('/');
+  await heading('Dashboard');
+  await aMinuteAfter(renew('mfe-loans'));
+  expect(await screen.findByText(NOTICE)).toBeVisible();
+  const reload = vi.fn();
+  vi.stubGlobal('location', { reload });
+  await user.click(screen.getByRole('button', { name: 'Reload' }));
+  expect(reload).toHaveBeenCalledOnce();
+});
+
+test('the notice is held back while a payout runs', async () => {
+  const { user } = await open('/');
+  await heading('Dashboard');
+  await user.click(screen.getByRole('button', { name: 'Pay' }));
+  await aMinuteAfter(renew('mfe-loans'));
+  expect(newVersion.get()).toBe(true);
+  expect(screen.queryByText(NOTICE)).toBeNull();
+  await act(() => Promise.resolve(running.release()));
+  expect(await screen.findByText(NOTICE)).toBeVisible();
+});
+
+test('a slice that was not loaded yet is simply loaded in its new version', async () => {
+  const { click } = await open('/');
+  await heading('Dashboard');
+  await aMinuteAfter(renew('mfe-transactions'));
+  expect(screen.queryByText(NOTICE)).toBeNull();
+  await click(screen.getByRole('link', { name: 'Transactions' }));
+  expect(await heading('History')).toBeVisible();
+});
+
+test('another shell is told of, and the notice goes when what was is live again', async () => {
+  await open('/');
+  await heading('Dashboard');
+  await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'd4e5f6' }));
+  expect(await screen.findByText(NOTICE)).toBeVisible();
+  await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'a1b2c3' }));
+  await vi.waitFor(() => expect(screen.queryByText(NOTICE)).toBeNull());
+});
+
+test('a list that can’t be had is nothing to talk about', async () => {
+  await open('/');
+  await heading('Dashboard');
+  unreachable('get', '/slices.json');
+  await act(() => vi.advanceTimersByTimeAsync(60_000));
+  expect(screen.queryByText(NOTICE)).toBeNull();
+  expect((await window.__SLICES__!).slices).toHaveProperty('mfe-loans');
+});
+
+test('a page that nobody sees does not ask', async () => {
+  await open('/');
+  await heading('Dashboard');
+  vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
+  // A call would be unknown to the network and fail the test.
+  const calls = answer('get', '/slices.json', 200, await window.__SLICES__!);
+  await act(() => vi.advanceTimersByTimeAsync(120_000));
+  expect(calls).toEqual([]);
+});
