@@ -32,6 +32,16 @@ node_modules/.package-lock.json: package-lock.json
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+.PHONY: dev
+dev: tools $(PORTAL)/slices.json ## Run the portal with one slice as it is edited (SLICE=loans)
+	@$(CARGO) build $(MANIFEST)
+	@PORT=$(PORT) node mfe-kit/build/dev.mjs $(SLICE)
+
+.PHONY: slice
+slice: tools node_modules/.package-lock.json ## Make a new slice that builds, tests and loads (NAME=repayments)
+	@node mfe-kit/build/new-slice.mjs $(NAME)
+	@npm install --no-audit --no-fund --loglevel=error
+
 ## Checking
 
 .PHONY: test

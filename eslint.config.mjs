@@ -4,8 +4,9 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import { basename, dirname } from 'node:path';
 import tseslint from 'typescript-eslint';
+import { sliceNames } from './mfe-kit/build/slices.mjs';
 
-const SLICES = ['mfe-auth', 'mfe-loans', 'mfe-transactions'];
+const SLICES = [...sliceNames(), 'mfe-kit/template'];
 
 /** A component's file is named as the component, a hook's as the hook, any other in kebab-case; folders too. */
 const fileNames = {
@@ -76,7 +77,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['mfe-*/src/**'],
+    files: ['mfe-*/src/**', 'mfe-kit/template/src/**'],
     plugins: { mkopo: { rules: { 'file-names': fileNames } } },
     rules: { 'mkopo/file-names': 'error' },
   },

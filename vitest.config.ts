@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { projects: ['mfe-*'] } });
+export default defineConfig({ test: { projects: ['mfe-*', 'mfe-kit/template'] } });

@@ -1,38 +1,110 @@
 /**
- * Assembles `dist/portal` from the four builds: the shell's files at its root, each slice under
- * `slices/<name>/<version>/`, and `slices.json`, which says which build is live.
+ * Assembles `dist/portal` from the builds: the shell's files at its root, each slice under
+ * `slices/<name>/<version>/`, `slices.json`, which says which build is live, and `csp.txt`, the
+ * policy that the page is served with.
+ *
+ *     --out FOLDER            another folder than dist/portal
+ *     --at NAME=ADDRESS       a slice that is served elsewhere: the address of its mf-manifest.json,
+ *                             which is read now; can be repeated
+ *     --origin ORIGIN         a further origin that ?slice= may load from; can be repeated
+ *     --override              allow ?slice=
+ *     --brand NAME --product NAME
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
+import { root, sliceNames } from './slices.mjs';
 
-const root = join(import.meta.dirname, '../..');
-const portal = join(root, 'dist/portal');
-const SLICES = ['mfe-auth', 'mfe-loans', 'mfe-transactions'];
+const { values: asked } = parseArgs({
+  options: {
+    out: { type: 'string', default: join(root, 'dist/portal') },
+    at: { type: 'string', multiple: true, default: [] },
+    origin: { type: 'string', multiple: true, default: [] },
+    override: { type: 'boolean', default: false },
+    brand: { type: 'string', default: 'Mkopo' },
+    product: { type: 'string', default: 'the product' },
+  },
+});
+const portal = resolve(asked.out);
+const elsewhere = Object.fromEntries(asked.at.map((text) => text.split(/=(.*)/s).slice(0, 2)));
 
 await rm(portal, { recursive: true, force: true });
 await mkdir(portal, { recursive: true });
 await cp(join(root, 'mfe-shell/dist'), portal, { recursive: true });
 
 const slices = {};
-for (const name of SLICES) {
-  const { version, peerDependencies } = JSON.parse(await readFile(join(root, name, 'package.json'), 'utf8'));
+for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))
+  slices[name] = elsewhere[name] ? await servedAt(elsewhere[name]) : await bundled(name);
+
+const origins = [
+  ...new Set([...asked.origin, ...Object.values(elsewhere)].map((address) => new URL(address).origin)),
+];
+const [page, shell, kit] = await Promise.all([
+  readFile(join(portal, 'index.html')),
+  readPackage('mfe-shell'),
+  readPackage('mfe-kit'),
+]);
+const list = {
+  portal: {
+    brand: asked.brand,
+    product: asked.product,
+    demo: false,
+    allow_override: asked.override,
+    slice_origins: origins,
+  },
+  shell: {
+    version: shell.version,
+    kit: kit.version,
+    build: createHash('sha256').update(page).digest('hex').slice(0, 12),
+  },
+  slices,
+};
+await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);
+await widenPolicy(asked.override ? [...origins, ...ownMachine()] : origins);
+await Promise.all(['slices.json', 'csp.txt'].map((file) => compressFile(join(portal, file))));
+
+/** A build of this repository, which comes with the portal. */
+async function bundled(name) {
+  const { version } = await readPackage(name);
   const address = `slices/${name}/${version}`;
   await cp(join(root, name, 'dist'), join(portal, address), { recursive: true });
-  const manifest = await readFile(join(portal, address, 'mf-manifest.json'));
-  slices[name] = {
-    version,
-    entry: `/${address}/mf-manifest.json`,
+  return listed(`/${address}/mf-manifest.json`, await readFile(join(portal, address, 'mf-manifest.json')));
+}
+
+async function servedAt(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
+  return listed(address, Buffer.from(await answer.arrayBuffer()));
+}
+
+function listed(entry, manifest) {
+  const { metaData, shared } = JSON.parse(manifest);
+  return {
+    version: metaData.buildInfo.buildVersion,
+    entry,
     integrity: `sha384-${createHash('sha384').update(manifest).digest('base64')}`,
-    shell: peerDependencies['mfe-kit'],
+    shell: shared.find(({ name }) => name === 'mfe-kit').requiredVersion,
     previous: null,
   };
 }
 
-const list = {
-  portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false },
-  slices,
-};
-await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);
-await compressFile(join(portal, 'slices.json'));
+/** Lets the page fetch what slices of other origins are made of. */
+async function widenPolicy(origins) {
+  if (origins.length === 0) return;
+  const file = join(portal, 'csp.txt');
+  const policy = (await readFile(file, 'utf8')).trim().split('; ');
+  const wider = policy.map((directive) =>
+    /^(script|style|connect|img|font)-src /.test(directive) ? [directive, ...origins].join(' ') : directive,
+  );
+  await writeFile(file, wider.join('; '));
+}
+
+function ownMachine() {
+  return ['http', 'ws'].flatMap((scheme) => [`${scheme}://localhost:*`, `${scheme}://127.0.0.1:*`]);
+}
+
+async function readPackage(name) {
+  return JSON.parse(await readFile(join(root, name, 'package.json'), 'utf8'));
+}

@@ -15,6 +15,7 @@ import TerserPlugin from 'terser-webpack-plugin';
 import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
 import { PortalPage } from './page.mjs';
+import { devPort } from './slices.mjs';
 
 const kit = readPackage(join(import.meta.dirname, '..'));
 
@@ -27,23 +28,23 @@ const HASHED = '[name].[contenthash:10]';
 /** Kit entries that are no part of a running portal. */
 const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
 
-/** The port each package's dev server listens on; the provider answers on 8080. */
-const DEV_PORTS = { 'mfe-shell': 3000, 'mfe-auth': 3001, 'mfe-loans': 3002, 'mfe-transactions': 3003 };
-
 /** The configuration of a slice, which exposes `./slice` from `src/slice.tsx`. */
 export function sliceBuild(folder) {
   return (_env, { mode }) => {
     const slice = readPackage(folder);
+    const config = base(folder, slice, mode);
     return {
-      ...base(folder, slice, mode),
+      ...config,
       entry: {},
+      // It runs in the shell as built, whose React has no development half to talk to.
+      optimization: { ...config.optimization, nodeEnv: 'production' },
       plugins: [
         ...basePlugins(mode),
         new ModuleFederationPlugin({
           ...federation(slice, { externalRuntime: true }),
           manifest: true,
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
-          shared: shared(() => ({ import: false })),
+          shared: shared(() => ({ import: false }), slice.peerDependencies),
         }),
       ],
     };
@@ -120,7 +121,7 @@ function base(folder, { name }, mode) {
             jsc: {
               target: 'es2022',
               parser: { syntax: 'typescript', tsx: true },
-              transform: { react: { runtime: 'automatic', development: !production } },
+              transform: { react: { runtime: 'automatic', development: false } },
             },
           },
         },
@@ -158,8 +159,8 @@ function base(folder, { name }, mode) {
     infrastructureLogging: { level: 'warn' },
     stats: 'errors-warnings',
     devServer: {
-      port: DEV_PORTS[name],
-      hot: false,
+      port: process.env.PORT ?? devPort(name),
+      hot: false, // the page is loaded anew: state that matters is in the address and the session
       historyApiFallback: true,
       headers: { 'Access-Control-Allow-Origin': '*' },
       client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
@@ -199,10 +200,11 @@ function federation({ name }, runtime) {
   };
 }
 
-function shared(extra) {
+/** One copy each; what asks for them says which versions will do, in its own `peerDependencies`. */
+function shared(extra, wanted = {}) {
   const libraries = Object.entries(kit.peerDependencies).map(([name, range]) => [
     name,
-    { singleton: true, strictVersion: true, requiredVersion: range, ...extra(name) },
+    { singleton: true, strictVersion: true, requiredVersion: wanted[name] ?? range, ...extra(name) },
   ]);
   const entries = Object.keys(kit.exports)
     .filter((entry) => !NOT_SHARED.test(entry))
@@ -214,7 +216,7 @@ function shared(extra) {
           singleton: true,
           strictVersion: true,
           version: kit.version,
-          requiredVersion: `^${kit.version}`,
+          requiredVersion: wanted[kit.name] ?? `^${kit.version}`,
           ...extra(name),
         },
       ];

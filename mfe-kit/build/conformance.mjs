@@ -1,0 +1,142 @@
+/**
+ * What every slice has to be, as tests that run in its own folder: what it exposes, its screens, what
+ * it shares with the shell, what it weighs, and that the shell can mount it. It is built first where
+ * the build is older than the sources, and so is the shell.
+ *
+ * `PREVIOUS_SHELL` names the shell that was published before, as the folder of its build or as the
+ * address of a portal that runs it; the slice is mounted in that one too.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { root } from './slices.mjs';
+
+const run = promisify(execFile);
+const BUILD_MS = 240_000;
+
+const SHELLS = [
+  ['current', join(root, 'mfe-shell')],
+  // Before the first release there is no other; from then on CI gives the one that was released.
+  ...(process.env.PREVIOUS_SHELL ? [['previously published', process.env.PREVIOUS_SHELL]] : []),
+];
+
+/** See conformance.d.mts. */
+export function checkSlice(slice, sources) {
+  const folder = join(sources, '..');
+  const packageOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+  const { name, version, peerDependencies, slice: settings } = packageOf(folder);
+  const manifest = () => JSON.parse(readFileSync(join(folder, 'dist/mf-manifest.json'), 'utf8'));
+  const kit = packageOf(join(root, 'mfe-kit'));
+
+  describe(`${name} is a slice that the portal can load`, () => {
+    beforeAll(async () => {
+      await buildWhenStale(folder);
+      await buildWhenStale(join(root, 'mfe-shell'));
+    }, 2 * BUILD_MS);
+
+    test('it exposes a slice by the name and version of its package, and nothing else', () => {
+      expect(slice).toMatchObject({ name, version });
+      const { exposes, remotes, metaData } = manifest();
+      expect(exposes.map(({ path }) => path)).toEqual(['./slice']);
+      expect(remotes).toEqual([]);
+      expect(metaData.buildInfo).toMatchObject({ buildName: name, buildVersion: version });
+    });
+
+    test('its screens have absolute paths that no other slice owns, and load when they are opened', () => {
+      const owned = JSON.parse(readFileSync(join(root, 'mfe-shell/src/slices/owned-paths.json'), 'utf8'));
+      expect(slice.routes).not.toEqual([]);
+      for (const { path, Component, lazy } of slice.routes) {
+        expect(path, 'a path').toMatch(/^\//);
+        const others = owned.filter((one) => one.path === path && one.slice !== name);
+        expect(others, `owners of ${path}`).toEqual([]);
+        const isLazy = lazy !== undefined || Component?.$$typeof === Symbol.for('react.lazy');
+        expect(isLazy, `${path} loads when it is opened`).toBe(true);
+      }
+      expect(['/dashboard', '/settings']).not.toContain(slice.routes.map(({ path }) => path));
+    });
+
+    test('what it shares is what the shell carries, in ranges of its own, and no copy comes with it', () => {
+      const carried = { ...kit.peerDependencies, [kit.name]: '' };
+      for (const { name: library, requiredVersion, assets } of manifest().shared) {
+        const own = library.startsWith(`${kit.name}/`) ? kit.name : library;
+        expect(carried, 'what the shell carries').toHaveProperty([own]);
+        if (peerDependencies[own]) expect(requiredVersion, library).toBe(peerDependencies[own]);
+        expect([...assets.js.sync, ...assets.js.async], `copies of ${library}`).toEqual([]);
+      }
+      expect(peerDependencies, 'the shells it is for').toHaveProperty(kit.name);
+    });
+
+    test(`it weighs at most ${settings.budget} bytes of brotli in all`, () => {
+      const dist = join(folder, 'dist');
+      const files = readdirSync(dist).filter((file) => /\.(js|css)\.br$/.test(file));
+      const weight = files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0);
+      expect(weight).toBeGreaterThan(0);
+      expect(weight).toBeLessThanOrEqual(settings.budget);
+    });
+
+    const screens = slice.routes.map(({ path }) => path).filter((path) => !path.includes(':'));
+    test.for(SHELLS)('it mounts in the %s shell', { timeout: 120_000 }, async ([, shell]) => {
+      const script = join(import.meta.dirname, 'mount.mjs');
+      // In a process of its own: it brings a network and a document that are none of the tests'.
+      const { stdout } = await run(process.execPath, [script, shell, folder, ...screens], {
+        timeout: 100_000,
+      });
+      const mounted = JSON.parse(stdout);
+      expect(mounted.map(({ path }) => path)).toEqual(screens);
+      for (const { path, failure, headings } of mounted) {
+        expect(failure, path).toBeNull();
+        expect(headings.length, `headings of ${path}`).toBeGreaterThan(0);
+      }
+    });
+  });
+}
+
+/** Builds a package whose build is not there, or older than what it is made of; one process does, others wait. */
+async function buildWhenStale(folder) {
+  if (!isStale(folder)) return;
+  const locks = join(root, 'node_modules/.cache');
+  const lock = join(locks, `building-${folder.replaceAll(/[^a-z0-9]+/gi, '-')}`);
+  mkdirSync(locks, { recursive: true });
+  while (!takes(lock)) await new Promise((resolve) => setTimeout(resolve, 250));
+  try {
+    if (!isStale(folder)) return;
+    const cli = join(root, 'node_modules/webpack-cli/bin/cli.js');
+    await run(process.execPath, [cli, '--mode', 'production'], { cwd: folder, timeout: BUILD_MS });
+    // webpack leaves alone what comes out as it was.
+    utimesSync(builtFile(folder), new Date(), new Date());
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function takes(lock) {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    // Whoever was stopped in the middle left it.
+    if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > BUILD_MS) rmSync(lock, { recursive: true });
+    return false;
+  }
+}
+
+function isStale(folder) {
+  const built = builtFile(folder);
+  const sources = [join(folder, 'src'), join(folder, 'package.json'), join(root, 'mfe-kit')];
+  return !built || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
+}
+
+function builtFile(folder) {
+  return ['mf-manifest.json', 'index.html'].map((file) => join(folder, 'dist', file)).find(existsSync);
+}
+
+function newest(path) {
+  if (!statSync(path).isDirectory()) return statSync(path).mtimeMs;
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
+    (file) =>
+      file.isFile() && !/\/(dist|node_modules|template)(\/|$)/.test(file.parentPath.slice(path.length)),
+  );
+  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
+}

@@ -1,0 +1,24 @@
+import { answer, pendingLoan, renderSlice, screen, unreachable } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import slice from '../slice';
+
+const PENDING = '/api/v1/disbursements/pending';
+
+test('it lists who waits', async () => {
+  answer('get', PENDING, 200, [pendingLoan()]);
+  renderSlice(slice, '/sample');
+  expect(await screen.findByRole('listitem')).toHaveTextContent('Wanjiku Kamau');
+  expect(screen.getByText('1 loan(s)')).toBeVisible();
+});
+
+test('it says that nobody waits', async () => {
+  answer('get', PENDING, 200, []);
+  renderSlice(slice, '/sample');
+  expect(await screen.findByText('No loans wait')).toBeVisible();
+});
+
+test('it says that the list could not be had', async () => {
+  unreachable('get', PENDING);
+  renderSlice(slice, '/sample');
+  expect(await screen.findByRole('alert')).toBeVisible();
+});

@@ -1,0 +1,4 @@
+import { screenTests } from 'mfe-kit/build/vitest';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({ test: { ...screenTests, name: 'mfe-sample' } });
