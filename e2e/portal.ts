@@ -11,13 +11,16 @@ const root = join(import.meta.dirname, '..');
 /** The password of every demo account. */
 export const PASSWORD = 'Mkopo-demo-1';
 
-const CONSOLE_TOKEN = 'the-token-of-the-journeys';
+/** What opens the console of every journey's server. */
+export const CONSOLE_TOKEN = 'the-token-of-the-journeys';
+
+/** The program under test. */
+export const BINARY = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
 
 /** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
-  const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
-  const server = spawn(binary, ['serve'], {
+  const server = spawn(BINARY, ['serve'], {
     env: {
       ...process.env,
       MKOPO_DEMO: 'true',
@@ -69,6 +72,8 @@ function outboxOf(address: string): Outbox {
 }
 
 interface Fixtures {
+  /** Further settings of the server. */
+  settings: Record<string, string>;
   server: { address: string };
   serverAddress: string;
   outbox: Outbox;
@@ -79,8 +84,9 @@ interface Fixtures {
 
 /** Every journey has a server of its own, and fails on anything that the page logs as an error. */
 export const test = base.extend<Fixtures>({
-  server: async ({}, use) => {
-    const { address, stop } = await startServer();
+  settings: [{}, { option: true }],
+  server: async ({ settings }, use) => {
+    const { address, stop } = await startServer(settings);
     await use({ address });
     await stop();
   },

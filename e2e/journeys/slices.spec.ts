@@ -1,0 +1,358 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page, Route } from '@playwright/test';
+import { BINARY, CONSOLE_TOKEN, expect, expectAccessible, signIn, test as base } from '../portal';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** What the dashboard's table is called in the build that comes with the portal, and in the new one. */
+const OLD = 'Pending Disbursements';
+const NEW = 'Money that waits';
+
+interface Manifest {
+  metaData: { buildInfo: { buildVersion: string } };
+  shared: { name: string; requiredVersion: string }[];
+}
+
+interface Fixtures {
+  /** `mkopo slice …` as a pipeline runs it; answers what it printed. */
+  mkopo: (...words: string[]) => Promise<string>;
+  /** Makes a build of a slice of another version, with the dashboard renamed, and the manifest as it is changed. */
+  build: (
+    version: string,
+    change?: { slice?: string; title?: string; manifest?: (manifest: Manifest) => void },
+  ) => Promise<string>;
+  /** Serves a folder from an origin of its own, as a static host would. */
+  host: (folder: string, headers?: Record<string, string>) => Promise<string>;
+}
+
+const test = base.extend<Fixtures>({
+  mkopo: async ({ serverAddress }, use) => {
+    await use(async (...words) => {
+      const there = ['--server', serverAddress, '--token', CONSOLE_TOKEN, '--by', 'journeys'];
+      const { stdout } = await run(BINARY, ['slice', ...words, ...there], { env: {} });
+      return stdout.trim();
+    });
+  },
+  build: async ({}, use) => {
+    const folders: string[] = [];
+    await use(async (version, { slice = 'mfe-loans', title = NEW, manifest: change } = {}) => {
+      const folder = await mkdtemp(join(tmpdir(), 'mkopo-slice-'));
+      folders.push(folder);
+      await cp(join(root, slice, 'dist'), folder, { recursive: true });
+      const manifest = JSON.parse(await readFile(join(folder, 'mf-manifest.json'), 'utf8')) as Manifest;
+      manifest.metaData.buildInfo.buildVersion = version;
+      change?.(manifest);
+      await writeFile(join(folder, 'mf-manifest.json'), JSON.stringify(manifest));
+      for (const file of await readdir(folder)) {
+        if (!/^(dashboard|slice)\..*\.js$/.test(file)) continue;
+        const code = await readFile(join(folder, file), 'utf8');
+        await writeFile(join(folder, file), code.replaceAll(OLD, title).replace('0.1.0', version));
+      }
+      return folder;
+    });
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  },
+  host: async ({}, use) => {
+    const servers: Server[] = [];
+    await use(async (folder, headers = {}) => {
+      const server = createServer((request, response) => {
+        const { pathname } = new URL(request.url ?? '/', 'http://host');
+        readFile(join(folder, extname(pathname) ? pathname : 'index.html')).then(
+          (body) =>
+            response
+              .writeHead(200, { 'content-type': TYPES[extname(pathname)] ?? 'text/html', ...headers })
+              .end(body),
+          () => response.writeHead(404, headers).end(),
+        );
+      });
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    for (const server of servers) server.close();
+  },
+});
+
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.json': 'application/json',
+};
+
+const dashboard = (page: Page, title: string) => page.getByRole('heading', { level: 2, name: title });
+
+/** A page whose portal looks for new versions at once, instead of once a minute. */
+async function aMinuteLater(page: Page) {
+  await page.clock.fastForward('01:01');
+}
+
+test('a new build of a slice arrives in the open portal, and goes again when it is rolled back', async ({
+  page,
+  mkopo,
+  build,
+  serverAddress,
+}) => {
+  await page.clock.install();
+  await signIn(page);
+  await expect(dashboard(page, OLD)).toBeVisible();
+  const shell = async () => (await fetch(`${serverAddress}/`)).text();
+  const before = await shell();
+  const notice = page.getByText('A new version is available');
+
+  await test.step('a pipeline publishes it; the page says so, and shows it after Reload', async () => {
+    expect(await mkopo('publish', await build('0.2.0'))).toBe('mfe-loans 0.2.0 is published; it is live.');
+    await expect(notice).toBeHidden();
+    await aMinuteLater(page);
+    await expect(notice).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await expect(dashboard(page, NEW)).toBeVisible();
+    await expect(notice).toBeHidden();
+    expect(await shell()).toBe(before);
+  });
+
+  await test.step('About tells where it came from', async () => {
+    await page.getByRole('link', { name: 'Settings' }).click();
+    const about = page.getByRole('region', { name: 'About' });
+    await expect(about.getByRole('row', { name: /^mfe-loans/ })).toContainText(
+      `${serverAddress}/slices/mfe-loans/0.2.0/0.2.0`,
+    );
+    await expect(about.getByRole('row', { name: /^mfe-shell/ })).toContainText('0.1.0');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+  });
+
+  await test.step('it is rolled back', async () => {
+    expect(await mkopo('rollback', 'mfe-loans')).toBe('mfe-loans 0.1.0 is live.');
+    await aMinuteLater(page);
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await expect(dashboard(page, OLD)).toBeVisible();
+    const list = (await mkopo('list')).split('\n').filter((line) => line.startsWith('mfe-loans'));
+    expect(list).toEqual([
+      expect.stringMatching(/^mfe-loans\t0\.2\.0\t-\tpublished\t.*\tjourneys$/),
+      'mfe-loans\t0.1.0\tlive\tbundled\t-\t-',
+    ]);
+  });
+});
+
+test.describe('when the live build of a slice', () => {
+  test.use({ expectedError: /./ });
+
+  const LIVE = '**/slices/mfe-loans/0.2.0/';
+  const breaks: [string, string, (route: Route) => unknown, string][] = [
+    ['is not there', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be had'],
+    ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be had'],
+    [
+      'is no JavaScript',
+      'remoteEntry.js',
+      (route) => route.fulfill({ body: '<html>', contentType: 'text/javascript' }),
+      'Its code',
+    ],
+    [
+      'is not the one that was published',
+      '*.json',
+      async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, body: `${await answer.text()} ` });
+      },
+      'is not the published one',
+    ],
+  ];
+  test('fails in whatever way, the one before serves, and About says why', async ({ page, mkopo, build }) => {
+    await mkopo('publish', await build('0.2.0'));
+    await signIn(page);
+    for (const [what, files, act, reason] of breaks)
+      await test.step(what, async () => {
+        await page.route(LIVE + files, act);
+        await page.goto('/');
+        await expect(dashboard(page, OLD)).toBeVisible();
+        await page.getByRole('link', { name: 'Settings' }).click();
+        const row = page.getByRole('region', { name: 'About' }).getByRole('row', { name: /^mfe-loans/ });
+        await expect(row).toContainText('The one before: 0.2.0 could not be loaded');
+        await expect(row).toContainText(reason);
+        await page.unroute(LIVE + files);
+      });
+  });
+
+  test('does not answer, it is given up and the one before serves', async ({ page, mkopo, build }) => {
+    await mkopo('publish', await build('0.2.0'));
+    await page.clock.install();
+    await page.route(`${LIVE}remoteEntry.js`, () => undefined);
+    await page.addInitScript(() => {
+      localStorage.setItem('auth_token', 'token-1');
+      localStorage.setItem(
+        'user',
+        JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' }),
+      );
+    });
+    await page.route('**/api/v1/**', (route) => route.fulfill({ status: 503, json: {} }));
+    const asked = page.waitForRequest(`${LIVE}remoteEntry.js`);
+    await page.goto('/settings');
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await asked;
+    // Three tries of ten seconds each, and the pauses between.
+    await expect(async () => {
+      await page.clock.fastForward('00:11');
+      await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible({ timeout: 500 });
+    }).toPass();
+  });
+
+  test('asks for a library that the shell does not carry, it is refused with the reason', async ({
+    page,
+    mkopo,
+    build,
+  }) => {
+    const manifest = ({ shared }: Manifest) => {
+      for (const one of shared) if (one.name === 'react') one.requiredVersion = '^20.0.0';
+    };
+    await mkopo('publish', await build('0.2.0', { manifest }));
+    await signIn(page);
+    await expect(dashboard(page, OLD)).toBeVisible();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await expect(page.getByRole('region', { name: 'About' })).toContainText(
+      /It was built for react \^20\.0\.0; this shell has 19\./,
+    );
+  });
+
+  test('fails and so does the one before, a panel stands in its place and the rest works', async ({
+    page,
+    mkopo,
+    build,
+  }) => {
+    await mkopo('publish', await build('0.2.0'));
+    await page.route('**/slices/mfe-loans/**', (route) => route.fulfill({ status: 500 }));
+    await page.goto('/login');
+    await page.getByLabel('Email').fill('agent@mkopo.test');
+    await page.getByLabel('Password', { exact: true }).fill('Mkopo-demo-1');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(page.getByText('mfe-loans 0.2.0')).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
+    await page.unroute('**/slices/mfe-loans/**');
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await expect(dashboard(page, NEW)).toBeVisible();
+  });
+});
+
+test('two pipelines publish at once: both slices are there; of two builds of one version, one is', async ({
+  page,
+  mkopo,
+  build,
+}) => {
+  const [loans, history, one, other] = await Promise.all([
+    build('0.2.0'),
+    build('0.2.0', { slice: 'mfe-transactions' }),
+    build('0.3.0', { title: 'One' }),
+    build('0.3.0', { title: 'Other' }),
+  ]);
+  await Promise.all([mkopo('publish', loans), mkopo('publish', history)]);
+  const both = await Promise.allSettled([mkopo('publish', one), mkopo('publish', other)]);
+  const refused = both.filter((result) => result.status === 'rejected');
+  expect(refused).toHaveLength(1);
+  expect(String(refused[0]?.reason)).toContain('This version was published before, with other files.');
+  expect(await mkopo('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
+    'mfe-loans 0.3.0 was published before; it is live.',
+  );
+  await signIn(page);
+  await expect(dashboard(page, both[0].status === 'fulfilled' ? 'One' : 'Other')).toBeVisible();
+});
+
+const CORS = { 'access-control-allow-origin': '*' };
+
+test('?slice= loads a developer’s build in this tab until it is reset', async ({ page, build, host }) => {
+  const address = await host(await build('0.9.0'), CORS);
+  await signIn(page);
+  await page.goto(`/?slice=mfe-loans@${address}`);
+  await expect(dashboard(page, NEW)).toBeVisible();
+  await expect(page).toHaveURL(/\/$/);
+  const badge = page.getByRole('complementary', { name: 'Slice override' });
+  await expect(badge).toHaveText(`mfe-loans from ${address}Reset`);
+  await expectAccessible(page);
+  await page.reload();
+  await expect(dashboard(page, NEW)).toBeVisible();
+  await badge.getByRole('button', { name: 'Reset' }).click();
+  await expect(dashboard(page, OLD)).toBeVisible();
+  await expect(badge).toBeHidden();
+});
+
+test('?slice= loads a build that was published and is not live', async ({ page, build, mkopo }) => {
+  expect(await mkopo('publish', await build('0.2.0'), '--hold')).toBe(
+    'mfe-loans 0.2.0 is published; 0.1.0 is live.',
+  );
+  await signIn(page);
+  await expect(dashboard(page, OLD)).toBeVisible();
+  await page.goto('/?slice=mfe-loans@0.2.0');
+  await expect(dashboard(page, NEW)).toBeVisible();
+});
+
+test.describe('where overrides are not allowed', () => {
+  test.use({ settings: { MKOPO_SLICE_OVERRIDE: 'false' } });
+
+  test('?slice= is refused in words, and the policy would not let it load', async ({
+    page,
+    build,
+    host,
+    serverAddress,
+  }) => {
+    const address = await host(await build('0.9.0'), CORS);
+    await signIn(page);
+    await page.goto(`/?slice=mfe-loans@${address}`);
+    await expect(dashboard(page, OLD)).toBeVisible();
+    await expect(
+      page.getByRole('alert').filter({ hasText: 'this portal loads its live slices only' }),
+    ).toBeVisible();
+    const policy = (await fetch(serverAddress)).headers.get('content-security-policy');
+    expect(policy).toContain("connect-src 'self';");
+  });
+});
+
+test('a static portal runs a slice that is served from another origin', async ({ page, build, host }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'mkopo-static-'));
+  const slice = await host(await build('0.4.0'), CORS);
+  const portal = join(root, 'mfe-kit/build/portal.mjs');
+  await run(process.execPath, [portal, '--out', folder, '--at', `mfe-loans=${slice}/mf-manifest.json`]);
+  const policy = await readFile(join(folder, 'csp.txt'), 'utf8');
+  const address = await host(folder, { 'content-security-policy': policy });
+  await page.addInitScript(() => {
+    localStorage.setItem('auth_token', 'token-1');
+    localStorage.setItem(
+      'user',
+      JSON.stringify({ id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' }),
+    );
+  });
+  await page.route('**/api/v1/**', (route) => route.fulfill({ json: [] }));
+  await page.goto(address);
+  await expect(dashboard(page, NEW)).toBeVisible();
+  await page.getByRole('link', { name: 'Transactions' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('a slice that is made from the template is built, published and loaded', async ({ page, mkopo }) => {
+  test.setTimeout(180_000);
+  const folder = join(root, 'dist', `template-${process.pid}`);
+  const script = (name: string, ...words: string[]) =>
+    run(process.execPath, [join(root, name), ...words], { cwd: root });
+  try {
+    await script('mfe-kit/build/new-slice.mjs', 'repayment-plans', folder);
+    await run(process.execPath, [join(root, 'node_modules/webpack-cli/bin/cli.js'), '--mode', 'production'], {
+      cwd: folder,
+    });
+    expect(await mkopo('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  await signIn(page);
+  await page.goto('/repayment-plans');
+  await expect(page.getByRole('heading', { level: 1, name: 'Repayment Plans' })).toBeVisible();
+  await expect(page.getByText('24 loan(s)')).toBeVisible();
+});
