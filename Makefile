@@ -64,8 +64,9 @@ soak: tools ## Run the long forms of the payout tests: random schedules, kills, 
 	@e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
-bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts and long tables, as ratios in one run
-	@$(CARGO) bench $(MANIFEST)
+bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL and long tables, as ratios in one run
+	@$(CARGO) bench $(MANIFEST) --bench lists --bench payouts
+	@e2e/postgres with --flushed $(CARGO) bench $(MANIFEST) --bench engines
 	@$(CARGO) build $(MANIFEST)
 	@npx playwright test --config e2e/benchmarks/playwright.config.ts
 	@node e2e/benchmarks/transaction-history.mjs

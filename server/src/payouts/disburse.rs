@@ -68,8 +68,17 @@ pub async fn disburse(
 
 async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failure> {
     let (form, has_key) = (claim.form.clone(), claim.call.is_some());
+    let loan_id = claim.request.loan_id.clone();
     let claimed =
-        sandbox.database.write(move |connection: &mut Connection| Box::pin(claim.enter(connection))).await?;
+        sandbox.database.write(move |connection: &mut Connection| Box::pin(claim.enter(connection))).await;
+    let claimed = match claimed {
+        // Somebody who does not write as servers do was faster.
+        Err(failure) if failure.is_unique_violation() => {
+            let live = records::live_record(&mut *sandbox.database.read().await?, &loan_id).await?;
+            return Err(live.map_or(failure, in_the_way));
+        }
+        claimed => claimed?,
+    };
     let (record, payment) = match claimed {
         Claimed::Answered(reply) => return Ok(reply),
         Claimed::New(record, payment) => (*record, payment),
@@ -134,6 +143,14 @@ enum Claimed {
     Answered(Reply),
 }
 
+/// What a loan that has this live payout is refused with.
+fn in_the_way(record: Record) -> Failure {
+    match record.status {
+        PayoutStatus::Completed => Failure::AlreadyDisbursed(Box::new(record)),
+        PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(Box::new(record)),
+    }
+}
+
 const LOAN: &str = "
     SELECT loan.status, loan.amount, customer.phone_number
     FROM loan JOIN customer ON customer.customer_id = loan.customer_id
@@ -178,10 +195,7 @@ impl Claim {
             .await?
             .ok_or_else(|| Failure::LoanNotFound(loan_id.clone()))?;
         if let Some(record) = records::live_record(connection, loan_id).await? {
-            return Err(match record.status {
-                PayoutStatus::Completed => Failure::AlreadyDisbursed(Box::new(record)),
-                PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(Box::new(record)),
-            });
+            return Err(in_the_way(record));
         }
         if status != LoanStatus::Approved {
             return Err(Failure::NotApproved);

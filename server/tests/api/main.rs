@@ -16,6 +16,7 @@ mod console_scenario;
 mod console_staff;
 mod console_traffic;
 mod contract;
+mod data_copy;
 mod database;
 mod edge;
 mod engines;

@@ -86,6 +86,16 @@ impl TestApp {
         Self::open_with(data_dir, Clock::held_at(NOON), settings, 0).await
     }
 
+    /// A service whose data is there already.
+    pub async fn start_at(database_url: &str, clock: Clock) -> Self {
+        let data_dir = Arc::new(tempfile::tempdir().unwrap());
+        let settings = Settings {
+            database_url: Some(database_url.parse().unwrap()),
+            ..settings(data_dir.path().to_str().unwrap(), &[])
+        };
+        Self::open_with(data_dir, clock, settings, 0).await
+    }
+
     async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         Self::open_with(data_dir, clock, settings, starts).await

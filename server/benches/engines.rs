@@ -1,0 +1,334 @@
+//! Lists, payouts and sign-ins over the network: on `SQLite`, and on PostgreSQL with one server and
+//! with three, taking turns in one run; and how many statements a thousand list calls cost.
+//!
+//! Servers, PostgreSQL and load are processes of their own on this one machine, so read the ratios:
+//! three servers share its processors, where in real life each has its own.
+//!
+//! `e2e/postgres with --flushed cargo bench --bench engines`
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement stops at the first surprise")]
+#![expect(clippy::cast_precision_loss, reason = "figures to read")]
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use mkopo::{
+    Sandbox,
+    clock::Clock,
+    config::{Command as Told, CommandLine},
+    database::{Connection, query},
+    mobile_money::ScenarioChange,
+    randomness::Randomness,
+};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+const ROUNDS: usize = 3;
+const ROUND: Duration = Duration::from_secs(3);
+const LOANS: usize = 60_000;
+const SECRETS: [&str; 4] =
+    ["--jwt-secret", "the-secret-of-the-servers-of-a-bench", "--console-token", "a-token-of-a-bench"];
+
+/// Whom loans are paid to.
+const MORE_CUSTOMERS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
+    INSERT INTO customer
+    SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
+           status, account_id, account_number, account_status, credit_score, risk_level
+    FROM number, (SELECT * FROM customer LIMIT 1) AS one";
+
+const MORE_LOANS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
+    INSERT INTO loan
+    SELECT 'LN-X' || n, 'CUS-X' || n, 100, interest_rate_bp, term_months, purpose, 'APPROVED', 100,
+           notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
+    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
+
+#[tokio::main]
+async fn main() {
+    let Ok(postgres) = std::env::var("MKOPO_TEST_POSTGRES") else {
+        println!("engines: no PostgreSQL to measure; run by `make bench`");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // Lists and payouts each have their own databases: 60,000 waiting loans are no everyday list.
+    let lists = Kinds::start(&postgres, folder.path(), "lists", 0).await;
+    println!("\npending list, 32 connections, best of {ROUNDS} rounds of {ROUND:?}");
+    lists.compare(Act::List, 32).await;
+    println!("\nsign-ins, 16 at once");
+    lists.compare(Act::SignIn, 16).await;
+    println!("\nstatements for each 1,000 list calls, one server");
+    for connections in [1, 32, 256] {
+        let (before, began) = (Transactions::now(&lists.postgres).await, Instant::now());
+        tokio::time::sleep(ROUND).await;
+        let idle = before.since(&lists.postgres).await / began.elapsed().as_secs_f64();
+        let (before, began) = (Transactions::now(&lists.postgres).await, Instant::now());
+        let calls = load(&lists.kinds[1], Act::List, connections).await.calls as f64;
+        let statements = before.since(&lists.postgres).await - idle * began.elapsed().as_secs_f64();
+        println!("  {connections:>3} connections {:>8.1}", statements.max(0.0) * 1000.0 / calls);
+    }
+    drop(lists);
+    let payouts = Kinds::start(&postgres, folder.path(), "payouts", LOANS).await;
+    println!("\npayouts, 64 at once");
+    payouts.compare(Act::Pay, 64).await;
+}
+
+/// `SQLite`, PostgreSQL, and PostgreSQL with three servers.
+struct Kinds {
+    kinds: [Arc<Kind>; 3],
+    /// The address of the database that one server has to itself.
+    postgres: String,
+}
+
+/// What is done again and again.
+#[derive(Clone, Copy)]
+enum Act {
+    List,
+    SignIn,
+    Pay,
+}
+
+struct Kind {
+    name: &'static str,
+    servers: Vec<Server>,
+    token: String,
+    next_loan: AtomicUsize,
+}
+
+impl Kinds {
+    async fn start(postgres: &str, folder: &Path, purpose: &str, loans: usize) -> Self {
+        let mut admin = PgConnection::connect(postgres).await.unwrap();
+        let base = postgres.rsplit_once('/').unwrap().0;
+        let mut urls = vec![format!("sqlite:{}", folder.join(format!("{purpose}.db")).display())];
+        for number in [1, 3] {
+            let name = format!("{purpose}_{number}");
+            sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+                .execute(&mut admin)
+                .await
+                .unwrap();
+            urls.push(format!("{base}/{name}"));
+        }
+        for url in &urls {
+            fill(url, folder, loans).await;
+        }
+        let kind = async |name, url: &str, servers: usize| {
+            let servers: Vec<Server> = (0..servers).map(|_| Server::start(url, folder)).collect();
+            for server in &servers {
+                server.ready().await;
+            }
+            let token = Client::of(servers[0].address).await.sign_in().await;
+            Arc::new(Kind { name, servers, token, next_loan: AtomicUsize::new(1) })
+        };
+        let kinds = [
+            kind("SQLite", &urls[0], 1).await,
+            kind("PostgreSQL, one server", &urls[1], 1).await,
+            kind("PostgreSQL, three servers", &urls[2], 3).await,
+        ];
+        Self { kinds, postgres: urls.swap_remove(1) }
+    }
+
+    /// The kinds take turns, so that all see the same machine.
+    async fn compare(&self, act: Act, at_once: usize) {
+        let mut best = [Rate::default(); 3];
+        for _ in 0..ROUNDS {
+            for (kind, best) in self.kinds.iter().zip(&mut best) {
+                let rate = load(kind, act, at_once).await;
+                if rate.a_second > best.a_second {
+                    *best = rate;
+                }
+            }
+        }
+        for (kind, rate) in self.kinds.iter().zip(best) {
+            let ratio = rate.a_second / best[0].a_second;
+            println!(
+                "  {:<26} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}",
+                kind.name, rate.a_second, rate.p99
+            );
+        }
+    }
+}
+
+async fn fill(url: &str, folder: &Path, loans: usize) {
+    let line =
+        ["mkopo", "serve", "--demo", "true", "--data-dir", folder.to_str().unwrap(), "--database-url", url];
+    let Told::Serve(settings) = CommandLine::parse_from(line.into_iter().chain(SECRETS)).command else {
+        unreachable!()
+    };
+    let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await.unwrap();
+    let loans = i64::try_from(loans).unwrap();
+    if loans > 0 {
+        let add = sandbox.database.write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                query(MORE_CUSTOMERS).bind(loans).execute(connection).await?;
+                query(MORE_LOANS).bind(loans).execute(connection).await?;
+                Ok(())
+            })
+        });
+        add.await.unwrap();
+    }
+    let change = ScenarioChange { float: Some(1_000_000_000), ..ScenarioChange::default() };
+    sandbox.mobile_money.change_scenario(change).await.unwrap();
+    sandbox.close(Duration::from_secs(5)).await;
+}
+
+impl Kind {
+    async fn act(&self, act: Act, client: &mut Client) {
+        let token = &self.token;
+        match act {
+            Act::List => {
+                let line = "GET /api/v1/disbursements/pending HTTP/1.1";
+                client.call(&format!("{line}\r\nAuthorization: Bearer {token}"), "").await;
+            }
+            Act::SignIn => _ = client.sign_in().await,
+            Act::Pay => {
+                let loan = self.next_loan.fetch_add(1, Ordering::Relaxed);
+                assert!(loan < LOANS, "no loan is left to pay");
+                let phone = 20_000_000 + loan;
+                let body = format!(r#"{{"agent_id":1,"amount":100,"phone_number":"+2547{phone}"}}"#);
+                let line = format!("POST /api/v1/disbursements/LN-X{loan}/disburse HTTP/1.1");
+                client.call(&format!("{line}\r\nAuthorization: Bearer {token}"), &body).await;
+            }
+        }
+    }
+}
+
+/// The service as a deployment runs it.
+struct Server {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(url: &str, folder: &Path) -> Self {
+        let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
+            .args(["serve", "--demo", "true", "--log", "error", "--listen", &address.to_string()])
+            .args(["--database-url", url, "--data-dir"])
+            .arg(folder)
+            .args(SECRETS)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { process, address }
+    }
+
+    async fn ready(&self) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while TcpStream::connect(self.address).await.is_err() {
+            assert!(Instant::now() < until, "the server does not start");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
+
+/// How many transactions PostgreSQL has committed in a database; a statement alone is one.
+struct Transactions(i64);
+
+impl Transactions {
+    async fn now(url: &str) -> Self {
+        // Connections tell what they did once a second.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        let committed = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
+        Self(sqlx::query_scalar(committed).fetch_one(&mut connection).await.unwrap())
+    }
+
+    async fn since(self, url: &str) -> f64 {
+        (Self::now(url).await.0 - self.0) as f64
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Rate {
+    calls: usize,
+    a_second: f64,
+    p99: Duration,
+}
+
+/// Acts so many times at once, for one round.
+async fn load(kind: &Arc<Kind>, act: Act, at_once: usize) -> Rate {
+    let began = Instant::now();
+    let acting = (0..at_once).map(|number| {
+        let kind = Arc::clone(kind);
+        tokio::spawn(async move {
+            let mut client = Client::of(kind.servers[number % kind.servers.len()].address).await;
+            let mut took = Vec::new();
+            while began.elapsed() < ROUND {
+                let start = Instant::now();
+                kind.act(act, &mut client).await;
+                took.push(start.elapsed());
+            }
+            took
+        })
+    });
+    let mut took = Vec::new();
+    for acted in futures::future::join_all(acting).await {
+        took.extend(acted.expect("a call failed"));
+    }
+    took.sort_unstable();
+    let a_second = took.len() as f64 / began.elapsed().as_secs_f64();
+    Rate { calls: took.len(), a_second, p99: took[took.len() * 99 / 100] }
+}
+
+/// A connection that calls follow one another on.
+struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    async fn of(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, buffer: vec![0; 256 * 1024] }
+    }
+
+    /// What comes back, which must be well.
+    async fn call(&mut self, head: &str, body: &str) -> &[u8] {
+        let length = body.len();
+        let rest = format!("Host: bench\r\nContent-Type: application/json\r\nContent-Length: {length}");
+        self.stream.write_all(format!("{head}\r\n{rest}\r\n\r\n{body}").as_bytes()).await.unwrap();
+        let mut have = 0;
+        loop {
+            let read = self.stream.read(&mut self.buffer[have..]).await.unwrap();
+            assert!(read > 0, "closed");
+            have += read;
+            let Some(end) = self.buffer[..have].windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+                continue;
+            };
+            let head = std::str::from_utf8(&self.buffer[..end]).unwrap();
+            assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+            let length: usize = length.parse().unwrap();
+            let whole = end + 4 + length;
+            self.stream.read_exact(&mut self.buffer[have..whole]).await.unwrap();
+            return &self.buffer[end + 4..whole];
+        }
+    }
+
+    async fn sign_in(&mut self) -> String {
+        let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, mkopo::demo::PASSWORD);
+        let answer = self.call("POST /api/v1/auth/login HTTP/1.1", &body).await;
+        let answer: serde_json::Value = serde_json::from_slice(answer).unwrap();
+        answer["user"]["token"].as_str().unwrap().to_owned()
+    }
+}

@@ -1,0 +1,77 @@
+use std::process::{Command, Output};
+
+use axum::http::Method;
+use mkopo::{clock::Clock, demo};
+use serde_json::json;
+
+use crate::{
+    store,
+    test_app::{NOON, TestApp, waiting},
+};
+
+fn copy(from: &str, to: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+    command.env_clear().args(["data", "copy", "--from", from, "--to", to]).output().unwrap()
+}
+
+/// What a copy that was not made says.
+fn refusal(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    assert!(!output.status.success() && said.lines().count() == 1, "{said}");
+    said
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_is_the_same_service_in_another_database() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    demo::seed(&app.sandbox.database, NOON, 3, 250, 1200, |_| ()).await.unwrap();
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    assert_eq!(agent.disburse_with_key(&loan, "key").await.status, 200);
+    app.set_console(Method::PUT, "/clock", json!({"advance": "3h"})).await;
+    let fault =
+        json!({"path": "/api/v1/disbursements/*/disburse", "kind": "status", "status": 503, "times": 1});
+    app.set_console(Method::POST, "/faults", fault).await;
+    app.console(Method::POST, "/data/snapshots/before", None).await;
+    let seen = (agent.pending().await, agent.records().await);
+
+    // From engine to engine and back, where there are two.
+    let folder = tempfile::tempdir().unwrap();
+    let mut from = store::url(app.data_dir())
+        .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()));
+    let mut hops = vec![format!("sqlite:{}", folder.path().join("copy.db").display())];
+    hops.extend(store::url(folder.path()));
+    for to in hops {
+        let copied = copy(&from, &to);
+        let said = String::from_utf8_lossy(&copied.stdout);
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        assert!(said.contains("rows of 17 tables to") && said.contains("the books are right"), "{said}");
+        assert!(refusal(&copy(&from, &to)).contains("is not empty: its table fault has rows"));
+        from = to;
+    }
+
+    let other = TestApp::start_at(&from, Clock::held_at(NOON)).await;
+    let agent = other.sign_in("agent").await;
+    assert_eq!((agent.pending().await, agent.records().await), seen);
+    assert_eq!(other.console(Method::GET, "/clock", None).await.json()["offset_ms"], 3 * 3_600_000);
+    let again = waiting(&agent.pending().await).next().unwrap().clone();
+    assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
+    // It goes on numbering where the other stopped, also after an old state is put back.
+    other.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    assert_eq!(other.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
+    let agent = other.sign_in("agent").await;
+    assert_eq!((agent.pending().await, agent.records().await), seen);
+    assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
+    assert_eq!(agent.disburse(&again).await.status, 200);
+    other.assert_every_shilling_is_accounted_for().await;
+}
+
+#[test]
+fn a_database_that_is_not_there_is_not_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+    let said = refusal(&copy(&url("old.db"), &url("new.db")));
+    assert_eq!(said, format!("mkopo: there is no file {} to copy", url("old.db")));
+    assert!(!folder.path().join("old.db").exists());
+}
