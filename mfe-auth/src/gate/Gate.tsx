@@ -2,6 +2,7 @@ import { portalSettings } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import classes from './Gate.module.css';
+import { OutboxLink } from './OutboxLink';
 
 /** The frame of the screens before sign-in: one card, and nothing else to look at. */
 export function Gate({
@@ -27,6 +28,7 @@ export function Gate({
             <p className={classes.subtitle}>{subtitle}</p>
             {children}
           </div>
+          <OutboxLink />
         </div>
       </main>
       <footer>{`© ${new Date().getFullYear()} ${portalSettings().brand}`}</footer>

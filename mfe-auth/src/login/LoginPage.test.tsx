@@ -269,6 +269,21 @@ describe('by password', () => {
     await user.keyboard('{CapsLock}x');
     expect(password()).not.toHaveAccessibleDescription();
   });
+
+  test('outside a demo nothing leads to an outbox', async () => {
+    renderSlice(slice, '/login');
+    await screen.findByLabelText('Email');
+    expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
+  });
+
+  test('in a demo the outbox is a link away', async () => {
+    setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: true });
+    onTestFinished(() => setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false }));
+    renderSlice(slice, '/login');
+    const link = await screen.findByRole('link', { name: 'outbox (opens in a new tab)' });
+    expect(link).toHaveAttribute('href', '/console/outbox');
+    expect(link).toHaveAttribute('target', '_blank');
+  });
 });
 
 describe('asking for a code', () => {
