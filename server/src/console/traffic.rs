@@ -88,23 +88,49 @@ enum Answered {
     Readable(Value),
 }
 
+/// A call without its bodies, which take long to be made readable.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the fields are those of a call")]
+pub struct Outline {
+    pub at: UnixMillis,
+    pub method: Method,
+    pub path: String,
+    pub status: Option<u16>,
+    pub ms: u64,
+    pub user: Option<String>,
+    pub fault: Option<Kind>,
+}
+
 impl Entry {
-    fn call(&self) -> Call {
-        Call {
-            id: self.id,
+    fn outline(&self) -> Outline {
+        Outline {
             at: self.at,
-            method: self.method.to_string(),
+            method: self.method.clone(),
             path: format!("{API}{}", self.uri.path()),
             status: self.status.map(|status| status.as_u16()),
             ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
-            request_id: self.request_id.to_string(),
             user: self.session.as_ref().map(|session| session.staff.email.to_string()),
+            fault: self.fault,
+        }
+    }
+
+    fn call(&self) -> Call {
+        let Outline { at, method, path, status, ms, user, fault } = self.outline();
+        Call {
+            id: self.id,
+            at,
+            method: method.to_string(),
+            path,
+            status,
+            ms,
+            request_id: self.request_id.to_string(),
+            user,
             request_body: self.sent.clone(),
             response_body: match &self.answered {
                 Answered::Raw(bytes) => readable(bytes),
                 Answered::Readable(value) => value.clone(),
             },
-            fault: self.fault,
+            fault,
         }
     }
 }
@@ -122,8 +148,20 @@ struct Ring {
 impl Traffic {
     /// The latest calls, the newest first.
     pub fn latest(&self) -> Vec<Call> {
+        self.latest_of(KEPT, |_| true)
+    }
+
+    /// The latest calls that are wanted, the newest first, `at_most` so many.
+    pub fn latest_of(&self, at_most: usize, is_wanted: impl Fn(&Outline) -> bool) -> Vec<Call> {
         let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.entries.iter().rev().map(Entry::call).collect()
+        let wanted = ring.entries.iter().rev().filter(|entry| is_wanted(&entry.outline()));
+        wanted.take(at_most).map(Entry::call).collect()
+    }
+
+    /// Every call in outline, the newest first.
+    pub fn outlines(&self) -> Vec<Outline> {
+        let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ring.entries.iter().rev().map(Entry::outline).collect()
     }
 
     /// Forgets them.

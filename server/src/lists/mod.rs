@@ -86,6 +86,17 @@ impl<R: Row> List<R> {
         self.kept_since(versions.loans).await?.body().answer(asked).await
     }
 
+    /// The rows of the page that `page` asks for, and the cursor of the next if there is one.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub async fn page(&self, page: &PageQuery) -> Result<(Vec<R>, Option<String>), Failure> {
+        match page.wanted()? {
+            Some(page) => page::read(&self.0.database, &page).await,
+            None => Err(Failure::BadParameter("a page needs a limit".to_owned())),
+        }
+    }
+
     async fn kept_since(&self, version: i64) -> Result<Arc<Kept>, Failure> {
         if let Some(kept) = self.0.kept().filter(|kept| kept.version() >= version) {
             return Ok(kept);

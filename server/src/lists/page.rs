@@ -34,6 +34,11 @@ pub struct Page {
 impl PageQuery {
     const LIMIT_AT_MOST: u32 = 1000;
 
+    /// The first `limit` rows, or those after the place that `cursor` names.
+    pub fn of(limit: u32, cursor: Option<&str>) -> Self {
+        Self { limit: Some(limit), cursor: cursor.map(str::to_owned) }
+    }
+
     /// The page asked for, if one was.
     ///
     /// # Errors
@@ -70,13 +75,8 @@ impl Place {
     }
 }
 
-/// Answers a GET of one page of the list at `path`.
-pub async fn answer<R: Row>(
-    database: &Database,
-    path: &str,
-    page: &Page,
-    asked: &HeaderMap,
-) -> Result<Response, Failure> {
+/// The rows of one page, and the cursor of the next if there is one.
+pub async fn read<R: Row>(database: &Database, page: &Page) -> Result<(Vec<R>, Option<String>), Failure> {
     let mut reader = database.read().await?;
     let limit = page.limit as usize;
     let mut rows: Vec<R> = query_as(R::PAGE)
@@ -86,15 +86,26 @@ pub async fn answer<R: Row>(
         .bind(i64::from(page.limit) + 1)
         .fetch_all(&mut reader)
         .await?;
-    drop(reader);
     let is_last = rows.len() <= limit;
     rows.truncate(limit);
+    let next = rows.last().filter(|_| !is_last).map(|last| last.place().cursor());
+    Ok((rows, next))
+}
+
+/// Answers a GET of one page of the list at `path`.
+pub async fn answer<R: Row>(
+    database: &Database,
+    path: &str,
+    page: &Page,
+    asked: &HeaderMap,
+) -> Result<Response, Failure> {
+    let (rows, next) = read::<R>(database, page).await?;
     let json = serde_json::to_vec(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&json);
     let body = Arc::new(ReadyBody::new("application/json", json.into(), digest)?);
     let mut response = body.answer_plain(asked);
-    if let Some(last) = rows.last().filter(|_| !is_last) {
-        let next = format!("<{path}?limit={limit}&cursor={}>; rel=\"next\"", last.place().cursor());
+    if let Some(next) = next {
+        let next = format!("<{path}?limit={}&cursor={next}>; rel=\"next\"", page.limit);
         let next = HeaderValue::from_str(&next).map_err(|error| Failure::Internal(error.to_string()))?;
         response.headers_mut().insert(header::LINK, next);
     }

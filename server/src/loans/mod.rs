@@ -3,7 +3,7 @@
 pub mod api;
 mod pending;
 
-pub use pending::{PendingLoan, pending_loan};
+pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
 
 use serde::Serialize;
 

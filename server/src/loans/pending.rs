@@ -83,6 +83,24 @@ pub async fn pending_loan(connection: &mut Connection, loan_id: &str) -> Result<
     query_as(ONE).bind(loan_id).fetch_one(connection).await
 }
 
+/// What waits, together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// How many loans.
+    pub loans: i64,
+    /// KES.
+    pub amount: i64,
+}
+
+const WAITING: &str = "
+    SELECT count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM loan WHERE status = 'APPROVED'";
+
+/// How many loans wait, and how much money.
+pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error> {
+    let (loans, amount) = sqlx::query_as(WAITING).fetch_one(connection).await?;
+    Ok(Waiting { loans, amount })
+}
+
 impl lists::Row for PendingLoan {
     const ALL: &'static str = select_pending!("ORDER BY loan.approved_at DESC, loan.loan_id DESC");
     const CHANGED: &'static str = select_pending!(

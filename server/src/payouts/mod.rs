@@ -1,6 +1,7 @@
 //! Paying a loan out, once; and the records of it.
 
 pub mod api;
+mod by_day;
 mod disburse;
 mod idempotency;
 mod invariant;
@@ -9,6 +10,7 @@ mod records;
 mod reply;
 mod settle;
 
+pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{Call, IdempotencyKey};
 pub use invariant::{Invariant, invariant};
