@@ -148,6 +148,10 @@ pub enum Failure {
     /// A value is not one that this call takes; the text says which ones it does.
     #[error("{0}.")]
     BadValue(String),
+    /// A field's value is not one that this call takes; the text says which ones it does.
+    #[error("{text}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    BadField { field: &'static str, text: String },
     /// The body has another media type.
     #[error("The body must be sent as application/json.")]
     UnsupportedMediaType,
@@ -226,7 +230,9 @@ impl Failure {
             F::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),
             F::NoPreviousBuild => (StatusCode::CONFLICT, "no_previous_build"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
-            F::InvalidRequest(_) | F::BadValue(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+            F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
+            }
             F::UnsupportedMediaType | F::NoArchive => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
@@ -239,6 +245,14 @@ impl Failure {
             F::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
             F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
+        }
+    }
+
+    /// The field that it is about, where it is about one.
+    pub fn field(&self) -> Option<&'static str> {
+        match self {
+            Self::BadField { field, .. } => Some(field),
+            _ => None,
         }
     }
 
@@ -318,6 +332,11 @@ pub struct FailureBody {
 }
 
 impl FailureBody {
+    /// What went wrong, for a person.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The body as JSON: ours, or with the fields of RFC 9457 when `problem`.
     pub fn to_json(&self, request_id: &str, problem: bool) -> Vec<u8> {
         #[derive(Serialize)]

@@ -9,7 +9,6 @@ use axum::{
     http::{StatusCode, request::Parts},
     routing::{delete, get, post},
 };
-use jiff::{Span, SpanRelativeTo};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
@@ -31,7 +30,6 @@ use crate::{
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
     outbox::{self, Channel, OutboxMessage},
     payouts::{self, Invariant},
-    phone::Msisdn,
     slices,
 };
 
@@ -73,19 +71,16 @@ async fn messages(
     State(sandbox): State<Sandbox>,
     Query(query): Query<OutboxQuery>,
 ) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
-    let patience = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
+    let patience = query.wait.as_deref().map_or(Ok(Duration::ZERO), clock::duration)?;
     if patience > WAIT_AT_MOST {
         return Err(Failure::BadValue(format!("The longest wait is {}s", WAIT_AT_MOST.as_secs())));
     }
-    let filter =
-        outbox::Filter { to: query.to.as_deref().map(recipient), channel: query.channel, after: query.after };
+    let filter = outbox::Filter {
+        to: query.to.as_deref().map(outbox::recipient),
+        channel: query.channel,
+        after: query.after,
+    };
     outbox::wait_for_messages(&sandbox.database, &filter, patience).await.map(Answer)
-}
-
-/// As it is stored: phones in one form, addresses in lower case.
-fn recipient(text: &str) -> String {
-    let text = text.trim();
-    Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
 }
 
 async fn empty_outbox(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
@@ -173,7 +168,7 @@ async fn set_clock(
     Json(change): Json<ClockChange>,
 ) -> Result<Answer<clock::Face>, Failure> {
     let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
-    let advance = change.advance.as_deref().map(duration).transpose()?;
+    let advance = change.advance.as_deref().map(clock::duration).transpose()?;
     let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
     clock::set(&sandbox, clock::Change { now, advance_ms, frozen: change.frozen }).await.map(Answer)
 }
@@ -310,14 +305,6 @@ async fn invariant(State(sandbox): State<Sandbox>) -> Result<Answer<Invariant>, 
     payouts::invariant(&mut *sandbox.database.read().await?).await.map(Answer)
 }
 
-/// A length of time such as `90s`, `15m`, `2d` or `1h30m`; days have 24 hours.
-fn duration(text: &str) -> Result<Duration, Failure> {
-    let wrong = || Failure::BadValue(format!("{text:?} is no length of time such as 90s, 15m, 12h or 2d"));
-    let span: Span = text.parse().map_err(|_| wrong())?;
-    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
-    length.try_into().map_err(|_| wrong())
-}
-
 /// What stands behind the question mark.
 struct Query<T>(T);
 
@@ -351,21 +338,5 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Optional<
         Json::from_request(Request::from_parts(parts, Body::from(bytes)), state)
             .await
             .map(|Json(body)| Self(body))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_of_time_are_read_as_people_write_them() {
-        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)]
-        {
-            assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");
-        }
-        for text in ["", "10", "soon", "-5m", "1mo", "1y"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
     }
 }

@@ -1,5 +1,8 @@
 //! Setting the one clock: sessions, codes, limits, receipts and dates move with it.
 
+use std::time::Duration;
+
+use jiff::{Span, SpanRelativeTo};
 use serde::Serialize;
 
 use crate::{
@@ -76,6 +79,17 @@ fn changed(setting: Setting, base: i64, change: Change) -> Result<Setting, Failu
     Ok(Setting { offset_ms: now.0 - base, frozen_at: frozen.then_some(now) })
 }
 
+/// A length of time such as `90s`, `15m`, `2d` or `1h30m`; days have 24 hours.
+///
+/// # Errors
+/// [`Failure::BadValue`].
+pub fn duration(text: &str) -> Result<Duration, Failure> {
+    let wrong = || Failure::BadValue(format!("{text:?} is no length of time such as 90s, 15m, 12h or 2d"));
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    length.try_into().map_err(|_| wrong())
+}
+
 const STORED: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock_id = 'sandbox'";
 
 /// How the clock is set in the database.
@@ -90,4 +104,20 @@ const STORE: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHE
 pub async fn store(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
     query(STORE).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read_as_people_write_them() {
+        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)]
+        {
+            assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");
+        }
+        for text in ["", "10", "soon", "-5m", "1mo", "1y"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
 }

@@ -97,7 +97,8 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
     approved.map_err(|failure| {
         let is_taken = failure.is_unique_violation();
         if is_taken {
-            Failure::BadValue("There is a loan of that loan_id already".to_owned())
+            let text = "There is a loan of that loan_id already".to_owned();
+            Failure::BadField { field: "loan_id", text }
         } else {
             failure
         }
@@ -106,34 +107,34 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
 
 impl GivenLoan {
     fn check(&self, count: u32) -> Result<(), Failure> {
-        let wrong = |what: &str| Err(Failure::BadValue(what.to_owned()));
+        let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
         if !(1..=AT_ONCE).contains(&count) {
-            return wrong("count must be between 1 and 1000");
+            return wrong("count", "count must be between 1 and 1000");
         }
         if self.loan_id.is_some() && count > 1 {
-            return wrong("Only one loan can have a loan_id");
+            return wrong("loan_id", "Only one loan can have a loan_id");
         }
         let mut ids = [&self.loan_id, &self.customer_id].into_iter().flatten();
         if ids.any(|id| !(1..=64).contains(&id.chars().count()) || id.contains('/')) {
-            return wrong("loan_id and customer_id must have 1 to 64 characters, and no slash");
+            return wrong("loan_id", "loan_id and customer_id must have 1 to 64 characters, and no slash");
         }
         if self.total_loan_amount.is_some_and(|amount| !(1..=LARGEST).contains(&amount)) {
-            return wrong("total_loan_amount must be at least 1 and below 2^53");
+            return wrong("total_loan_amount", "total_loan_amount must be at least 1 and below 2^53");
         }
         if self.remaining_balance.is_some_and(|balance| !(0..=LARGEST).contains(&balance)) {
-            return wrong("remaining_balance must be at least 0 and below 2^53");
+            return wrong("remaining_balance", "remaining_balance must be at least 0 and below 2^53");
         }
         if self.loan_status.as_deref().is_some_and(|status| status != "APPROVED") {
-            return wrong("loan_status can only be APPROVED");
+            return wrong("loan_status", "loan_status can only be APPROVED");
         }
         if self.disbursement_status.as_deref().is_some_and(|status| status != "NOT_STARTED") {
-            return wrong("disbursement_status can only be NOT_STARTED");
+            return wrong("disbursement_status", "disbursement_status can only be NOT_STARTED");
         }
         if self.term.flatten().is_some_and(|months| !(1..=1200).contains(&months)) {
-            return wrong("term must be between 1 and 1200 months");
+            return wrong("term", "term must be between 1 and 1200 months");
         }
         if self.interest_rate.is_some_and(|percent| !(0.0..=1000.0).contains(&percent)) {
-            return wrong("interest_rate must be between 0 and 1000 percent");
+            return wrong("interest_rate", "interest_rate must be between 0 and 1000 percent");
         }
         Ok(())
     }
@@ -178,7 +179,7 @@ impl GivenLoan {
         if let Some(text) = &self.customer_phone_number {
             let phone = Msisdn::parse(text).ok_or_else(|| {
                 let wanted = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
-                Failure::BadValue(wanted.to_owned())
+                Failure::BadField { field: "customer_phone_number", text: wanted.to_owned() }
             })?;
             phone.as_str().clone_into(&mut made.customer_phone_number);
         }

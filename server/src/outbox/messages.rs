@@ -9,6 +9,7 @@ use crate::{
     database::Database,
     database::{Connection, query, query_as},
     error::Failure,
+    phone::Msisdn,
 };
 
 /// How often is looked for messages that another server put in.
@@ -52,6 +53,12 @@ pub struct Filter {
     pub channel: Option<Channel>,
     /// Put in after the message with this id. One that is not there any more comes before all.
     pub after: Option<String>,
+}
+
+/// Whom messages are stored to: phones in one form, addresses in lower case.
+pub fn recipient(text: &str) -> String {
+    let text = text.trim();
+    Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
 }
 
 const MESSAGES: &str = "

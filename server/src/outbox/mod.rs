@@ -4,7 +4,7 @@ mod deliver;
 mod messages;
 
 pub use deliver::keep_delivering;
-pub use messages::{Channel, Filter, OutboxMessage, empty, messages, wait_for_messages};
+pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
 
 use crate::{
     auth::email::Email,

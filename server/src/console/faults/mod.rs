@@ -109,7 +109,7 @@ const AT_MOST: usize = 100;
 
 impl NewFault {
     fn checked(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
-        let wrong = |what: &str| Err(Failure::BadValue(what.to_owned()));
+        let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
         let is_segment = |segment: &str| {
             segment == "*"
                 || !segment.is_empty() && !segment.contains(['*', '?', '#', '%']) && segment.is_ascii()
@@ -117,6 +117,7 @@ impl NewFault {
         let segments = self.path.strip_prefix(API).and_then(|rest| rest.strip_prefix('/'));
         if !segments.is_some_and(|rest| rest.split('/').all(is_segment)) || self.path.len() > 200 {
             return wrong(
+                "path",
                 "path must be a whole path under /api/v1/, with * for a segment, such as \
                  /api/v1/disbursements/*/disburse",
             );
@@ -126,30 +127,33 @@ impl NewFault {
             .as_deref()
             .is_some_and(|method| !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method))
         {
-            return wrong("method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
+            return wrong("method", "method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
         }
         match (self.kind, self.status) {
             (Kind::Status, Some(400..=599)) => {}
-            (Kind::Status, _) => return wrong("A fault of kind status needs a status from 400 to 599"),
+            (Kind::Status, _) => {
+                return wrong("status", "A fault of kind status needs a status from 400 to 599");
+            }
             (_, None) => {}
-            (_, Some(_)) => return wrong("Only a fault of kind status has a status"),
+            (_, Some(_)) => return wrong("status", "Only a fault of kind status has a status"),
         }
         match (self.kind, self.ms) {
             (Kind::Latency, Some(1..=LATENCY_AT_MOST)) => {}
-            (Kind::Latency, _) => return wrong("A fault of kind latency needs ms from 1 to 25000"),
+            (Kind::Latency, _) => return wrong("ms", "A fault of kind latency needs ms from 1 to 25000"),
             (_, None) => {}
-            (_, Some(_)) => return wrong("Only a fault of kind latency has ms"),
+            (_, Some(_)) => return wrong("ms", "Only a fault of kind latency has ms"),
         }
         let probability = self.probability.unwrap_or(1.0);
         if !(0.000_001..=1.0).contains(&probability) {
-            return wrong("probability must be above 0 and at most 1");
+            return wrong("probability", "probability must be above 0 and at most 1");
         }
         if self.times.is_some_and(|times| !(1..=1_000_000).contains(&times)) {
-            return wrong("times must be between 1 and 1000000");
+            return wrong("times", "times must be between 1 and 1000000");
         }
         let needs_answer = matches!(self.kind, Kind::Truncate | Kind::Malformed);
         if needs_answer && self.when == Some(Moment::Before) {
             return wrong(
+                "when",
                 "A fault of kind truncate or malformed needs an answer: it can only come after the work",
             );
         }
