@@ -266,6 +266,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Float, counts, the audit of the books, and calls.
+         * @description The way into the pages. With `token` the answer gives the cookie and leads to the address without it.
+         */
+        get: operations["consoleOverviewPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/clock": {
         parameters: {
             query?: never;
@@ -698,6 +718,233 @@ export interface paths {
         post?: never;
         /** Forget the calls. */
         delete: operations["forgetTraffic"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The one clock. */
+        get: operations["consoleClockPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: advance, go, stop, run, real. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleClockForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reset and snapshots. */
+        get: operations["consoleDataPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: reset, save, restore, remove. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleDataForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The faults that calls are given. */
+        get: operations["consoleFaultsPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: add, remove, end. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleFaultsForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/loans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The loans that wait; approving more. */
+        get: operations["consoleLoansPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: make, approve. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleLoansForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/outbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The messages that went out, codes first; `to` and `channel` narrow them. */
+        get: operations["consoleOutboxPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: empty. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleOutboxForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/payouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of the payouts. */
+        get: operations["consolePayoutsPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/scenario": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How mobile money acts. */
+        get: operations["consoleScenarioPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: queue, clear, change, start. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleScenarioForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Type the token in. */
+        post: operations["consoleSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give the cookie back. */
+        post: operations["consoleSignOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/staff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The accounts and their sessions. */
+        get: operations["consoleStaffPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: role, activate, deactivate, expire. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleStaffForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest calls; `path`, `method`, `status` and `user` narrow them. */
+        get: operations["consoleTrafficPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: forget. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleTrafficForm"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1374,6 +1621,65 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A page that says how to get in, and nothing else. */
+        ConsoleClosed: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                /** @description How to authenticate. */
+                "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description It was done, as the page that the address leads to says. */
+        ConsoleDone: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                /** @description The page. */
+                Location: string;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The page. */
+        ConsolePage: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description A page that says what is wrong; a form keeps what was typed. Nothing was done. */
+        ConsoleRefusal: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": string;
+            };
+        };
+        /** @description The cookie is given, or taken back; the address leads on. */
+        ConsoleSignedIn: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                /** @description A page. */
+                Location: string;
+                /** @description HttpOnly, SameSite=Strict, behind TLS Secure. */
+                "Set-Cookie": string;
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Done. */
         Done: {
             headers: {
@@ -1572,7 +1878,20 @@ export interface components {
         /** @example mfe-loans */
         SliceName: string;
     };
-    requestBodies: never;
+    requestBodies: {
+        ConsoleForm: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description Which of the page's forms it is. */
+                    act?: string;
+                    /** @description As it stands in every form of a page; bound to the cookie. */
+                    csrf: string;
+                } & {
+                    [key: string]: string;
+                };
+            };
+        };
+    };
     headers: {
         /** @description Names this version of the body, as it is encoded here. */
         ETag: string;
@@ -1580,6 +1899,8 @@ export interface components {
         IdempotentReplayed: "true";
         /** @description `<…>; rel="next"` when there is a further page. */
         Link: string;
+        /** @description Never kept. */
+        NoStore: "no-store";
         /** @description Names this request in the service's logs. */
         RequestId: string;
         /** @description Seconds to wait before another try. */
@@ -1944,6 +2265,24 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+        };
+    };
+    consoleOverviewPage: {
+        parameters: {
+            query?: {
+                /** @description The console's token. */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            303: components["responses"]["ConsoleSignedIn"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
         };
     };
     clock: {
@@ -2780,6 +3119,311 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             503: components["responses"]["Busy"];
+        };
+    };
+    consoleClockPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleClockForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleDataPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleDataForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            404: components["responses"]["ConsoleRefusal"];
+            409: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleFaultsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleFaultsForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            404: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleLoansPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            400: components["responses"]["ConsoleRefusal"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleLoansForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleOutboxPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleOutboxForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consolePayoutsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            400: components["responses"]["ConsoleRefusal"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleScenarioPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleScenarioForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description The address of the page that was wanted. */
+                    page?: string;
+                    token: string;
+                };
+            };
+        };
+        responses: {
+            303: components["responses"]["ConsoleSignedIn"];
+            401: components["responses"]["ConsoleClosed"];
+            413: components["responses"]["TooLarge"];
+        };
+    };
+    consoleSignOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleSignedIn"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+        };
+    };
+    consoleStaffPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleStaffForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            404: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleTrafficPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleTrafficForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
         };
     };
     docs: {

@@ -1,4 +1,7 @@
 //! Who may use the console: whoever knows its token.
+//!
+//! Programs send it with each call. A browser is given a cookie for it, which opens the pages and
+//! nothing else, and which no other site can have it send.
 
 use axum::{
     extract::{Request, State},
@@ -8,7 +11,10 @@ use axum::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Sandbox, auth::fingerprint::Fingerprints, error::Failure};
+use crate::{Sandbox, auth::fingerprint::Fingerprints, error::Failure, randomness::Randomness};
+
+/// The name of a browser's cookie.
+pub const COOKIE: &str = "mkopo_console";
 
 /// The console's token. Only a keyed fingerprint of it is compared, which takes as long whatever
 /// was sent.
@@ -33,8 +39,46 @@ impl ConsoleToken {
 
     /// How to get in: what a start prints.
     pub fn welcome(&self, address: &str) -> String {
-        format!("{address}/console/api\n            token {}", self.token.expose_secret())
+        format!("{address}/console?token={}", self.token.expose_secret())
     }
+
+    /// The cookie of a browser that knew the token; worth nothing once the token is another.
+    pub fn cookie(&self, randomness: &Randomness) -> String {
+        let sign_in = format!("{:032x}", u128::from_be_bytes(randomness.bytes()));
+        let fingerprint = self.fingerprints.of(&self.cookie_parts(&sign_in));
+        format!("{sign_in}.{fingerprint}")
+    }
+
+    /// Who sent `cookie`, if it is one of ours.
+    pub fn operator(&self, cookie: &str) -> Option<Operator> {
+        let (sign_in, fingerprint) = cookie.split_once('.')?;
+        let is_ours = self.fingerprints.matches(fingerprint, &self.cookie_parts(sign_in));
+        is_ours.then(|| Operator {
+            csrf: self.fingerprints.of(&form_parts(sign_in)),
+            sign_in: sign_in.to_owned(),
+        })
+    }
+
+    /// Whether a form that carries `csrf` was written for `operator`.
+    pub fn wrote_form(&self, operator: &Operator, csrf: &str) -> bool {
+        self.fingerprints.matches(csrf, &form_parts(&operator.sign_in))
+    }
+
+    fn cookie_parts<'a>(&'a self, sign_in: &'a str) -> [&'a str; 3] {
+        ["console cookie", self.token.expose_secret(), sign_in]
+    }
+}
+
+/// Somebody who signed in to the pages.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    sign_in: String,
+    /// What their forms carry: only a page of theirs can know it.
+    pub csrf: String,
+}
+
+fn form_parts(sign_in: &str) -> [&str; 2] {
+    ["console form", sign_in]
 }
 
 fn parts(token: &str) -> [&str; 2] {

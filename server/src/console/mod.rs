@@ -6,6 +6,7 @@ pub mod data;
 pub mod door;
 pub mod faults;
 pub mod loans;
+mod pages;
 pub mod staff;
 pub mod traffic;
 
@@ -20,7 +21,6 @@ use axum::{
     extract::{Request, State},
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    routing::any,
 };
 use http_body_util::BodyExt;
 use tokio::sync::Mutex;
@@ -34,18 +34,15 @@ const API: &str = "/api/v1";
 /// How often is looked for what another server on the same data has set.
 const ROUND: Duration = Duration::from_millis(250);
 
-/// Everything under `/console`. Nothing of it is open: what has no door of its own is closed too.
+/// Everything under `/console`. Nothing of it is open but what the pages look like: what has no
+/// door of its own is closed too.
 pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
-    let door = || middleware::from_fn_with_state(sandbox.clone(), door::require_token);
-    let inside = Router::new()
-        .nest("/api", api::routes())
-        .fallback(async || Failure::NotFound)
+    let calls = api::routes()
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), catch_up_first))
-        .layer(door());
-    // The router takes this path for one beside the console.
-    let beside = any(async || Failure::NotFound).layer(door());
-    Router::new().nest("/console", inside).route("/console/", beside)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token));
+    let inside = pages::routes(sandbox).nest("/api", calls);
+    Router::new().nest("/console", inside).route("/console/", pages::beside(sandbox))
 }
 
 /// All of `body`; those of the API are in memory already, on both sides of a call.

@@ -11,6 +11,7 @@ mod console_door;
 mod console_faults;
 mod console_loans;
 mod console_outbox;
+mod console_pages;
 mod console_recipes;
 mod console_scenario;
 mod console_staff;

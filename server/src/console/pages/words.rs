@@ -1,0 +1,124 @@
+//! How money, moments and states are written on the pages.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::icon::Icon;
+use crate::clock::UnixMillis;
+
+/// `KES 25,000`.
+pub fn kes(amount: i64) -> String {
+    format!("KES {}", number(amount))
+}
+
+/// `25,000`.
+pub fn number(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3 + 1);
+    if number < 0 {
+        grouped.push('-');
+    }
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `1 message`, `2 messages`.
+pub fn count(n: usize, one: &str) -> String {
+    let many = if n == 1 { "" } else { "s" };
+    format!("{} {one}{many}", number(i64::try_from(n).unwrap_or(i64::MAX)))
+}
+
+/// `14 Nov 2026, 12:00:00`, in Nairobi.
+pub fn date_and_time(at: UnixMillis) -> String {
+    at.in_nairobi().strftime("%-d %b %Y, %H:%M:%S").to_string()
+}
+
+/// The date and time in Nairobi, for programs in UTC.
+pub fn moment(at: UnixMillis) -> AnyView {
+    view! { <time class="nowrap" datetime=at.to_string()>{date_and_time(at)}</time> }.into_any()
+}
+
+/// `90 s`, `2 h 30 min`, `1 d`: the two largest parts.
+pub fn length(length: Duration) -> String {
+    let seconds = length.as_secs();
+    let parts = [
+        (seconds / 86_400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let written: Vec<String> = parts
+        .into_iter()
+        .skip_while(|part| part.0 == 0)
+        .take(2)
+        .filter(|part| part.0 > 0)
+        .map(|(n, unit)| format!("{n} {unit}"))
+        .collect();
+    if written.is_empty() { "0 s".to_owned() } else { written.join(" ") }
+}
+
+/// What a state is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Wait,
+    Bad,
+    Plain,
+}
+
+impl Tone {
+    /// The class that colours it.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Wait => "wait",
+            Self::Bad => "bad",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// The picture that says it without colour.
+    pub fn icon(self) -> Option<Icon> {
+        match self {
+            Self::Good => Some(Icon::Success),
+            Self::Wait => Some(Icon::Clock),
+            Self::Bad => Some(Icon::Failure),
+            Self::Plain => None,
+        }
+    }
+}
+
+/// A state: icon, word and tint.
+pub fn tag(tone: Tone, word: impl Into<String>) -> AnyView {
+    let class = format!("tag {}", tone.class());
+    view! { <span class=class>{tone.icon().map(Icon::view)}{word.into()}</span> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_grouped_by_thousands() {
+        for (amount, text) in
+            [(0, "KES 0"), (999, "KES 999"), (25_000, "KES 25,000"), (-1_234_567, "KES -1,234,567")]
+        {
+            assert_eq!(kes(amount), text);
+        }
+    }
+
+    #[test]
+    fn a_length_shows_its_two_largest_parts() {
+        for (seconds, text) in
+            [(0, "0 s"), (90, "1 min 30 s"), (86_400, "1 d"), (86_399, "23 h 59 min"), (90_061, "1 d 1 h")]
+        {
+            assert_eq!(length(Duration::from_secs(seconds)), text);
+        }
+    }
+}
