@@ -1,0 +1,240 @@
+import type { Browser, Page } from '@playwright/test';
+import { CONSOLE_TOKEN, expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+
+const EMAIL = 'agent@mkopo.test';
+
+const PAGES = [
+  'Overview',
+  'Outbox',
+  'Loans',
+  'Payouts',
+  'Scenario',
+  'Faults',
+  'Traffic',
+  'Staff',
+  'Data',
+  'Clock',
+] as const;
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+/** Opens the console in a tab beside the portal. */
+async function openConsole(page: Page) {
+  const console = await page.context().newPage();
+  await console.goto(`/console?token=${CONSOLE_TOKEN}`);
+  await expect(title(console, 'Overview')).toBeVisible();
+  await expect(console, 'the token does not stay in the address').toHaveURL(/\/console$/);
+  return console;
+}
+
+async function go(console: Page, name: (typeof PAGES)[number]) {
+  await console.getByRole('navigation', { name: 'Console', exact: true }).getByRole('link', { name }).click();
+  await expect(title(console, name)).toBeVisible();
+}
+
+/** What the pages say became of a form. */
+const said = (console: Page) => console.locator('#done');
+
+async function confirm(console: Page, name: string) {
+  await console.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+}
+
+test('read a code in the outbox and sign in with it', async ({ page, context }) => {
+  await page.goto('/login');
+  const link = page.getByRole('link', { name: 'outbox (opens in a new tab)' });
+  const [console] = await Promise.all([context.waitForEvent('page'), link.click()]);
+
+  await test.step('without its token the console says how to get in', async () => {
+    await expect(title(console, 'Sign in to the console')).toBeVisible();
+    await expect(console.getByLabel('Token')).toBeFocused();
+    await expectAccessible(console);
+    await console.keyboard.type('no-such-token');
+    await console.keyboard.press('Enter');
+    await expect(console.getByRole('alert')).toHaveText("That is not the console's token.");
+    await expectAccessible(console);
+    await console.keyboard.type(CONSOLE_TOKEN);
+    await console.keyboard.press('Enter');
+    await expect(title(console, 'Outbox')).toBeVisible();
+    await expect(console.getByText('No message yet')).toBeVisible();
+  });
+
+  await page.getByLabel('Email').fill(EMAIL);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await button(page, 'Sign in with OTP').click();
+
+  await test.step('the code appears by itself, and is copied', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const code = await console.locator('.code code').textContent();
+    expect(code).toMatch(/^\d{6}$/);
+    await console.getByRole('button', { name: `Copy the code ${code}` }).click();
+    await page.bringToFront();
+    await page.getByLabel('Verification Code').focus();
+    await page.keyboard.press('ControlOrMeta+v');
+    await page.keyboard.press('Enter');
+    await expect(title(page, 'Dashboard')).toBeVisible();
+  });
+});
+
+test('make the next payout fail and see the portal show it', async ({ page }) => {
+  await signIn(page);
+  const console = await openConsole(page);
+  await go(console, 'Scenario');
+  await console.getByLabel('Ends so').selectOption('insufficient_funds');
+  await button(console, 'Set').click();
+  await expect(said(console)).toHaveText('The coming payouts end so: insufficient funds (code 1).');
+
+  await go(console, 'Loans');
+  await console.getByLabel('First name').fill('Wanjiku');
+  await console.getByLabel('Last name').fill('Kamau');
+  await console.getByLabel('Amount, in KES').fill('25000');
+  await console.getByLabel('Amount, in KES').press('Enter');
+  await expect(said(console)).toHaveText(
+    'KES 25,000 for Wanjiku Kamau is approved and waits to be paid out.',
+  );
+
+  await page.goto('/pending-loans');
+  const loan = page.getByRole('row').filter({ hasText: 'Wanjiku Kamau' }).filter({ hasText: 'KES 25,000' });
+  await loan.first().getByRole('link', { name: 'View Details' }).click();
+  await button(page, 'Disburse Loan').click();
+  await button(page, 'Confirm Disbursement').click();
+  await expect(page.getByText('The balance is insufficient for the transaction.').first()).toBeVisible();
+
+  await test.step("and so do the console's own pages, without a reload", async () => {
+    await go(console, 'Payouts');
+    const row = console.getByRole('row', { name: /Wanjiku Kamau/ });
+    await expect(row).toContainText('The balance is insufficient for the transaction. (code 1)');
+    await button(page, 'Try Again').click();
+    await expect(row.filter({ hasText: 'Completed' })).toBeVisible();
+    await expect(console.getByText('Every shilling is accounted for')).toBeVisible();
+  });
+});
+
+test('save, restore and reset the data', async ({ page }) => {
+  await signIn(page);
+  await page.goto('/pending-loans');
+  const counted = page.getByText(/\d+ loan\(s\) pending disbursement/);
+  const before = await counted.textContent();
+  const console = await openConsole(page);
+
+  await go(console, 'Data');
+  await console.getByLabel('Name').fill('before');
+  await button(console, 'Save all data').click();
+  await expect(said(console)).toHaveText('Saved as before.');
+  await go(console, 'Loans');
+  await console.getByLabel('How many').fill('7');
+  await console.getByLabel('How many').press('Enter');
+  await expect(said(console)).toHaveText('7 loans approved.');
+  await page.reload();
+  await expect(counted).not.toHaveText(before ?? '');
+
+  await test.step('restoring asks first, with the focus on the safe side', async () => {
+    await go(console, 'Data');
+    await button(console, 'Restore before').click();
+    await expect(button(console, 'Cancel')).toBeFocused();
+    await expectAccessible(console);
+    await console.keyboard.press('Escape');
+    await expect(console.getByRole('dialog')).toBeHidden();
+    await button(console, 'Restore before').click();
+    await confirm(console, 'Restore');
+    await expect(said(console)).toHaveText('before is restored: data, messages, faults, scenario and clock.');
+    await page.reload();
+    await expect(counted).toHaveText(before ?? '');
+  });
+
+  await test.step('a reset signs everybody out of the portal', async () => {
+    await button(console, 'Reset').click();
+    await confirm(console, 'Reset');
+    await expect(said(console)).toHaveText('All is as on the first day.');
+    await page.reload();
+    await expect(page.getByLabel('Email')).toBeVisible();
+  });
+});
+
+test('move the clock past the end of a session', async ({ page }) => {
+  await signIn(page);
+  const console = await openConsole(page);
+  await go(console, 'Clock');
+  await button(console, '1 day').click();
+  await expect(said(console)).toContainText('Sessions, codes, limits, receipts and dates went along.');
+  await page.getByRole('link', { name: 'Transactions' }).click();
+  await expect(page.getByText('Your session expired. Please log in again.')).toBeVisible();
+
+  await test.step('a moment that no clock shows keeps what was typed', async () => {
+    await console.getByLabel('By how much').fill('-5m');
+    await button(console, 'Move').click();
+    await expect(console.getByLabel('By how much')).toHaveValue('-5m');
+    await expect(console.getByLabel('By how much')).toBeFocused();
+    await expect(console.getByRole('alert')).toHaveText(
+      '"-5m" is no length of time such as 90s, 15m, 12h or 2d.',
+    );
+    await expectAccessible(console);
+    await button(console, 'Back to the real time').click();
+    await expect(console.getByText('The real time', { exact: true })).toBeVisible();
+  });
+});
+
+for (const colorScheme of ['light', 'dark'] as const)
+  test(`every page can be read by everybody, ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    const console = await openConsole(page);
+    await console.emulateMedia({ colorScheme });
+    await go(console, 'Faults');
+    await button(console, "Lose the next payout's answer").click();
+    await signIn(page);
+    for (const name of PAGES) {
+      await go(console, name);
+      await expectAccessible(console);
+      await console.setViewportSize({ width: 375, height: 800 });
+      const isWider = await console.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+      expect(isWider, `${name} scrolls sideways`).toBe(false);
+      await expectAccessible(console);
+      await console.setViewportSize({ width: 1280, height: 800 });
+    }
+    await test.step('and from the keyboard alone', async () => {
+      await go(console, 'Staff');
+      await console.reload();
+      await console.keyboard.press('Tab');
+      await expect(console.getByRole('link', { name: 'Skip to content' })).toBeFocused();
+      await console.keyboard.press('Enter');
+      await console.keyboard.press('Tab');
+      await expect(button(console, "End everybody's sessions")).toBeFocused();
+    });
+  });
+
+test('the pages work without a script', async ({
+  browser,
+  serverAddress,
+}: {
+  browser: Browser;
+  serverAddress: string;
+}) => {
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    baseURL: serverAddress,
+    viewport: { width: 375, height: 800 },
+  });
+  const console = await context.newPage();
+  await console.goto('/console/data');
+  await console.getByLabel('Token').fill(CONSOLE_TOKEN);
+  await button(console, 'Sign in').click();
+  await expect(title(console, 'Data')).toBeVisible();
+  await console.getByLabel('Name').fill('no good name');
+  await button(console, 'Save all data').click();
+  await expect(console.getByRole('alert')).toContainText("A snapshot's name has");
+  await expect(console.getByLabel('Name')).toHaveValue('no good name');
+  await console.getByLabel('Name').fill('good-name');
+  await button(console, 'Save all data').click();
+  await expect(said(console)).toHaveText('Saved as good-name.');
+  await button(console, 'Restore good-name').click();
+  await expect(said(console)).toContainText('good-name is restored');
+  for (const name of PAGES) {
+    await console.getByLabel('Menu').click();
+    await console.getByRole('navigation', { name: 'Console, narrow' }).getByRole('link', { name }).click();
+    await expect(title(console, name)).toBeVisible();
+    await expect(button(console, 'Copy')).toBeHidden();
+  }
+  await button(console, 'Sign out').click();
+  await expect(title(console, 'Sign in to the console')).toBeVisible();
+  await context.close();
+});
