@@ -97,7 +97,7 @@ const WAITING: &str = "
 
 /// How many loans wait, and how much money.
 pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error> {
-    let (loans, amount) = sqlx::query_as(WAITING).fetch_one(connection).await?;
+    let (loans, amount) = query_as(WAITING).fetch_one(connection).await?;
     Ok(Waiting { loans, amount })
 }
 

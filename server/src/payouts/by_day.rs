@@ -1,7 +1,10 @@
 //! What was paid out, day by day.
 
 use super::PayoutStatus;
-use crate::{clock::UnixMillis, database::Connection};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query_as},
+};
 
 /// The payouts of a day that ended alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ const BY_DAY: &str = "
 /// The payouts since the midnight in Nairobi at or before `since`.
 pub async fn by_day(connection: &mut Connection, since: UnixMillis) -> Result<Vec<DayTotal>, sqlx::Error> {
     let totals: Vec<(i64, PayoutStatus, i64, i64)> =
-        sqlx::query_as(BY_DAY).bind(since.nairobi_midnight()).fetch_all(connection).await?;
+        query_as(BY_DAY).bind(since.nairobi_midnight()).fetch_all(connection).await?;
     let total = |(day, status, payouts, amount)| DayTotal {
         day: UnixMillis(day * 86_400_000 - 10_800_000),
         status,
