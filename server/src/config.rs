@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context;
 use axum::http::{HeaderValue, Uri};
 use clap::{CommandFactory, error::ContextKind};
 use ipnet::IpNet;
@@ -56,9 +57,12 @@ impl CommandLine {
 
 /// What `mkopo` can do.
 #[derive(clap::Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one, for a moment")]
 pub enum Command {
     /// Answer calls until told to stop.
     Serve(Settings),
+    /// Ask the service that runs on this machine whether it is ready, for health checks.
+    Ready(ReadySettings),
     /// Say who may sign in.
     User(UserSettings),
     /// Move the data.
@@ -135,6 +139,34 @@ pub enum SliceCommand {
     List,
 }
 
+/// Which service.
+#[derive(clap::Args, Debug)]
+pub struct ReadySettings {
+    /// Address and port that it was told to answer on.
+    #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = parse_listen,
+          value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+}
+
+/// Which data, and which file holds its copy.
+#[derive(clap::Args, Debug)]
+pub struct BackupSettings {
+    /// Folder that holds the database.
+    #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// Database, where it is not the file in the data folder. One on PostgreSQL is copied by its own
+    /// tools.
+    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// The file, or `-` for a pipe. Keep it from others: it holds customers' data and the staff's
+    /// hashed passwords.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
 /// What is to be done with the data as a whole.
 #[derive(clap::Args, Debug)]
 pub struct DataSettings {
@@ -159,6 +191,12 @@ pub enum DataCommand {
               value_name = "URL")]
         to: DatabaseUrl,
     },
+
+    /// Write all data, as of one moment, into a new file. The service may run meanwhile.
+    Backup(BackupSettings),
+
+    /// Put what `mkopo data backup` wrote in the place of the data. Stop the service first.
+    Restore(BackupSettings),
 }
 
 /// What is to be added, and where.
@@ -268,6 +306,11 @@ pub struct Settings {
           value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
 
+    /// Address at which people reach the portal, for what a start prints; the one it answers on when
+    /// not given.
+    #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = parse_public_url, value_name = "URL")]
+    pub public_url: Option<HeaderValue>,
+
     /// Folder that holds the database and the generated secrets.
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
@@ -296,12 +339,23 @@ pub struct Settings {
           value_name = "SECRET")]
     pub jwt_secret: Option<SecretString>,
 
+    /// File that holds that secret, as container engines hand secrets over. A line end after it does
+    /// not count; the secret itself, when given too, goes before it.
+    #[arg(long, env = "MKOPO_JWT_SECRET_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, parse_jwt_secret))]
+    pub jwt_secret_file: Option<SecretString>,
+
     /// Token that opens the operator's console, 16 characters at least. Without it one is made,
     /// kept in the data folder and printed at start; on PostgreSQL it must be given, the same to
     /// all servers.
     #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, value_parser = parse_console_token,
           value_name = "TOKEN")]
     pub console_token: Option<SecretString>,
+
+    /// File that holds that token; the token itself, when given too, goes before it.
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, parse_console_token))]
+    pub console_token_file: Option<SecretString>,
 
     /// How long a session lasts, in minutes.
     #[arg(long, env = "MKOPO_SESSION_MINUTES", default_value_t = 480, value_name = "MINUTES",
@@ -320,6 +374,11 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_SMTP_URL", hide_env_values = true, value_parser = SmtpUrl::parse,
           value_name = "URL")]
     pub smtp_url: Option<SmtpUrl>,
+
+    /// File that holds that address; the address itself, when given too, goes before it.
+    #[arg(long, env = "MKOPO_SMTP_URL_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, SmtpUrl::parse))]
+    pub smtp_url_file: Option<SmtpUrl>,
 
     /// Who e-mails come from, as `name@domain` or `Name <name@domain>`.
     #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = parse_mailbox,
@@ -366,6 +425,19 @@ pub struct Settings {
     pub log: String,
 }
 
+impl BackupSettings {
+    /// The file that the database is.
+    ///
+    /// # Errors
+    /// A sentence that says what to do when it is none.
+    pub fn database_file(&self) -> anyhow::Result<PathBuf> {
+        let Some(url) = &self.database_url else { return Ok(self.data_dir.join("mkopo.db")) };
+        url.file()
+            .map(Into::into)
+            .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
+    }
+}
+
 impl Settings {
     /// Makes sure that servers which share a database get from their settings what they must
     /// agree on, instead of each making up its own.
@@ -375,8 +447,8 @@ impl Settings {
     pub fn check_shared(&self) -> anyhow::Result<()> {
         let is_shared = self.database_url.as_ref().is_some_and(DatabaseUrl::is_shared);
         let given = [
-            ("MKOPO_JWT_SECRET", self.jwt_secret.is_some()),
-            ("MKOPO_CONSOLE_TOKEN", self.console_token.is_some()),
+            ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
+            ("MKOPO_CONSOLE_TOKEN", self.given_console_token().is_some()),
         ];
         for (setting, is_given) in given {
             anyhow::ensure!(
@@ -392,6 +464,14 @@ impl Settings {
         self.slice_override.unwrap_or(self.demo)
     }
 
+    /// Where people reach the portal, when it answers on `address`.
+    pub fn portal_address(&self, address: SocketAddr) -> String {
+        match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
+            Some(url) => url.to_owned(),
+            None => format!("http://{address}"),
+        }
+    }
+
     /// How long a session lasts.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
@@ -403,7 +483,7 @@ impl Settings {
     /// # Errors
     /// When the file can't be read or written.
     pub fn token_secret(&self, randomness: &Randomness) -> std::io::Result<SecretSlice<u8>> {
-        if let Some(given) = &self.jwt_secret {
+        if let Some(given) = self.given_jwt_secret() {
             return Ok(given.expose_secret().as_bytes().to_vec().into());
         }
         let file = self.data_dir.join("jwt.secret");
@@ -418,13 +498,28 @@ impl Settings {
         Ok(made.to_vec().into())
     }
 
+    /// The secret that signs tokens, when the deployment gives one.
+    pub fn given_jwt_secret(&self) -> Option<&SecretString> {
+        self.jwt_secret.as_ref().or(self.jwt_secret_file.as_ref())
+    }
+
+    /// The token that opens the console, when the deployment gives one.
+    pub fn given_console_token(&self) -> Option<&SecretString> {
+        self.console_token.as_ref().or(self.console_token_file.as_ref())
+    }
+
+    /// The mail server, when the deployment gives one.
+    pub fn mail_server(&self) -> Option<&SmtpUrl> {
+        self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
+    }
+
     /// The token that opens the console: the one given, else the one kept in the data folder,
     /// which is made on first start.
     ///
     /// # Errors
     /// When the file can't be read or written.
     pub fn console_token(&self, randomness: &Randomness) -> std::io::Result<SecretString> {
-        if let Some(given) = &self.console_token {
+        if let Some(given) = self.given_console_token() {
             return Ok(given.clone());
         }
         let file = self.data_dir.join("console.token");
@@ -439,6 +534,12 @@ impl Settings {
         write_private(&file, made.as_bytes())?;
         Ok(made.into())
     }
+}
+
+/// What `file` holds, read by `parse`.
+fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
+    parse(text.trim_end_matches(['\r', '\n']))
 }
 
 fn write_private(file: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -583,6 +684,10 @@ fn parse_server(text: &str) -> Result<String, String> {
 fn parse_by(text: &str) -> Result<String, String> {
     let fits = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     fits.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
+}
+
+fn parse_public_url(text: &str) -> Result<HeaderValue, String> {
+    parse_origin(text).map_err(|_| "give an address such as https://portal.example.com".to_owned())
 }
 
 fn parse_origin(text: &str) -> Result<HeaderValue, String> {

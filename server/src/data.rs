@@ -1,4 +1,4 @@
-//! `mkopo data`: all data from one database into another.
+//! `mkopo data`: all data from one database into another, or into a file and back.
 
 use anyhow::ensure;
 use indicatif::HumanCount;
@@ -8,9 +8,15 @@ use mkopo::{
     database::{Database, url::DatabaseUrl},
 };
 
+use crate::backup;
+
 /// Does what `settings` say.
 pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
-    let DataCommand::Copy { from, to } = settings.command;
+    let (from, to) = match settings.command {
+        DataCommand::Copy { from, to } => (from, to),
+        DataCommand::Backup(settings) => return backup::back_up(settings).await,
+        DataCommand::Restore(settings) => return backup::restore(settings).await,
+    };
     ensure!(!from.is_missing(), "there is no file {from} to copy");
     let source = Database::open_named(&from, "--from").await?;
     let copied = copy(&source, &to).await;

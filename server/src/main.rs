@@ -1,6 +1,8 @@
 //! The command line.
 
+mod backup;
 mod data;
+mod ready;
 mod seed;
 mod slice;
 mod user;
@@ -42,6 +44,7 @@ async fn main() -> ExitCode {
     };
     let done = match command {
         Command::Serve(settings) => serve(settings).await,
+        Command::Ready(settings) => ready::ask(&settings),
         Command::User(settings) => user::run(settings).await,
         Command::Data(settings) => data::run(settings).await,
         Command::Seed(settings) => seed::run(settings).await,
@@ -65,13 +68,13 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await?;
     let address = listener.local_addr()?;
     tracing::info!(%address, "listening");
-    let address = format!("http://{address}");
+    let address = sandbox.settings.portal_address(address);
     if sandbox.settings.demo {
         // Nobody need be there to read it.
         _ = writeln!(std::io::stdout(), "{}", demo::welcome(&address));
     }
     // One that was given is known to who gave it, and need not stand in a terminal.
-    if sandbox.settings.console_token.is_none() {
+    if sandbox.settings.given_console_token().is_none() {
         _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.welcome(&address));
     }
     sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));

@@ -1,6 +1,10 @@
 //! Which store is meant: `postgres://user:password@host/name`, or `sqlite:path/to/file`.
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use sqlx::postgres::PgConnectOptions;
 
@@ -27,6 +31,14 @@ impl DatabaseUrl {
     /// Whether it is a file that is not there.
     pub fn is_missing(&self) -> bool {
         matches!(&self.engine, Engine::Sqlite(file) if !file.exists())
+    }
+
+    /// The file that it is; none when it is on PostgreSQL.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.engine {
+            Engine::Sqlite(file) => Some(file),
+            Engine::Postgres(_) => None,
+        }
     }
 }
 

@@ -185,7 +185,7 @@ struct Mailer {
 impl Mailer {
     /// None where no mail server is set: then e-mails stay in the outbox.
     fn of(settings: &Settings) -> Option<Self> {
-        let transport = settings.smtp_url.as_ref()?.transport();
+        let transport = settings.mail_server()?.transport();
         let mut from = settings.smtp_from.clone();
         from.name.get_or_insert_with(|| settings.brand.clone());
         Some(Self { transport, from })

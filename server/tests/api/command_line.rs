@@ -16,7 +16,7 @@ use crate::{
     test_app::{CONSOLE_TOKEN, JWT_SECRET, TestApp},
 };
 
-fn mkopo() -> Command {
+pub fn mkopo() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
     command.env_clear().stdin(Stdio::null());
     command
@@ -36,7 +36,7 @@ fn start_with(variable: &str, value: &str) -> String {
 }
 
 /// The one line that a failed run prints.
-fn refusal(output: &Output) -> String {
+pub fn refusal(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
     assert!(!output.status.success(), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -71,6 +71,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_SESSION_MINUTES", "0"),
         ("MKOPO_SESSION_MINUTES", "half an hour"),
         ("MKOPO_TRUSTED_PROXIES", "10.0.0.1,proxy"),
+        ("MKOPO_PUBLIC_URL", "portal.example.com"),
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
         ("MKOPO_PORTAL_DIR", "/no/such/folder"),
@@ -101,6 +102,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SESSION_MINUTES can't be '0': give whole minutes from 1 to 43200.
     mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
     mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, with commas between.
+    mkopo: MKOPO_PUBLIC_URL can't be 'portal.example.com': give an address such as https://portal.example.com.
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': there is no such folder; give one that is there.
@@ -343,4 +345,24 @@ async fn what_is_wrong_about_a_user_is_said_in_one_sentence() {
     mkopo: grace@example.com has no account
     mkopo: grace@example.com has no account
     ");
+}
+
+#[test]
+fn a_secret_can_come_from_a_file_and_a_bad_one_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("secret");
+    let path = file.to_str().unwrap();
+    let said = |variable| start_with(variable, path).replace(path, "[file]");
+    let missing = said("MKOPO_JWT_SECRET_FILE");
+    std::fs::write(&file, "too-short\n").unwrap();
+    assert_snapshot!(
+        [missing, said("MKOPO_JWT_SECRET_FILE"), said("MKOPO_CONSOLE_TOKEN_FILE"), said("MKOPO_SMTP_URL_FILE")]
+            .join("\n"),
+        @"
+    mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': it can't be read (No such file or directory (os error 2)).
+    mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': give at least 32 bytes, or leave it unset to have one made.
+    mkopo: MKOPO_CONSOLE_TOKEN_FILE can't be '[file]': give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
+    mkopo: MKOPO_SMTP_URL_FILE can't be '[file]': give a mail server such as smtps://user:password@mail.example.com.
+    "
+    );
 }
