@@ -45,6 +45,8 @@ export default tseslint.config(
   },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  // Runs in nginx, which has this one of Node's.
+  { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
     files: ['mfe-*/**/*.{ts,tsx}', '*.ts'],
     extends: [
