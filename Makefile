@@ -53,6 +53,10 @@ journeys: tools chromium $(PORTAL)/slices.json ## Run the journeys in Chromium a
 	@$(CARGO) build $(MANIFEST)
 	@npx playwright test --config e2e/playwright.config.ts
 
+.PHONY: compose-test
+compose-test: ## Build the whole stack in containers, walk through it, break it, take it down
+	@e2e/compose-test
+
 .PHONY: fuzz
 fuzz: tools python ## Send the service many more requests made from its contract
 	@$(CARGO) build $(MANIFEST)

@@ -11,11 +11,14 @@ const root = join(import.meta.dirname, '..');
 /** The password of every demo account. */
 export const PASSWORD = 'Mkopo-demo-1';
 
-/** What opens the console of every journey's server. */
-export const CONSOLE_TOKEN = 'the-token-of-the-journeys';
-
 /** The program under test. */
 export const BINARY = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
+
+/** A portal that runs already, for every journey to use; without one each journey starts its own. */
+export const DEPLOYED = process.env.MKOPO_E2E_URL;
+
+/** Opens the console of the portal that the journeys use. */
+export const CONSOLE_TOKEN = process.env.MKOPO_E2E_CONSOLE_TOKEN ?? 'the-token-of-the-journeys';
 
 /** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
 async function startServer(environment: Record<string, string> = {}) {
@@ -52,6 +55,15 @@ async function startServer(environment: Record<string, string> = {}) {
   return { address, stop };
 }
 
+/** Puts fresh demo data into the portal that runs already, and ends all that earlier journeys set. */
+async function startOver(address: string) {
+  const answer = await fetch(`${address}/console/api/data/reset`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` },
+  });
+  if (!answer.ok) throw new Error(`the data of ${address} could not be reset: HTTP ${answer.status}`);
+}
+
 /** What the server has sent to people. */
 interface Outbox {
   /** The newest one-time code that went to an e-mail address or a phone (+254…). */
@@ -82,10 +94,19 @@ interface Fixtures {
   quietConsole: undefined;
 }
 
-/** Every journey has a server of its own, and fails on anything that the page logs as an error. */
+/**
+ * Every journey has fresh demo data, on a server of its own unless `MKOPO_E2E_URL` names one, and
+ * fails on anything that the page logs as an error.
+ */
 export const test = base.extend<Fixtures>({
   settings: [{}, { option: true }],
   server: async ({ settings }, use) => {
+    if (DEPLOYED) {
+      base.skip(Object.keys(settings).length > 0, 'it needs a server of its own');
+      await startOver(DEPLOYED);
+      await use({ address: DEPLOYED });
+      return;
+    }
     const { address, stop } = await startServer(settings);
     await use({ address });
     await stop();

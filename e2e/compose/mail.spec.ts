@@ -1,0 +1,15 @@
+import { expect, test } from '../portal';
+import { address, compose } from './stack';
+
+test('an e-mail goes out by the mail server that is set', async ({ outbox }) => {
+  const email = 'agent@mkopo.test';
+  const asked = await fetch(`${address}/api/v1/auth/request-signin-otp`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email }),
+  });
+  expect(asked.status).toBe(200);
+  const code = await outbox.code(email);
+  await expect.poll(() => compose('logs', '--no-log-prefix', 'mail')).toContain(code);
+  expect(await compose('logs', '--no-log-prefix', 'mail')).toContain(`To: ${email}`);
+});

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from '@playwright/test';
+
+/** Starts a server that can't, in a container of its own; answers its exit code and all that it says. */
+async function refusal(...options: string[]): Promise<{ code: number; said: string[] }> {
+  const args = ['compose', 'run', '--rm', '--no-deps', '-T', ...options, 'server'];
+  const failed = await promisify(execFile)('docker', args).then(
+    () => ({ code: 0, stderr: '' }),
+    (error: { code: number; stderr: string }) => error,
+  );
+  // The engine's own lines about networks and containers are none of the server's.
+  return { code: failed.code, said: failed.stderr.split('\n').filter((line) => line.startsWith('mkopo:')) };
+}
+
+for (const [what, options, sentence] of [
+  [
+    'a volume that can not be written',
+    ['--user', '10002:10002'],
+    /^mkopo: can't open the database in the data folder \/data; set MKOPO_DATA_DIR to one that can be written/,
+  ],
+  [
+    'a secret’s file that is not there',
+    ['--env', 'MKOPO_JWT_SECRET_FILE=/run/secrets/jwt'],
+    /^mkopo: MKOPO_JWT_SECRET_FILE can't be '\/run\/secrets\/jwt': it can't be read/,
+  ],
+  [
+    'a secret that is too short',
+    ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_JWT_SECRET=a-short-secret'],
+    /^mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes/,
+  ],
+] as const)
+  test(`${what} is told in one line, and the container ends`, async () => {
+    const { code, said } = await refusal(...options);
+    expect(code).not.toBe(0);
+    expect(said).toHaveLength(1);
+    expect(said[0]).toMatch(sentence);
+  });

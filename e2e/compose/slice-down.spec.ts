@@ -1,0 +1,30 @@
+import { expect, signIn, test } from '../portal';
+import { compose, containers, healthy } from './stack';
+
+test.use({ expectedError: /^SliceFailure: |mfe-transactions.*mf-manifest\.json/ });
+
+test('a slice that is down is named in its place, and the rest runs', async ({ page }) => {
+  await signIn(page);
+  await compose('stop', 'mfe-transactions');
+  const down = (await containers()).find(({ service }) => service === 'mfe-transactions');
+  expect(down?.State.Status).toBe('exited');
+
+  await test.step('its screens say which part it is and what is wrong', async () => {
+    await page.goto('/transactions');
+    await expect(
+      page.getByRole('heading', { level: 1, name: 'This part of the portal could not be loaded' }),
+    ).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByText(/mfe-transactions 0\.1\.0\+/).first()).toBeVisible();
+  });
+  await test.step('the others work', async () => {
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
+  });
+  await test.step('once it is back, so are its screens', async () => {
+    await compose('start', 'mfe-transactions');
+    await healthy('mfe-transactions');
+    await page.getByRole('link', { name: 'Transactions' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
+  });
+});

@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { expect } from '@playwright/test';
+import { CONSOLE_TOKEN, DEPLOYED, PASSWORD } from '../portal';
+
+/** Where the stack is reached. */
+export const address = DEPLOYED ?? '';
+
+/** Runs `docker compose …` on the stack; answers what it printed. */
+export async function compose(...args: string[]): Promise<string> {
+  return docker('compose', ...args);
+}
+
+/** Runs `docker …`; answers what it printed. */
+export async function docker(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 64 * 1024 * 1024 });
+  return stdout.trim();
+}
+
+/** What the engine knows of a container. */
+export interface Container {
+  service: string;
+  Id: string;
+  State: { Status: string; StartedAt: string; Health?: { Status: string } };
+  RestartCount: number;
+  Config: { User: string; Labels: Record<string, string>; Healthcheck?: object };
+  HostConfig: {
+    ReadonlyRootfs: boolean;
+    Privileged: boolean;
+    CapAdd: string[] | null;
+    CapDrop: string[] | null;
+    SecurityOpt: string[] | null;
+    RestartPolicy: { Name: string };
+    LogConfig: { Config: Record<string, string> };
+    Memory: number;
+    NanoCpus: number;
+    PidsLimit: number | null;
+  };
+  NetworkSettings: { Ports: Record<string, { HostIp: string }[] | null> };
+}
+
+/** Every container of the stack, by its service's name. */
+export async function containers(): Promise<Container[]> {
+  const ids = (await compose('ps', '--all', '--quiet')).split('\n').filter(Boolean);
+  const found = JSON.parse(await docker('inspect', ...ids)) as Container[];
+  return found.map((container) => ({
+    ...container,
+    service: container.Config.Labels['com.docker.compose.service'] ?? '',
+  }));
+}
+
+/** Waits until a service's container is healthy. */
+export async function healthy(service: string): Promise<void> {
+  await expect
+    .poll(
+      async () =>
+        (await containers()).find((container) => container.service === service)?.State.Health?.Status,
+      { timeout: 60_000, message: `${service} gets healthy` },
+    )
+    .toBe('healthy');
+}
+
+/** A call of the console; its answer as JSON. */
+export async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${address}/console/api${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
+  return (answer.status === 204 ? undefined : await answer.json()) as T;
+}
+
+interface Loan {
+  loan_id: string;
+  total_loan_amount: number;
+  customer_phone_number: string;
+}
+
+interface PaidOut {
+  id: string;
+  loan_id: string;
+  status: string;
+  transaction_id: string;
+}
+
+interface Invariant {
+  ok: boolean;
+  money_out: number;
+  completed: number;
+  double_paid: string[];
+  pending: number;
+}
+
+/** What a client saw of paying many loans out. */
+interface Seen {
+  /** Calls that got no answer, or one that says nothing of the payout. */
+  unanswered: number;
+  /** Transaction ids of payouts that were told to be done. */
+  told: string[];
+}
+
+/** KES of each loan that is paid here; far from all of mobile money's limits. */
+const AMOUNT = 1_000;
+
+/** Calls that run at once. */
+const AT_ONCE = 24;
+
+/**
+ * Pays so many new loans out, asking again until each is paid, and does `interrupt` once a quarter is. In the end it holds that every loan was paid, once, and every payout that a client was
+ * told of is in the history.
+ */
+export async function payThrough(count: number, interrupt: () => Promise<void>): Promise<Seen> {
+  await consoleCall('POST', '/data/reset');
+  const authorization = { Authorization: `Bearer ${await signIn()}` };
+  const before = await consoleCall<Invariant>('GET', '/invariant');
+  const loans = await consoleCall<Loan[]>('POST', '/loans', { count, loan: { total_loan_amount: AMOUNT } });
+  expect(loans).toHaveLength(count);
+  await consoleCall('PUT', '/scenario', { latency_ms: 100 });
+
+  const seen: Seen = { unanswered: 0, told: [] };
+  let interrupted: Promise<void> | undefined;
+  const waiting = [...loans];
+  const pay = async ({ loan_id, total_loan_amount, customer_phone_number }: Loan) => {
+    let key = randomUUID();
+    let last = 'no answer';
+    for (const end = Date.now() + 90_000; Date.now() < end;) {
+      const answer = await fetch(`${address}/api/v1/disbursements/${loan_id}/disburse`, {
+        method: 'POST',
+        headers: { ...authorization, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+        body: JSON.stringify({
+          agent_id: 1,
+          amount: total_loan_amount,
+          phone_number: customer_phone_number,
+        }),
+        signal: AbortSignal.timeout(15_000),
+      }).catch(() => null);
+      const told = (await answer?.json().catch(() => null)) as
+        (Partial<PaidOut> & { record?: PaidOut; code?: string }) | null;
+      const payout = answer?.status === 200 ? told : told?.record;
+      if (payout?.status?.toLowerCase() === 'completed' && payout.transaction_id) {
+        seen.told.push(payout.transaction_id);
+        if (seen.told.length > count / 4) interrupted ??= interrupt().then(waitForLateRequests);
+        return;
+      }
+      // Without an answer the same key asks again. With one that is not the end of it, another attempt
+      // does: the provider repeats its answer to the same key.
+      last = answer ? `${answer.status} ${told?.code ?? payout?.status ?? ''}` : 'no answer';
+      if (!answer || answer.status >= 500) seen.unanswered++;
+      else key = randomUUID();
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    throw new Error(`the payout of ${loan_id} is not done: ${last}`);
+  };
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let loan = waiting.pop(); loan; loan = waiting.pop()) await pay(loan);
+    }),
+  );
+  await interrupted;
+  expect(interrupted, 'payouts were interrupted').toBeDefined();
+
+  await expect
+    .poll(async () => (await consoleCall<Invariant>('GET', '/invariant')).pending, { timeout: 60_000 })
+    .toBe(before.pending);
+  const after = await consoleCall<Invariant>('GET', '/invariant');
+  expect(after).toMatchObject({ ok: true, double_paid: [] });
+  expect(after.money_out - before.money_out).toBe(count * AMOUNT);
+  expect(after.completed - before.completed).toBe(count * AMOUNT);
+
+  const history = await fetch(`${address}/api/v1/disbursement-records`, { headers: authorization });
+  const records = (await history.json()) as PaidOut[];
+  const paid = records.filter(({ status }) => status.toLowerCase() === 'completed').map((one) => one.loan_id);
+  for (const { loan_id } of loans) expect(paid.filter((id) => id === loan_id)).toEqual([loan_id]);
+  const known = new Set(records.map((record) => record.transaction_id));
+  expect(seen.told.filter((id) => !known.has(id))).toEqual([]);
+  expect(new Set(seen.told).size).toBe(count);
+  return seen;
+}
+
+/**
+ * A request that a killed server may have sent is given some minutes to arrive at mobile money before
+ * the loan is free again. Whatever is alive settles at once; for the rest the clock is moved.
+ */
+async function waitForLateRequests() {
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await consoleCall('PUT', '/clock', { advance: '3m' });
+}
+
+async function signIn(): Promise<string> {
+  const answer = await fetch(`${address}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: 'supervisor@mkopo.test', password: PASSWORD }),
+  });
+  const { user } = (await answer.json()) as { user: { token: string } };
+  return user.token;
+}

@@ -1,0 +1,30 @@
+import { expect, signIn, test } from '../portal';
+import { compose, containers, healthy, payThrough } from './stack';
+
+const answeredBy = async (service: string) =>
+  (await compose('logs', '--no-log-prefix', service))
+    .split('\n')
+    .filter((line) => line.includes('/disburse') && line.includes('"method":"POST"')).length;
+
+test('one of two servers is killed in the middle of payouts: the other goes on, and each loan is paid once', async () => {
+  const { unanswered } = await payThrough(200, async () => {
+    await compose('kill', 'server-2');
+  });
+  const killed = (await containers()).find(({ service }) => service === 'server-2');
+  expect(killed?.State.Status).toBe('exited');
+  expect(unanswered, 'calls that were cut').toBeGreaterThan(0);
+  for (const service of ['server', 'server-2'])
+    expect(await answeredBy(service), `payouts that ${service} made`).toBeGreaterThan(0);
+  await compose('start', 'server-2');
+  await healthy('server-2');
+});
+
+test('a session and the lists are the same whichever server answers', async ({ page }) => {
+  await signIn(page);
+  for (let round = 0; round < 6; round++) {
+    await page.reload();
+    await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
+  }
+});
