@@ -17,7 +17,7 @@ for (const [what, options, sentence] of [
   [
     'a volume that can not be written',
     ['--user', '10002:10002'],
-    /^mkopo: can't open the database in the data folder \/data; set MKOPO_DATA_DIR to one that can be written/,
+    /^mkopo: can't open .*\/data.*MKOPO_DATA/,
   ],
   [
     'a secret’s file that is not there',
@@ -28,6 +28,11 @@ for (const [what, options, sentence] of [
     'a secret that is too short',
     ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_JWT_SECRET=a-short-secret'],
     /^mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes/,
+  ],
+  [
+    'a secret that servers on PostgreSQL must share, and was not given,',
+    ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_DATABASE_URL=postgres://mkopo:mkopo@postgres/mkopo'],
+    /^mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given/,
   ],
 ] as const)
   test(`${what} is told in one line, and the container ends`, async () => {
