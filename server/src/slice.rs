@@ -201,6 +201,9 @@ fn build_in(folder: &Path) -> PathBuf {
 
 fn files_in(folder: &Path) -> anyhow::Result<std::collections::BTreeMap<String, Vec<u8>>> {
     let folder = build_in(folder);
+    if !folder.join(MANIFEST).exists() {
+        bail!("{} is no build of a slice: it has no {MANIFEST}", folder.display());
+    }
     is_built_anew(&folder)?;
     archive::read_folder(&folder).with_context(|| format!("can't read the build in {}", folder.display()))
 }

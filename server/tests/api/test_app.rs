@@ -60,6 +60,11 @@ impl TestApp {
         Self::open(Arc::clone(&self.data_dir), self.clock.clone(), &[], self.starts + 1000).await
     }
 
+    /// Like [`TestApp::beside`], with further options of `mkopo serve`.
+    pub async fn beside_with(&self, options: &[&str]) -> Self {
+        Self::open(Arc::clone(&self.data_dir), self.clock.clone(), options, self.starts + 1000).await
+    }
+
     /// Stops and starts again on the same data.
     ///
     /// Nothing that runs is waited for: what was under way stops where it is.
