@@ -63,6 +63,10 @@ async fn main() {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
+    if std::env::args().nth(1).as_deref() == Some("payouts") {
+        Kinds::start(&postgres, folder.path(), "payouts", LOANS).await.compare(Act::Pay, 64).await;
+        return;
+    }
     // Lists and payouts each have their own databases: 60,000 waiting loans are no everyday list.
     let lists = Kinds::start(&postgres, folder.path(), "lists", 0).await;
     println!("\npending list, 32 connections, best of {ROUNDS} rounds of {ROUND:?}");

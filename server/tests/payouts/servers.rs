@@ -19,6 +19,7 @@ use std::{
 use mkopo::config::Settings;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
@@ -327,6 +328,64 @@ fn without_postgresql_calls_are_told_to_come_again_and_do_well_once_it_is_back()
         assert_eq!(get(&server, PENDING, &token).body, pending);
         assert_eq!(call(&server, "POST", "/api/v1/auth/login", "", Some(&login)).status, 200);
     }
+}
+
+/// Runs statements as the one who may do everything.
+fn administer(url: &str, statements: &[&str]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        for statement in statements {
+            sqlx::raw_sql(AssertSqlSafe(*statement)).execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    // Who owns the database and may do nothing else.
+    administer(&cluster.url, &["CREATE ROLE app LOGIN", "CREATE DATABASE app OWNER app"]);
+    let [data_dir, folder, option, url] = cluster.options();
+    let url = url.replace("mkopo@", "app@").replace("/postgres", "/app");
+    let server = Server::start_on(&[data_dir, folder, option, url]);
+    let token = sign_in(&server.address);
+    let login = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+    let log_in = || call(&server, "POST", "/api/v1/auth/login", "", Some(&login));
+
+    // Somebody holds the lock and does not let go.
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let holder = runtime.block_on(async {
+        let mut holder = PgConnection::connect(&cluster.url.replace("/postgres", "/app")).await.unwrap();
+        sqlx::raw_sql("SELECT pg_advisory_lock(469953900655)").execute(&mut holder).await.unwrap();
+        holder
+    });
+    let began = Instant::now();
+    let refused = log_in();
+    assert_eq!((refused.status, &refused.body["code"]), (503, &json!("busy")));
+    assert!(refused.header("retry-after").is_some() && began.elapsed() < Duration::from_secs(10));
+    assert_eq!(get(&server, PENDING, &token).status, 200, "who reads waits for nobody");
+    runtime.block_on(holder.close()).unwrap();
+    assert_eq!(log_in().status, 200);
+
+    // Every connection is cut, and none is let in.
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'";
+    administer(&cluster.url, &["ALTER ROLE app CONNECTION LIMIT 0", cut]);
+    for answer in [get(&server, PENDING, &token), log_in(), get(&server, "/readyz", "")] {
+        assert_eq!((answer.status, &answer.body["code"]), (503, &json!("busy")));
+        assert!(answer.header("retry-after").is_some());
+    }
+    administer(&cluster.url, &["ALTER ROLE app CONNECTION LIMIT -1"]);
+    wait_until("ready", Duration::from_secs(10), || get(&server, "/readyz", "").status == 200);
+    assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
+
+    // Connections that are cut while nobody looks are nobody's concern.
+    administer(&cluster.url, &[cut]);
+    assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
 }
 
 /// Pays by all servers at once while, in each round, one server is killed and started again, and

@@ -16,6 +16,8 @@ pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
         return Err(Failure::NotInDemoMode);
     }
     let hashes = demo::hash_passwords(&sandbox.passwords).await?;
+    // A round that began on the other data must not settle what is put in its place.
+    let _no_round = sandbox.reconciling.lock().await;
     let clock = sandbox.clock.clone();
     sandbox
         .database

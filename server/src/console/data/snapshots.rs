@@ -115,6 +115,8 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
+    // A round that began on the other data must not settle what is put in its place.
+    let _no_round = sandbox.reconciling.lock().await;
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
