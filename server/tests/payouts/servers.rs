@@ -354,8 +354,8 @@ fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
     let url = url.replace("mkopo@", "app@").replace("/postgres", "/app");
     let server = Server::start_on(&[data_dir, folder, option, url]);
     let token = sign_in(&server.address);
-    let login = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
-    let log_in = || call(&server, "POST", "/api/v1/auth/login", "", Some(&login));
+    let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+    let log_in = || call(&server, "POST", "/api/v1/auth/login", "", Some(&credentials));
 
     // Somebody holds the lock and does not let go.
     let runtime = tokio::runtime::Runtime::new().unwrap();
