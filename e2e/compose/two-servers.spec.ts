@@ -22,7 +22,7 @@ test('one of two servers is killed in the middle of payouts: the other goes on, 
 test('a session and the lists are the same whichever server answers', async ({ page }) => {
   await signIn(page);
   for (let round = 0; round < 6; round++) {
-    await page.reload();
+    await page.goto('/');
     await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
