@@ -176,6 +176,8 @@ test('move the clock past the end of a session', async ({ page }) => {
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`every page can be read by everybody, ${colorScheme}`, async ({ page }) => {
+    // Axe looks at each of ten pages twice.
+    test.slow();
     await page.emulateMedia({ colorScheme });
     const console = await openConsole(page);
     await console.emulateMedia({ colorScheme });
