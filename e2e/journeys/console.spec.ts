@@ -14,6 +14,7 @@ const PAGES = [
   'Staff',
   'Data',
   'Clock',
+  'Slices',
 ] as const;
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });

@@ -906,6 +906,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/slices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which build of which slice is live. */
+        get: operations["consoleSlicesPage"];
+        put?: never;
+        /**
+         * A form of the page.
+         * @description `act` is one of: activate, roll-back. What is done, and what is refused, is as with the call of the same
+         *     purpose; the other fields have that call's names.
+         */
+        post: operations["consoleSlicesForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/staff": {
         parameters: {
             query?: never;
@@ -3361,6 +3383,39 @@ export interface operations {
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
+        };
+    };
+    consoleSlicesPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleSlicesForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleRefusal"];
+            404: components["responses"]["ConsoleRefusal"];
+            409: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
         };
     };
     consoleStaffPage: {

@@ -22,7 +22,7 @@ pub use self::{
     build::{Build, SliceName},
     bundled::{Bundled, Shell},
     publish::publish,
-    trail::{Mark, SliceEvent, trail},
+    trail::{Act, Mark, SliceEvent, trail},
 };
 use crate::{
     clock::UnixMillis,

@@ -14,9 +14,12 @@ use mkopo::{
 };
 use serde_json::json;
 
-use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, request, send, waiting};
+use crate::{
+    slices,
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, request, send, waiting},
+};
 
-const PAGES: [(&str, &str); 10] = [
+const PAGES: [(&str, &str); 11] = [
     ("/console", "Overview"),
     ("/console/outbox", "Outbox"),
     ("/console/loans", "Loans"),
@@ -27,6 +30,7 @@ const PAGES: [(&str, &str); 10] = [
     ("/console/staff", "Staff"),
     ("/console/data", "Data"),
     ("/console/clock", "Clock"),
+    ("/console/slices", "Slices"),
 ];
 
 /// A browser that signed in to the console.
@@ -691,4 +695,35 @@ async fn what_is_no_page_is_told_in_a_page() {
     let answer = browser.send_as("/console/payouts", &[("csrf", &csrf)]).await;
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
     assert!(words(&answer).contains("This path does not take this method."));
+}
+
+#[tokio::test]
+async fn a_build_is_made_live_and_rolled_back_and_the_page_keeps_who_did_it() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let browser = Browser::enter(&app).await;
+    let page = browser.read("/console/slices").await;
+    for shown in ["shell 0.1.0 with mfe-kit 0.1.0", "With the portal", "Nothing was deployed yet"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+
+    slices::publish(&app, &slices::build("mfe-loans", "0.2.0")).await;
+    let page = browser.read("/console/slices").await;
+    for shown in ["0.2.0", "by ci", "Published"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+
+    let loans = ("name", "mfe-loans");
+    let page = browser.done("/console/slices", "roll-back", &[loans]).await;
+    assert!(page.contains("Rolled back: mfe-loans 0.1.0 is live."), "{page}");
+    let page = browser.done("/console/slices", "activate", &[loans, ("version", "0.2.0")]).await;
+    assert!(page.contains("mfe-loans 0.2.0 is live."), "{page}");
+    assert!(page.contains("the console"), "{page}");
+
+    let unknown = browser.send("/console/slices", "activate", &[loans, ("version", "0.9.0")]).await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    assert!(words(&unknown).contains("0.9.0"), "{}", words(&unknown));
+    let nobody = browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await;
+    assert_eq!(nobody.status, StatusCode::NOT_FOUND);
+    assert!(browser.read("/console/slices").await.contains("mfe-loans"), "the live build is untouched");
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
 
 /// A build, as a folder's files.
-type Files = BTreeMap<String, Vec<u8>>;
+pub type Files = BTreeMap<String, Vec<u8>>;
 
 fn manifest(name: &str, version: &str) -> Value {
     let container = name.replace('-', "_");
@@ -56,12 +56,12 @@ fn build_of(manifest: &Value) -> Files {
     .collect()
 }
 
-fn build(name: &str, version: &str) -> Files {
+pub fn build(name: &str, version: &str) -> Files {
     build_of(&manifest(name, version))
 }
 
 /// A portal as `make` builds it, with mfe-loans 0.1.0.
-fn portal() -> TempDir {
+pub fn portal() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "0.1.0", "0.1.0");
     folder
@@ -97,7 +97,7 @@ fn integrity(manifest: &Value) -> String {
     format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(manifest.to_string())))
 }
 
-async fn start(portal: &TempDir) -> TestApp {
+pub async fn start(portal: &TempDir) -> TestApp {
     TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await
 }
 
@@ -109,7 +109,7 @@ fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
         .unwrap()
 }
 
-async fn publish(app: &TestApp, files: &Files) -> Answer {
+pub async fn publish(app: &TestApp, files: &Files) -> Answer {
     app.send(publication("?by=ci", archive::write(files).unwrap())).await
 }
 

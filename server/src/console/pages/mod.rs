@@ -17,6 +17,7 @@ mod outbox;
 mod overview;
 mod payouts;
 mod scenario;
+mod slices;
 mod staff;
 mod traffic;
 mod visit;
@@ -46,10 +47,11 @@ enum Page {
     Staff,
     Data,
     Clock,
+    Slices,
 }
 
 impl Page {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -60,6 +62,7 @@ impl Page {
         Self::Staff,
         Self::Data,
         Self::Clock,
+        Self::Slices,
     ];
 
     fn name(self) -> &'static str {
@@ -74,6 +77,7 @@ impl Page {
             Self::Staff => "Staff",
             Self::Data => "Data",
             Self::Clock => "Clock",
+            Self::Slices => "Slices",
         }
     }
 
@@ -89,6 +93,7 @@ impl Page {
             Self::Staff => "/console/staff",
             Self::Data => "/console/data",
             Self::Clock => "/console/clock",
+            Self::Slices => "/console/slices",
         }
     }
 
@@ -104,6 +109,7 @@ impl Page {
             Self::Staff => Icon::User,
             Self::Data => Icon::Store,
             Self::Clock => Icon::Clock,
+            Self::Slices => Icon::Slices,
         }
     }
 
@@ -119,6 +125,7 @@ impl Page {
             Self::Staff => get(staff::show).post(staff::act),
             Self::Data => get(data::show).post(data::act),
             Self::Clock => get(clock::show).post(clock::act),
+            Self::Slices => get(slices::show).post(slices::act),
         }
     }
 
