@@ -134,8 +134,7 @@ fn words(answer: &Answer) -> String {
 async fn without_the_cookie_every_page_says_how_to_get_in_and_nothing_else() {
     let app = TestApp::start().await;
     let forged = "mkopo_console=0123.4567";
-    let others =
-        ["/console/", "/console/nothing", "/console/outbox/x", "/console/sign-in", "/console/sign-out"];
+    let others = ["/console/", "/console/nothing", "/console/outbox/x", "/console/sign-out"];
     for address in PAGES.iter().map(|page| page.0).chain(others) {
         for cookie in [None, Some(forged), Some("mkopo_console=")] {
             for request in [get(address, cookie), post(address, cookie, &[("act", "reset")])] {
@@ -726,4 +725,13 @@ async fn a_build_is_made_live_and_rolled_back_and_the_page_keeps_who_did_it() {
     let nobody = browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await;
     assert_eq!(nobody.status, StatusCode::NOT_FOUND);
     assert!(browser.read("/console/slices").await.contains("mfe-loans"), "the live build is untouched");
+}
+
+#[tokio::test]
+async fn the_token_is_typed_in_by_a_form_and_by_no_other_method() {
+    let app = TestApp::start().await;
+    let answer = app.send(get("/console/sign-in", None)).await;
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(answer.headers[header::ALLOW], "POST");
+    assert!(words(&answer).contains("Sign in to the console"));
 }

@@ -52,7 +52,13 @@ async fn answer(sandbox: Sandbox, request: Request, next: Next) -> Response {
             closed(&sandbox, &path, true)
         };
     }
-    if parts.method == Method::POST && path == SIGN_IN {
+    if path == SIGN_IN && parts.method != Method::POST {
+        let mut response = closed(&sandbox, &path, false);
+        *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return response;
+    }
+    if path == SIGN_IN {
         let wanted = sent.text("page");
         let is_right = sandbox.console_token.is(sent.text("token"));
         return if is_right { let_in(&sandbox, wanted) } else { closed(&sandbox, wanted, true) };
