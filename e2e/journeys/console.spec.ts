@@ -177,7 +177,7 @@ test('move the clock past the end of a session', async ({ page }) => {
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`every page can be read by everybody, ${colorScheme}`, async ({ page }) => {
-    // Axe looks at each of ten pages twice.
+    // Axe looks at every page twice.
     test.slow();
     await page.emulateMedia({ colorScheme });
     const console = await openConsole(page);
