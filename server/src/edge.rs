@@ -191,6 +191,12 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response<Body> {
     Failure::Internal(what).into_response()
 }
 
+/// The items of a header that is a list, wherever it is broken into several.
+pub fn listed(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
 /// An item of a header that lists what a caller accepts: its name, and how welcome it is in
 /// thousandths. What can't be read is not welcome.
 pub fn quality(item: &str) -> (&str, u16) {
@@ -212,8 +218,7 @@ pub fn quality(item: &str) -> (&str, u16) {
 /// Whether the caller names problem+json, and likes it no less than JSON.
 fn wants_problem(accepts: &HeaderMap) -> bool {
     let (mut problem, mut json) = (0, 0);
-    let accepted = accepts.get_all(header::ACCEPT);
-    for item in accepted.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')) {
+    for item in listed(accepts, header::ACCEPT) {
         match quality(item) {
             (name, quality) if name.eq_ignore_ascii_case(PROBLEM_JSON) => problem = quality,
             (name, quality) if name.eq_ignore_ascii_case("application/json") => json = quality,

@@ -11,7 +11,7 @@ use axum::{
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use crate::error::Failure;
+use crate::{edge, error::Failure};
 
 /// Names content: the same for the same content, and for no other.
 pub type Digest = [u8; 16];
@@ -50,10 +50,8 @@ impl Encoding {
     fn preferred(asked: &HeaderMap) -> Self {
         let mut quality = [None; Self::ALL.len()];
         let mut others = 0;
-        let accepted = asked.get_all(header::ACCEPT_ENCODING);
-        for item in accepted.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','))
-        {
-            let (name, thousandths) = crate::edge::quality(item);
+        for item in edge::listed(asked, header::ACCEPT_ENCODING) {
+            let (name, thousandths) = edge::quality(item);
             if name == "*" {
                 others = thousandths;
             }
@@ -195,12 +193,7 @@ fn answer(
 }
 
 fn has(asked: &HeaderMap, etag: &HeaderValue) -> bool {
-    asked
-        .get_all(header::IF_NONE_MATCH)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
+    edge::listed(asked, header::IF_NONE_MATCH)
         .any(|known| known == "*" || known.trim_start_matches("W/").as_bytes() == etag.as_bytes())
 }
 

@@ -88,15 +88,10 @@ impl File {
 }
 
 fn accepts(asked: &HeaderMap, encoding: &str) -> bool {
-    asked
-        .get_all(header::ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|item| {
-            let (name, thousandths) = edge::quality(item);
-            name.eq_ignore_ascii_case(encoding) && thousandths > 0
-        })
+    edge::listed(asked, header::ACCEPT_ENCODING).any(|item| {
+        let (name, thousandths) = edge::quality(item);
+        name.eq_ignore_ascii_case(encoding) && thousandths > 0
+    })
 }
 
 /// Answers from the store what was published, and leaves the rest to the portal's own files.
