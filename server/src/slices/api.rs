@@ -106,12 +106,11 @@ async fn activate(
     Query(ByQuery { by }): Query<ByQuery>,
     Json(ToActivate { version }): Json<ToActivate>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = slice_named(&name)?;
-    let unknown = |_| Failure::BuildNotFound { name: name.as_str().to_owned(), version: version.clone() };
-    let parsed = Version::parse(&version).map_err(unknown)?;
+    let name = SliceName::asked(&name)?;
+    let version = name.asked_version(&version)?;
     let mark = Mark::now(&sandbox, by)?;
     let bundled = Bundled::of(&sandbox).await?;
-    super::activate(&sandbox.database, &bundled, name, parsed, mark).await.map(Answer)
+    super::activate(&sandbox.database, &bundled, name, version, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -119,14 +118,9 @@ async fn roll_back(
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (slice_named(&name)?, Mark::now(&sandbox, by)?);
+    let (name, mark) = (SliceName::asked(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
-}
-
-/// What is no name is no slice's.
-fn slice_named(text: &str) -> Result<SliceName, Failure> {
-    SliceName::parse(text).ok_or_else(|| Failure::SliceNotFound(text.to_owned()))
 }
 
 /// `/slices.json`.

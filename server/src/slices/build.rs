@@ -30,6 +30,23 @@ impl SliceName {
         is_name.then(|| Self(text.to_owned()))
     }
 
+    /// The slice that is asked for as `text`; what is no name is no slice's.
+    ///
+    /// # Errors
+    /// [`Failure::SliceNotFound`].
+    pub fn asked(text: &str) -> Result<Self, Failure> {
+        Self::parse(text).ok_or_else(|| Failure::SliceNotFound(text.to_owned()))
+    }
+
+    /// The version of its builds that is asked for as `text`; what is no version is no build's.
+    ///
+    /// # Errors
+    /// [`Failure::BuildNotFound`].
+    pub fn asked_version(&self, text: &str) -> Result<Version, Failure> {
+        let unknown = |_| Failure::BuildNotFound { name: self.0.clone(), version: text.to_owned() };
+        Version::parse(text).map_err(unknown)
+    }
+
     /// As text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -8,6 +8,7 @@ use super::{
     form::{Button, Field, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::{count, moment},
 };
@@ -34,7 +35,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let table = if snapshots.is_empty() {
             nothing(Icon::Store, "No snapshot yet", "Save one before a test; put it back after.")
         } else {
-            table(&visit, snapshots)
+            listed(&visit, snapshots)
         };
         view! {
             <div class="two">
@@ -63,7 +64,7 @@ fn save_form(visit: &Visit) -> AnyView {
     .into_any()
 }
 
-fn table(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
+fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
     let rows = snapshots
         .into_iter()
         .map(|Snapshot { name, saved_at }| {
@@ -85,19 +86,7 @@ fn table(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
             }
         })
         .collect_view();
-    view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Name"</th>
-                    <th scope="col">"Saved"</th>
-                    <th scope="col"><span class="unseen">"Do"</span></th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    table([Head::Left("Name"), Head::Left("Saved"), Head::Unseen("Do")], rows)
 }
 
 fn reset_form(visit: &Visit) -> AnyView {

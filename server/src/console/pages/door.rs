@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, OriginalUri, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -26,17 +26,36 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Lets in who has the cookie, gives it to who brings the token, and lets nobody's form through
-/// that did not come from a page of theirs.
-pub async fn enter(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
-    let mut response = answer(sandbox, request, next).await;
+/// What every page and every form's answer says to browsers.
+pub async fn guard(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
     response
 }
 
-async fn answer(sandbox: Sandbox, request: Request, next: Next) -> Response {
+/// Takes the token that was typed in.
+pub async fn sign_in(State(sandbox): State<Sandbox>, headers: HeaderMap, body: Body) -> Response {
+    let sent = sent(&headers, body).await;
+    let wanted = sent.text("page");
+    if sandbox.console_token.is(sent.text("token")) {
+        let_in(&sandbox, wanted)
+    } else {
+        closed(&sandbox, wanted, true)
+    }
+}
+
+/// Any other way to where the token is typed in: the page to do it on.
+pub async fn only_by_form(State(sandbox): State<Sandbox>) -> Response {
+    let mut response = closed(&sandbox, "", false);
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
+}
+
+/// Lets in who has the cookie, gives it to who brings the token, and lets nobody's form through
+/// that did not come from a page of theirs.
+pub async fn enter(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let path = match parts.extensions.get::<OriginalUri>() {
         Some(OriginalUri(whole)) => whole.path().to_owned(),
@@ -44,24 +63,12 @@ async fn answer(sandbox: Sandbox, request: Request, next: Next) -> Response {
     };
     let query = Fields::read(parts.uri.query().unwrap_or_default().as_bytes());
     let sent = if parts.method.is_safe() { Fields::default() } else { sent(&parts.headers, body).await };
-
     if let Some(token) = query.given("token") {
         return if sandbox.console_token.is(token) {
             let_in(&sandbox, &path)
         } else {
             closed(&sandbox, &path, true)
         };
-    }
-    if path == SIGN_IN && parts.method != Method::POST {
-        let mut response = closed(&sandbox, &path, false);
-        *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-        return response;
-    }
-    if path == SIGN_IN {
-        let wanted = sent.text("page");
-        let is_right = sandbox.console_token.is(sent.text("token"));
-        return if is_right { let_in(&sandbox, wanted) } else { closed(&sandbox, wanted, true) };
     }
     let operator = cookies(&parts.headers).find_map(|cookie| sandbox.console_token.operator(cookie));
     let Some(operator) = operator else { return closed(&sandbox, &path, false) };
@@ -87,9 +94,6 @@ async fn answer(sandbox: Sandbox, request: Request, next: Next) -> Response {
     }
     response
 }
-
-/// Where the token is typed in.
-const SIGN_IN: &str = "/console/sign-in";
 
 /// The fields of a form; none where something else was sent.
 async fn sent(headers: &HeaderMap, body: Body) -> Fields {

@@ -9,6 +9,7 @@ use super::{
     form::{Button, Field, Fields, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::count,
 };
@@ -98,7 +99,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if faults.is_empty() {
             nothing(Icon::Success, "No fault is set", "Take a usual one, or make one up.")
         } else {
-            table(&visit, faults)
+            listed(&visit, faults)
         };
         view! {
             <div class="two">
@@ -164,7 +165,7 @@ fn how_often(fault: &Fault) -> String {
     }
 }
 
-fn table(visit: &Visit, faults: Vec<Fault>) -> AnyView {
+fn listed(visit: &Visit, faults: Vec<Fault>) -> AnyView {
     let rows = faults
         .into_iter()
         .map(|fault| {
@@ -187,20 +188,7 @@ fn table(visit: &Visit, faults: Vec<Fault>) -> AnyView {
             }
         })
         .collect_view();
-    view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Calls"</th>
-                    <th scope="col">"Of"</th>
-                    <th scope="col" class="right">"Hits"</th>
-                    <th scope="col"><span class="unseen">"Do"</span></th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    table([Head::Left("Calls"), Head::Left("Of"), Head::Right("Hits"), Head::Unseen("Do")], rows)
 }
 
 fn add_form(visit: &Visit) -> AnyView {

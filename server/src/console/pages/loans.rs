@@ -8,6 +8,7 @@ use super::{
     form::{Field, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, earlier, table},
     visit::{Done, Sentences, Visit},
     words::{Tone, count, kes, moment, tag},
 };
@@ -39,7 +40,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if loans.is_empty() {
             nothing(Icon::Empty, "No loan waits", "Approve one, or some made up.")
         } else {
-            table(loans, next)
+            listed(loans, next)
         };
         view! {
             <div class="two">
@@ -54,7 +55,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn table(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
+fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
     let rows = loans
         .into_iter()
         .map(|loan| {
@@ -80,22 +81,9 @@ fn table(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
             }
         })
         .collect_view();
-    let older = next.map(|next| {
-        let address = format!("{}?after={next}", Page::Loans.address());
-        view! { <div class="under"><a href=address>"Earlier ones"</a></div> }
-    });
+    let older = earlier(Page::Loans, next);
     view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Customer"</th>
-                    <th scope="col" class="right">"Amount"</th>
-                    <th scope="col">"Loan, approved"</th>
-                    <th scope="col">"Payout"</th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("Loan, approved"), Head::Left("Payout")], rows)}
         {older}
     }
     .into_any()

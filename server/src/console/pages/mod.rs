@@ -19,6 +19,7 @@ mod payouts;
 mod scenario;
 mod slices;
 mod staff;
+mod table;
 mod traffic;
 mod visit;
 mod words;
@@ -145,12 +146,16 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), catch_up_first))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::enter))
+        .route("/sign-in", post(door::sign_in).fallback(door::only_by_form))
+        .layer(middleware::from_fn(door::guard))
         .merge(files::routes())
 }
 
 /// What the router takes for beside the console: its address with a slash at the end.
 pub fn beside(sandbox: &Sandbox) -> MethodRouter<Sandbox> {
-    any(door::to_overview).layer(middleware::from_fn_with_state(sandbox.clone(), door::enter))
+    any(door::to_overview)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::enter))
+        .layer(middleware::from_fn(door::guard))
 }
 
 /// An address as it stands under `/console`.

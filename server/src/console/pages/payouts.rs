@@ -7,6 +7,7 @@ use super::{
     Page,
     frame::{Frame, note, nothing},
     icon::Icon,
+    table::{Head, earlier, table},
     visit::Visit,
     words::{Tone, count, kes, moment, tag},
 };
@@ -36,7 +37,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if records.is_empty() {
             nothing(Icon::Transfer, "No payout yet", "Pay a loan out in the portal.")
         } else {
-            table(records, next)
+            listed(records, next)
         };
         view! {
             <div id="audit" data-live="">{audit(&invariant)}</div>
@@ -87,7 +88,7 @@ pub fn state(status: PayoutStatus) -> AnyView {
     }
 }
 
-fn table(records: Vec<Record>, next: Option<String>) -> AnyView {
+fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
     let rows = records
         .into_iter()
         .map(|record| {
@@ -116,23 +117,9 @@ fn table(records: Vec<Record>, next: Option<String>) -> AnyView {
             }
         })
         .collect_view();
-    let older = next.map(|next| {
-        let address = format!("{}?after={next}", Page::Payouts.address());
-        view! { <div class="under"><a href=address>"Earlier ones"</a></div> }
-    });
+    let older = earlier(Page::Payouts, next);
     view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Customer"</th>
-                    <th scope="col" class="right">"Amount"</th>
-                    <th scope="col">"State"</th>
-                    <th scope="col">"Reference, loan"</th>
-                    <th scope="col">"Started"</th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("State"), Head::Left("Reference, loan"), Head::Left("Started")], rows)}
         {older}
     }
     .into_any()

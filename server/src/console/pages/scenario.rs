@@ -8,6 +8,7 @@ use super::{
     form::{Button, Field, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::{Tone, kes, tag},
 };
@@ -157,18 +158,7 @@ fn magic_numbers() -> AnyView {
     view! {
         <details class="card magic">
             <summary class="top"><h2>"Phones and amounts that choose an outcome, whatever is set"</h2></summary>
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Phone"</th>
-                        <th scope="col" class="right">"Or amount"</th>
-                        <th scope="col">"Outcome"</th>
-                        <th scope="col">"Result code"</th>
-                        <th scope="col">"Mobile money says"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Mobile money says")], rows)}
         </details>
     }
     .into_any()

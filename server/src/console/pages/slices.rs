@@ -9,6 +9,7 @@ use super::{
     form::{Button, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::{Tone, count, moment, tag},
 };
@@ -59,17 +60,7 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
     view! {
         <section class="card" aria-labelledby=labelled_by>
             <div class="top"><h2 id=title>{name.clone()}</h2>{roll_back}</div>
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Version"</th>
-                        <th scope="col">"Came"</th>
-                        <th scope="col">"Made for mfe-kit"</th>
-                        <th scope="col"><span class="unseen">"Do"</span></th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
+            {table([Head::Left("Version"), Head::Left("Came"), Head::Left("Made for mfe-kit"), Head::Unseen("Do")], rows)}
         </section>
     }
     .into_any()
@@ -138,21 +129,16 @@ fn done_before(trail: Vec<SliceEvent>) -> AnyView {
                 }
             })
             .collect_view();
-        view! {
-            <table>
-                <thead>
-                    <tr>
-                        <th scope="col">"Build"</th>
-                        <th scope="col">"What"</th>
-                        <th scope="col">"When"</th>
-                        <th scope="col">"By"</th>
-                        <th scope="col">"Live before"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        }
-        .into_any()
+        table(
+            [
+                Head::Left("Build"),
+                Head::Left("What"),
+                Head::Left("When"),
+                Head::Left("By"),
+                Head::Left("Live before"),
+            ],
+            rows,
+        )
     };
     view! {
         <section class="card" aria-labelledby="trail-title">
@@ -170,17 +156,16 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 
 async fn perform(visit: &Visit) -> Result<Done, Refusal> {
     let sandbox = &visit.sandbox;
-    let (name, version) = (visit.sent.text("name"), visit.sent.text("version"));
-    let slice = SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()));
+    let name = || SliceName::asked(visit.sent.text("name"));
     let mark = Mark::now(sandbox, Some(BY.to_owned()))?;
     let bundled = Bundled::of(sandbox).await?;
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
-            let parsed = Version::parse(version)
-                .map_err(|_| Failure::BuildNotFound { name: name.to_owned(), version: version.to_owned() })?;
-            ("activated", slices::activate(&sandbox.database, &bundled, slice?, parsed, mark).await?)
+            let name = name()?;
+            let version = name.asked_version(visit.sent.text("version"))?;
+            ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
         }
-        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, slice?, mark).await?),
+        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
         _ => return Err(Refusal::of_act()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();

@@ -9,6 +9,7 @@ use super::{
     form::{Button, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::{Tone, count, tag},
 };
@@ -44,7 +45,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         let list = if accounts.is_empty() {
             nothing(Icon::User, "No account yet", "Open one with 'mkopo user add'.")
         } else {
-            table(&visit, accounts)
+            listed(&visit, accounts)
         };
         view! {
             <section class="card" aria-label="Accounts">
@@ -58,23 +59,18 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 /// Roles by their names in the JSON call.
 const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
 
-fn table(visit: &Visit, accounts: Vec<Account>) -> AnyView {
+fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
     let rows = accounts.into_iter().map(|account| row(visit, account)).collect_view();
-    view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Who"</th>
-                    <th scope="col">"Account"</th>
-                    <th scope="col" class="right">"Sessions"</th>
-                    <th scope="col">"Role"</th>
-                    <th scope="col"><span class="unseen">"Do"</span></th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    table(
+        [
+            Head::Left("Who"),
+            Head::Left("Account"),
+            Head::Right("Sessions"),
+            Head::Left("Role"),
+            Head::Unseen("Do"),
+        ],
+        rows,
+    )
 }
 
 fn row(visit: &Visit, account: Account) -> AnyView {

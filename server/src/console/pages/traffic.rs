@@ -9,6 +9,7 @@ use super::{
     form::{Button, Field, Refusal},
     frame::{Frame, nothing},
     icon::Icon,
+    table::{Head, table},
     visit::{Done, Sentences, Visit},
     words::{Tone, count, moment, tag},
 };
@@ -56,7 +57,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 nothing(Icon::List, "No call yet", "What the portal asks of the API appears here.")
             }
         } else {
-            table(calls)
+            listed(calls)
         };
         view! {
             <section class="card" aria-label="Calls">
@@ -95,7 +96,7 @@ fn filter_form(visit: &Visit) -> AnyView {
     .into_any()
 }
 
-fn table(calls: Vec<Call>) -> AnyView {
+fn listed(calls: Vec<Call>) -> AnyView {
     let rows = calls
         .into_iter()
         .map(|call| {
@@ -130,21 +131,10 @@ fn table(calls: Vec<Call>) -> AnyView {
             }
         })
         .collect_view();
-    view! {
-        <table>
-            <thead>
-                <tr>
-                    <th scope="col">"Call"</th>
-                    <th scope="col" class="right">"Answer"</th>
-                    <th scope="col">"Took"</th>
-                    <th scope="col">"User"</th>
-                    <th scope="col">"At"</th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
+    table(
+        [Head::Left("Call"), Head::Right("Answer"), Head::Left("Took"), Head::Left("User"), Head::Left("At")],
+        rows,
+    )
 }
 
 fn body(what: &'static str, body: &Value) -> AnyView {
