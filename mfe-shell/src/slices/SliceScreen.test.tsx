@@ -1,6 +1,6 @@
 import { answer, screen, unreachable, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, SHELL, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
 import { loadBuild, WrongShell } from './federation';
 import { forgetSlice } from './load-slice';
 
@@ -87,15 +87,8 @@ test('without the list of slices the frame still works, and Retry asks for the l
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await heading('Settings')).toBeVisible();
 
-  const portal = {
-    brand: 'Mkopo',
-    product: 'the product',
-    demo: false,
-    allow_override: false,
-    slice_origins: [],
-  };
   const build = { version: '2.0.0', entry: '/e', integrity: 'sha384-x', shell: '^0.1.0', previous: null };
-  answer('get', '/slices.json', 200, { portal, shell: SHELL, slices: { 'mfe-loans': build } });
+  answer('get', '/slices.json', 200, { portal: PORTAL, shell: SHELL, slices: { 'mfe-loans': build } });
   await click(screen.getByRole('link', { name: 'Dashboard' }));
   await click(await screen.findByRole('button', { name: 'Retry' }));
   expect(await heading('Dashboard')).toBeVisible();

@@ -1,6 +1,6 @@
 import { answer, screen, within } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, SHELL, slice, storeUser } from '../testing/portal';
+import { goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
 import { loadBuild } from './federation';
 import { refusals } from './is-overriding';
 import { forgetSlice } from './load-slice';
@@ -91,14 +91,7 @@ test('an override that was set when it was allowed ends when it is not any more'
   deploy({ allow_override: true });
   visit('/?slice=mfe-loans@http://localhost:3002');
   await readSliceList();
-  const portal = {
-    brand: 'Mkopo',
-    product: 'the product',
-    demo: false,
-    allow_override: false,
-    slice_origins: [],
-  };
-  answer('get', '/slices.json', 200, { portal, shell: SHELL, slices: {} });
+  answer('get', '/slices.json', 200, { portal: PORTAL, shell: SHELL, slices: {} });
   forgetSlice('mfe-loans');
   expect((await readSliceList()).slices).toEqual({});
   expect(sessionStorage).toHaveLength(0);

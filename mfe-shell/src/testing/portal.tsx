@@ -12,6 +12,15 @@ import { forgetSlice } from '../slices/load-slice';
 /** The shell that is live. */
 export const SHELL = { version: '0.1.0', kit: '0.1.0', build: 'a1b2c3' };
 
+/** A deployment without anything particular to it. */
+export const PORTAL: Schema<'LiveSlices'>['portal'] = {
+  brand: 'Mkopo',
+  product: 'the product',
+  demo: false,
+  allow_override: false,
+  slice_origins: [],
+};
+
 const build = (name: string) => ({
   version: '1.2.3',
   entry: `/slices/${name}/1.2.3/mf-manifest.json`,
@@ -52,14 +61,7 @@ export function goLive(
   ],
   settings: Partial<Schema<'LiveSlices'>['portal']> = {},
 ): void {
-  const portal = {
-    brand: 'Mkopo',
-    product: 'the product',
-    demo: false,
-    allow_override: false,
-    slice_origins: [],
-    ...settings,
-  };
+  const portal = { ...PORTAL, ...settings };
   const list = {
     portal,
     shell: SHELL,
