@@ -7,10 +7,9 @@ use futures::TryStreamExt;
 
 use super::{Place, Row};
 use crate::{
-    database::{Connection, Database, query_as, query_scalar},
+    database::{Connection, Database, query_as},
     error::Failure,
     ready_body::{Digest, ReadyBody, digest},
-    versions::Versions,
 };
 
 /// A list's body as of one version.
@@ -30,10 +29,12 @@ struct KeptRow {
     digest: Digest,
 }
 
-/// The oldest change that is still known.
-const OLDEST_CHANGE: &str = "SELECT min(version) FROM loan_change";
-
-const CHANGED_LOANS: &str = "SELECT DISTINCT loan_id FROM loan_change WHERE version > $1";
+/// The version, the oldest change that is still known, and each loan that changed after version
+/// `$1`: in one statement, as each is a way to the store and back.
+const CHANGES: &str = "
+    SELECT DISTINCT value, (SELECT min(version) FROM loan_change), loan_id
+    FROM version LEFT JOIN loan_change ON loan_change.version > $1
+    WHERE name = 'loans'";
 
 impl Kept {
     /// The version it was read at.
@@ -50,11 +51,11 @@ impl Kept {
     pub async fn renew<R: Row>(database: &Database, before: Option<&Self>) -> Result<Self, Failure> {
         // Version and rows are of the same moment.
         let mut moment = database.read().await?.hold_still().await?;
-        let version = Versions::read(&mut moment).await?.loans;
+        let changes = Changes::since(&mut moment, before.map_or(i64::MAX, Self::version)).await?;
         let mut writing = Writing::default();
         match before {
-            Some(before) if knows_changes_since(&mut moment, before.version, version).await? => {
-                writing.patch::<R>(&mut moment, before).await?;
+            Some(before) if changes.are_all_since(before.version) => {
+                writing.patch::<R>(&mut moment, before, &changes.loans).await?;
             }
             _ => writing.write_all::<R>(&mut moment).await?,
         }
@@ -65,17 +66,31 @@ impl Kept {
             Some(before) if before.body.digest() == digest => Arc::clone(&before.body),
             _ => Arc::new(ReadyBody::new("application/json", writing.finish(), digest)?),
         };
-        Ok(Self { version, rows: writing.rows, body })
+        Ok(Self { version: changes.version, rows: writing.rows, body })
     }
 }
 
-/// Whether every change after version `since` is still known.
-async fn knows_changes_since(moment: &mut Connection, since: i64, now: i64) -> Result<bool, sqlx::Error> {
-    if since == now {
-        return Ok(true);
+/// What is known to have changed after some version.
+struct Changes {
+    /// The version now.
+    version: i64,
+    oldest_known: Option<i64>,
+    loans: HashSet<Box<str>>,
+}
+
+impl Changes {
+    async fn since(moment: &mut Connection, since: i64) -> Result<Self, sqlx::Error> {
+        let rows: Vec<(i64, Option<i64>, Option<Box<str>>)> =
+            query_as(CHANGES).bind(since).fetch_all(moment).await?;
+        let &(version, oldest_known, _) = rows.first().ok_or(sqlx::Error::RowNotFound)?;
+        Ok(Self { version, oldest_known, loans: rows.into_iter().filter_map(|(_, _, loan)| loan).collect() })
     }
-    let oldest: Option<i64> = query_scalar(OLDEST_CHANGE).fetch_one(moment).await?;
-    Ok(since < now && oldest.is_some_and(|oldest| oldest <= since + 1))
+
+    /// Whether there was no change after version `since` but these.
+    fn are_all_since(&self, since: i64) -> bool {
+        since == self.version
+            || since < self.version && self.oldest_known.is_some_and(|oldest| oldest <= since + 1)
+    }
 }
 
 /// A body being written, row by row.
@@ -95,10 +110,12 @@ impl Writing {
     }
 
     /// Writes what `before` holds, with the rows of changed loans as they are now.
-    async fn patch<R: Row>(&mut self, moment: &mut Connection, before: &Kept) -> Result<(), Failure> {
-        let changed: Vec<Box<str>> =
-            query_scalar(CHANGED_LOANS).bind(before.version).fetch_all(&mut *moment).await?;
-        let changed: HashSet<Box<str>> = changed.into_iter().collect();
+    async fn patch<R: Row>(
+        &mut self,
+        moment: &mut Connection,
+        before: &Kept,
+        changed: &HashSet<Box<str>>,
+    ) -> Result<(), Failure> {
         let anew: Vec<R> = query_as(R::CHANGED).bind(before.version).fetch_all(moment).await?;
         let mut anew = anew.into_iter().peekable();
         self.json.reserve(before.body.plain().len());
