@@ -181,6 +181,7 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
             })
         });
         add.await.unwrap();
+        sandbox.database.count_anew().await.unwrap();
     }
     let change = ScenarioChange { float: Some(1_000_000_000), ..ScenarioChange::default() };
     sandbox.mobile_money.change_scenario(change).await.unwrap();

@@ -57,7 +57,7 @@ pub async fn seed(
             progress(batch);
         }
     }
-    Ok(())
+    Ok(database.count_anew().await?)
 }
 
 /// Approves `count` loans, by whatever the staff is, and says which.
