@@ -73,6 +73,30 @@ pub enum Command {
     Slice(SliceSettings),
 }
 
+/// Which database, where it is not the file in the data folder.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct DatabaseSettings {
+    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// File that holds that address, as container engines hand secrets over. A line end after it does
+    /// not count; the address itself, when given too, goes before it.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, parse_database_url))]
+    pub database_url_file: Option<DatabaseUrl>,
+}
+
+impl DatabaseSettings {
+    /// The database that the deployment names; none when it is the file in the data folder.
+    pub fn url(&self) -> Option<&DatabaseUrl> {
+        self.database_url.as_ref().or(self.database_url_file.as_ref())
+    }
+}
+
 /// What deploying slices needs.
 #[derive(clap::Args, Debug)]
 pub struct SliceSettings {
@@ -80,12 +104,9 @@ pub struct SliceSettings {
     #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
-    /// `sqlite:path/to/file`.
-    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// Folder of the built portal that the service serves: its shell is the one that builds have
     /// to fit.
@@ -155,11 +176,9 @@ pub struct BackupSettings {
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Database, where it is not the file in the data folder. One on PostgreSQL is copied by its own
-    /// tools.
-    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// The file, or `-` for a pipe. Keep it from others: it holds customers' data and the staff's
     /// hashed passwords.
@@ -192,7 +211,8 @@ pub enum DataCommand {
         to: DatabaseUrl,
     },
 
-    /// Write all data, as of one moment, into a new file. The service may run meanwhile.
+    /// Write all data, as of one moment, into a new file. The service may run meanwhile. A database on
+    /// PostgreSQL is copied by its own tools.
     Backup(BackupSettings),
 
     /// Put what `mkopo data backup` wrote in the place of the data. Stop the service first.
@@ -206,12 +226,9 @@ pub struct SeedSettings {
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
-    /// `sqlite:path/to/file`.
-    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// How many loans that wait to be paid out.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
@@ -233,12 +250,9 @@ pub struct UserSettings {
     #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
-    /// `sqlite:path/to/file`.
-    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// What to do.
     #[command(subcommand)]
@@ -315,12 +329,9 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
-    /// `sqlite:path/to/file`.
-    #[arg(long, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = parse_database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
 
     /// Folder of the built portal: the shell, its slices and `slices.json`. Without it only the
     /// API is served.
@@ -431,7 +442,7 @@ impl BackupSettings {
     /// # Errors
     /// A sentence that says what to do when it is none.
     pub fn database_file(&self) -> anyhow::Result<PathBuf> {
-        let Some(url) = &self.database_url else { return Ok(self.data_dir.join("mkopo.db")) };
+        let Some(url) = self.database.url() else { return Ok(self.data_dir.join("mkopo.db")) };
         url.file()
             .map(Into::into)
             .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
@@ -445,7 +456,7 @@ impl Settings {
     /// # Errors
     /// A sentence that names what is missing.
     pub fn check_shared(&self) -> anyhow::Result<()> {
-        let is_shared = self.database_url.as_ref().is_some_and(DatabaseUrl::is_shared);
+        let is_shared = self.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
             ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
             ("MKOPO_CONSOLE_TOKEN", self.given_console_token().is_some()),

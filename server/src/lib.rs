@@ -141,7 +141,7 @@ impl Sandbox {
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
         settings.check_shared()?;
-        let database = Database::open_for(settings.database_url.as_ref(), &settings.data_dir).await?;
+        let database = Database::open_for(settings.database.url(), &settings.data_dir).await?;
         Self::on(database, settings, clock, randomness).await
     }
 

@@ -7,8 +7,8 @@ use mkopo::{clock::Clock, config::SeedSettings, database::Database, demo};
 
 /// Adds what `settings` say, to the database of a service that may run meanwhile.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
-    let SeedSettings { data_dir, database_url, loans, records, seed } = settings;
-    let database = Database::open_for(database_url.as_ref(), &data_dir).await?;
+    let SeedSettings { data_dir, database, loans, records, seed } = settings;
+    let database = Database::open_for(database.url(), &data_dir).await?;
     let total = u64::from(loans) + u64::from(records);
     let bar = ProgressBar::new(total).with_style(ProgressStyle::with_template(
         "{wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left",

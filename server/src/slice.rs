@@ -26,14 +26,14 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Does what `settings` say.
 pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
-    let SliceSettings { data_dir, database_url, portal_dir, server, token, by, command } = settings;
+    let SliceSettings { data_dir, database, portal_dir, server, token, by, command } = settings;
     let by = by.unwrap_or_else(who_runs_this);
     if let Some(server) = server {
         let token = token.context("--server needs --token, the console's token there")?;
         let there = Elsewhere { server, token, by };
         return tokio::task::spawn_blocking(move || there.run(command)).await?;
     }
-    let database = Database::open_for(database_url.as_ref(), &data_dir).await?;
+    let database = Database::open_for(database.url(), &data_dir).await?;
     let here = Here { bundled: Bundled::read(portal_dir.as_deref()).await?, database, by };
     let done = here.run(command).await;
     here.database.close().await;

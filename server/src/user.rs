@@ -19,12 +19,12 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Does what `settings` say, on the database of a service that may run meanwhile.
 pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
-    let UserSettings { data_dir, database_url, command } = settings;
+    let UserSettings { data_dir, database, command } = settings;
     let password = match &command {
         UserCommand::Add(user) => Some(password(user.password_stdin)?),
         _ => None,
     };
-    let database = Database::open_for(database_url.as_ref(), &data_dir).await?;
+    let database = Database::open_for(database.url(), &data_dir).await?;
     let now = Clock::system().now();
     let done = match (command, password) {
         (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,

@@ -356,13 +356,51 @@ fn a_secret_can_come_from_a_file_and_a_bad_one_stops_the_start() {
     let missing = said("MKOPO_JWT_SECRET_FILE");
     std::fs::write(&file, "too-short\n").unwrap();
     assert_snapshot!(
-        [missing, said("MKOPO_JWT_SECRET_FILE"), said("MKOPO_CONSOLE_TOKEN_FILE"), said("MKOPO_SMTP_URL_FILE")]
-            .join("\n"),
+        [
+            missing,
+            said("MKOPO_JWT_SECRET_FILE"),
+            said("MKOPO_CONSOLE_TOKEN_FILE"),
+            said("MKOPO_SMTP_URL_FILE"),
+            said("MKOPO_DATABASE_URL_FILE"),
+        ]
+        .join("\n"),
         @"
     mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': it can't be read (No such file or directory (os error 2)).
     mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': give at least 32 bytes, or leave it unset to have one made.
     mkopo: MKOPO_CONSOLE_TOKEN_FILE can't be '[file]': give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
     mkopo: MKOPO_SMTP_URL_FILE can't be '[file]': give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_DATABASE_URL_FILE can't be '[file]': give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     "
     );
+}
+
+#[test]
+fn a_file_names_the_database_to_the_service_and_to_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("database-url");
+    std::fs::write(&file, "postgres://mkopo:a-password@127.0.0.1:1/mkopo\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = mkopo();
+        command.args(arguments).current_dir(&folder).env("MKOPO_DATABASE_URL_FILE", &file);
+        command.output().unwrap()
+    };
+    let said = [
+        ["serve", "--listen=127.0.0.1:0"].as_slice(),
+        &["user", "list"],
+        &["seed", "--loans=1"],
+        &["slice", "list"],
+        &["data", "backup", "-"],
+    ]
+    .map(|arguments| refusal(&run(arguments)));
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given, the same to all servers
+    mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
+    ");
+
+    let given = run(&["user", "list", "--database-url", "sqlite:given.db"]);
+    assert!(given.status.success(), "{given:?}");
+    assert!(folder.path().join("given.db").exists());
 }

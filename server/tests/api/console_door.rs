@@ -3,7 +3,12 @@ use axum::{
     http::{Method, Request, header},
 };
 use insta::assert_json_snapshot;
-use mkopo::{Sandbox, clock::Clock, config::Settings, randomness::Randomness};
+use mkopo::{
+    Sandbox,
+    clock::Clock,
+    config::{DatabaseSettings, Settings},
+    randomness::Randomness,
+};
 
 use crate::test_app::{CONSOLE_TOKEN, NOON, TestApp, request, settings};
 
@@ -61,7 +66,7 @@ async fn a_token_that_was_not_given_is_made_once_and_kept_from_others() {
     let open = async || {
         let settings = Settings {
             console_token: None,
-            database_url: None,
+            database: DatabaseSettings::default(),
             ..settings(folder.path().to_str().unwrap(), &[])
         };
         Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()

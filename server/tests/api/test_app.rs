@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use mkopo::{
     Sandbox,
     clock::{Clock, UnixMillis},
-    config::{Command, CommandLine, Settings},
+    config::{Command, CommandLine, DatabaseSettings, Settings},
     database::{Connection, query, query_as, query_scalar},
     demo,
     mobile_money::{MAGIC, Outcome, ScenarioChange},
@@ -87,7 +87,10 @@ impl TestApp {
     /// Like [`TestApp::start`], on `SQLite` whatever the others are on: for what only a file does.
     pub async fn start_on_file() -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
-        let settings = Settings { database_url: None, ..settings(data_dir.path().to_str().unwrap(), &[]) };
+        let settings = Settings {
+            database: DatabaseSettings::default(),
+            ..settings(data_dir.path().to_str().unwrap(), &[])
+        };
         Self::open_with(data_dir, Clock::held_at(NOON), settings, 0).await
     }
 
@@ -95,7 +98,10 @@ impl TestApp {
     pub async fn start_at(database_url: &str, clock: Clock) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         let settings = Settings {
-            database_url: Some(database_url.parse().unwrap()),
+            database: DatabaseSettings {
+                database_url: Some(database_url.parse().unwrap()),
+                ..Default::default()
+            },
             ..settings(data_dir.path().to_str().unwrap(), &[])
         };
         Self::open_with(data_dir, clock, settings, 0).await

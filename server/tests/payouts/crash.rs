@@ -16,8 +16,14 @@ use std::{
 };
 
 use mkopo::{
-    Sandbox, clock::Clock, config::Settings, database::Connection, demo, mobile_money::ScenarioChange,
-    payouts, randomness::Randomness,
+    Sandbox,
+    clock::Clock,
+    config::{DatabaseSettings, Settings},
+    database::Connection,
+    demo,
+    mobile_money::ScenarioChange,
+    payouts,
+    randomness::Randomness,
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
@@ -298,7 +304,7 @@ fn a_server_that_is_killed_sixty_times_loses_nothing_and_pays_nothing_twice() {
 fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     // On SQLite whatever the others are on: PostgreSQL's disk is not the server's.
     let folder = tempfile::tempdir().unwrap();
-    let on_file = || Settings { database_url: None, ..settings_of(folder.path()) };
+    let on_file = || Settings { database: DatabaseSettings::default(), ..settings_of(folder.path()) };
     fill(on_file());
     let heard = Mutex::new(Heard::default());
     // The log of what is not yet in the database proper may grow by this much only.

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mkopo::config::Settings;
+use mkopo::config::{DatabaseSettings, Settings};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
@@ -62,7 +62,9 @@ impl Cluster {
     }
 
     fn settings(&self) -> Settings {
-        Settings { database_url: Some(self.url.parse().unwrap()), ..settings(self.folder(), &[]) }
+        let database =
+            DatabaseSettings { database_url: Some(self.url.parse().unwrap()), ..Default::default() };
+        Settings { database, ..settings(self.folder(), &[]) }
     }
 
     fn servers(&self) -> Vec<Server> {
