@@ -73,10 +73,10 @@ test('the page, its files and the slices come compressed ahead, kept for as long
   const again = await get('/slices.json', { 'If-None-Match': list.headers.get('etag') ?? '' });
   expect(again.status).toBe(304);
   const { portal, slices } = JSON.parse(list.text) as {
-    portal: { demo: boolean };
+    portal: { demo: boolean; allow_override: boolean };
     slices: Record<string, { version: string; entry: string }>;
   };
-  expect(portal.demo).toBe(true);
+  expect(portal).toMatchObject({ demo: true, allow_override: false });
   expect(Object.keys(slices).sort()).toEqual(['mfe-auth', 'mfe-loans', 'mfe-transactions']);
 
   const entry = slices['mfe-loans']?.entry ?? '';

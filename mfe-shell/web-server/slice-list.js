@@ -20,6 +20,8 @@ async function answer(r) {
     r.return(502);
     return;
   }
+  // The page's policy lets code come from this origin alone, and here is no build but the live one.
+  list.portal.allow_override = false;
   list.shell = JSON.parse(fs.readFileSync('/etc/mkopo/shell.json', 'utf8'));
   CONTAINERS.forEach((name, at) => {
     const build = answers[at + 1];
