@@ -4,7 +4,7 @@
 //!
 //! That read is shared: one task takes all who wait, reads once, answers them, and goes on with
 //! those that came meanwhile. So everybody sees a read that began after they asked, and a read
-//! for each would cost four fifths of all throughput.
+//! for each would cost four fifths of all throughput. A `SQLite` file is read in place.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    database::{Connection, Database, query_as},
+    database::{Connection, Database, InPlace, query_as},
     error::Failure,
 };
 
@@ -97,61 +97,69 @@ async fn read_until(
     database: Database,
     mut waiting: mpsc::UnboundedReceiver<Waiter>,
 ) {
-    let mut connection = None;
-    stop.run_until_cancelled(read_for_all(&database, &mut waiting, &mut connection)).await;
-    if let Some(connection) = connection {
+    let mut source = Source { in_place: database.in_place(), database, connection: None };
+    stop.run_until_cancelled(source.read_for_all(&mut waiting)).await;
+    if let Some(connection) = source.connection {
         connection.close().await;
     }
 }
 
-async fn read_for_all(
-    database: &Database,
-    waiting: &mut mpsc::UnboundedReceiver<Waiter>,
-    connection: &mut Option<Connection>,
-) {
-    const AT_ONCE: usize = 1024;
-    let mut waiters = Vec::with_capacity(AT_ONCE);
-    while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
-        // Calls that are about to ask ask now, and share the read.
-        let mut asked = 0;
-        while asked < waiters.len() {
-            asked = waiters.len();
-            tokio::task::yield_now().await;
-            while let Ok(waiter) = waiting.try_recv() {
-                waiters.push(waiter);
-            }
-        }
-        let reading = tokio::time::timeout(PATIENCE, read_once(database, connection));
-        match reading.await.unwrap_or(Err(Failure::Busy)) {
-            Ok(versions) => {
-                for waiter in waiters.drain(..) {
-                    // Whoever went away meanwhile does not hear it.
-                    _ = waiter.send(versions);
-                }
-            }
-            Err(failure) => {
-                tracing::error!(error = ?failure, "versions.read failed");
-                // To be dropped unanswered is the answer.
-                waiters.clear();
-            }
-        }
-    }
+/// Where the numbers are read.
+struct Source {
+    database: Database,
+    in_place: Option<InPlace>,
+    /// Taken from the pool for good: never behind slower readers.
+    connection: Option<Connection>,
 }
 
-/// Reads on a connection of its own, taken from the pool for good: never behind slower readers.
-async fn read_once(database: &Database, connection: &mut Option<Connection>) -> Result<Versions, Failure> {
-    if let Some(mut kept) = connection.take() {
-        match Versions::read(&mut kept).await {
-            Ok(versions) => {
-                *connection = Some(kept);
-                return Ok(versions);
+impl Source {
+    async fn read_for_all(&mut self, waiting: &mut mpsc::UnboundedReceiver<Waiter>) {
+        const AT_ONCE: usize = 1024;
+        let mut waiters = Vec::with_capacity(AT_ONCE);
+        while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
+            // Calls that are about to ask ask now, and share the read.
+            let mut asked = 0;
+            while asked < waiters.len() {
+                asked = waiters.len();
+                tokio::task::yield_now().await;
+                while let Ok(waiter) = waiting.try_recv() {
+                    waiters.push(waiter);
+                }
             }
-            // It broke since it was last used, as when the store was restarted meanwhile.
-            Err(error) => tracing::warn!(%error, "versions.read on another connection"),
+            let reading = tokio::time::timeout(PATIENCE, self.read());
+            match reading.await.unwrap_or(Err(Failure::Busy)) {
+                Ok(versions) => {
+                    for waiter in waiters.drain(..) {
+                        // Whoever went away meanwhile does not hear it.
+                        _ = waiter.send(versions);
+                    }
+                }
+                Err(failure) => {
+                    tracing::error!(error = ?failure, "versions.read failed");
+                    // To be dropped unanswered is the answer.
+                    waiters.clear();
+                }
+            }
         }
     }
-    let mut new = database.read().await?.detach();
-    let versions = Versions::read(&mut new).await?;
-    *connection = Some(new);
-    Ok(versions)
+
+    async fn read(&mut self) -> Result<Versions, Failure> {
+        if let Some([loans, sessions, console]) = self.in_place.as_ref().and_then(|file| file.numbers(READ)) {
+            return Ok(Versions { loans, sessions, console });
+        }
+        if let Some(mut kept) = self.connection.take() {
+            match Versions::read(&mut kept).await {
+                Ok(versions) => {
+                    self.connection = Some(kept);
+                    return Ok(versions);
+                }
+                // It broke since it was last used, as when the store was restarted meanwhile.
+                Err(error) => tracing::warn!(%error, "versions.read on another connection"),
+            }
+        }
+        let mut new = self.database.read().await?.detach();
+        let versions = Versions::read(&mut new).await?;
+        self.connection = Some(new);
+        Ok(versions)
+    }
 }

@@ -4,6 +4,7 @@
 //! and there is a pool of readers. [`connection`] runs the same SQL on both engines.
 
 mod connection;
+mod in_place;
 mod refusal;
 pub mod rows;
 pub mod url;
@@ -11,6 +12,7 @@ mod writer;
 
 pub use connection::{Connection, Fetched, Moment, Query, QueryAs, QueryScalar, Reader};
 pub use connection::{query, query_as, query_scalar};
+pub use in_place::InPlace;
 pub use refusal::is_away;
 pub use writer::TOGETHER_AT_MOST;
 
@@ -213,6 +215,14 @@ impl Database {
             Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
             Readers::Postgres(readers) => Reader::postgres(readers.acquire().await?),
         })
+    }
+
+    /// The file, to be read without a reader; none on PostgreSQL.
+    pub fn in_place(&self) -> Option<InPlace> {
+        let Readers::Sqlite(readers) = &self.readers else { return None };
+        InPlace::open(readers.connect_options().get_filename())
+            .inspect_err(|error| tracing::warn!(%error, "database.not_read_in_place"))
+            .ok()
     }
 
     /// Does `work` in one transaction; an error of its own undoes all of it. Returns once it is
