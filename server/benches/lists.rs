@@ -1,13 +1,14 @@
-//! How fast the pending list is served, beside axum sending the same bytes from memory; how soon
-//! a start answers; and what memory it takes.
+//! How fast the pending list is served, beside axum sending the same bytes from memory and beside
+//! three mock servers; how soon a start answers; and what memory it takes.
 //!
-//! Server, comparison, writer and load are processes of their own on this machine, so read the
-//! ratios, not the rates. `cargo bench --bench lists`.
+//! Servers, writer and load are processes of their own on this machine, so read the ratios, not the
+//! rates. `cargo bench --bench lists`.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement stops at the first surprise")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
 use std::{
+    fmt::{Display, Formatter},
     net::SocketAddr,
     path::Path,
     process::{Child, Command, Stdio},
@@ -19,6 +20,9 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+
+#[path = "lists/mocks.rs"]
+mod mocks;
 
 const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 3;
@@ -55,19 +59,23 @@ async fn measure(loans: i64) {
     let etag = header(&plain.head, "etag").to_owned();
     let body = folder.path().join("body.json");
     std::fs::write(&body, &plain.body).unwrap();
-    let comparison = Comparison::start(&body);
+    let axum = start_axum(&body).await;
+    let mut mocks = if loans == 100 { mocks::start(folder.path(), &plain.body).await } else { Vec::new() };
 
     let signed_in = format!("Authorization: Bearer {token}\r\n");
     let compressed = format!("{signed_in}Accept-Encoding: zstd\r\n");
     let known = format!("{signed_in}If-None-Match: {etag}\r\n");
     let mut best = [Rate::default(); 6];
     for _ in 0..ROUNDS {
-        best[0].keep(load(comparison.address, "").await);
+        best[0].keep(load(axum.address, "").await);
         best[1].keep(load(server.address, &signed_in).await);
         best[2].keep(load(server.address, &compressed).await);
         best[3].keep(load(server.address, &known).await);
+        for mock in &mut mocks {
+            mock.best.keep(load(mock.server.address, "").await);
+        }
         let writer = writer(folder.path());
-        best[4].keep(load(comparison.address, "").await);
+        best[4].keep(load(axum.address, "").await);
         best[5].keep(load(server.address, &signed_in).await);
         drop(writer);
     }
@@ -76,6 +84,9 @@ async fn measure(loans: i64) {
     best[1].print("signed in", ready);
     best[2].print("signed in, zstd", ready);
     best[3].print("signed in, 304", ready);
+    for mock in &mocks {
+        mock.print(best[1]);
+    }
     // The writer takes a part of the machine from both.
     println!("  while another process writes {WRITES_A_SECOND} times a second:");
     best[4].print("axum, the same bytes from memory", best[4]);
@@ -105,7 +116,7 @@ async fn fill(folder: &Path, loans: i64) {
 
 /// The service as a deployment runs it.
 struct Server {
-    process: Child,
+    process: Running,
     address: SocketAddr,
     started_in: Duration,
 }
@@ -114,60 +125,39 @@ impl Server {
     async fn start(folder: &Path) -> Self {
         let address = free_address();
         let start = Instant::now();
-        let process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
-            .args(["serve", "--demo", "true", "--listen", &address.to_string(), "--data-dir"])
-            .arg(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        while TcpStream::connect(address).await.is_err() {
-            assert!(start.elapsed() < Duration::from_secs(20), "the server does not start");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        get(address, "").await;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+        command.args(["serve", "--demo", "true", "--listen", &address.to_string(), "--data-dir"]);
+        let process = Running::start(command.arg(folder).stdout(Stdio::null()).stderr(Stdio::null()));
+        first_answer(address).await;
         Self { process, address, started_in: start.elapsed() }
     }
 
     fn resident_megabytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.0.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        _ = self.process.kill();
-        _ = self.process.wait();
-    }
-}
-
-/// Axum, sending bytes that it has.
-struct Comparison {
-    process: Child,
+/// Another server that sends the list, to anybody.
+struct Other {
     address: SocketAddr,
+    _process: Running,
 }
 
-impl Comparison {
-    fn start(body: &Path) -> Self {
-        let address = free_address();
-        let process = Command::new(std::env::current_exe().unwrap())
-            .arg("--ready-bytes")
-            .arg(body)
-            .env("BENCH_LISTEN", address.to_string())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(300));
-        Self { process, address }
+impl Other {
+    /// Starts it, and answers what it sent first.
+    async fn start(command: &mut Command, address: SocketAddr) -> (Self, Answer) {
+        let process = Running::start(command);
+        (Self { address, _process: process }, first_answer(address).await)
     }
 }
 
-impl Drop for Comparison {
-    fn drop(&mut self) {
-        _ = self.process.kill();
-        _ = self.process.wait();
-    }
+async fn start_axum(body: &Path) -> Other {
+    let address = free_address();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.arg("--ready-bytes").arg(body).env("BENCH_LISTEN", address.to_string());
+    Other::start(&mut command, address).await.0
 }
 
 async fn send_ready_bytes(body: &str) {
@@ -181,13 +171,20 @@ async fn send_ready_bytes(body: &str) {
     axum::serve(listener, router).await.unwrap();
 }
 
-struct Writer(Child);
-
-fn writer(folder: &Path) -> Writer {
-    Writer(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder).spawn().unwrap())
+fn writer(folder: &Path) -> Running {
+    Running::start(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder))
 }
 
-impl Drop for Writer {
+/// A process that ends with this value.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        Self(command.spawn().unwrap())
+    }
+}
+
+impl Drop for Running {
     fn drop(&mut self) {
         _ = self.0.kill();
         _ = self.0.wait();
@@ -251,6 +248,16 @@ async fn get(address: SocketAddr, headers: &str) -> Answer {
     read_answer(&mut stream, &mut Vec::new()).await
 }
 
+/// Of a process that has just been started.
+async fn first_answer(address: SocketAddr) -> Answer {
+    let start = Instant::now();
+    while TcpStream::connect(address).await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "no server starts at {address}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    get(address, "").await
+}
+
 async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Answer {
     buffer.clear();
     let mut chunk = vec![0; 64 * 1024];
@@ -291,7 +298,13 @@ impl Rate {
 
     fn print(self, what: &str, ready: Self) {
         let ratio = self.a_second / ready.a_second;
-        println!("  {what:<32} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}", self.a_second, self.p99);
+        println!("  {what:<32} {self}  ratio {ratio:.2}");
+    }
+}
+
+impl Display for Rate {
+    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:>8.0} /s  p99 {:>8.2?}", self.a_second, self.p99)
     }
 }
 
