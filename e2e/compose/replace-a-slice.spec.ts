@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, signIn, test } from '../portal';
@@ -7,14 +7,21 @@ import { address, compose, containers, healthy } from './stack';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Another checkout, as another team has it, with a newer version of the loans' slice. */
+/**
+ * Another checkout, as another team has it, with a newer version of the loans' slice. They keep their
+ * files from others.
+ */
 function checkoutWithNewerLoans(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mkopo-checkout-'));
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
   });
-  for (const file of files.split('\n').filter(Boolean)) cpSync(join(root, file), join(folder, file));
+  for (const file of files.split('\n').filter(Boolean)) {
+    const path = join(folder, file);
+    cpSync(join(root, file), path);
+    chmodSync(path, statSync(path).mode & 0o700);
+  }
   const change = (file: string, from: string, to: string) => {
     const path = join(folder, file);
     const text = readFileSync(path, 'utf8');
