@@ -10,11 +10,11 @@ mod page;
 
 pub use page::PageQuery;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use axum::{http::HeaderMap, response::Response};
 use serde::Serialize;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use self::kept::Kept;
 use crate::{
@@ -55,9 +55,9 @@ pub struct List<R>(Arc<Inner<R>>);
 #[derive(Debug)]
 struct Inner<R> {
     database: Database,
-    kept: RwLock<Option<Arc<Kept>>>,
+    kept: watch::Sender<Option<Arc<Kept>>>,
     /// Held by the one who brings `kept` up to date.
-    renewing: Mutex<()>,
+    renewing: Arc<Mutex<()>>,
     rows: std::marker::PhantomData<fn() -> R>,
 }
 
@@ -66,8 +66,8 @@ impl<R: Row> List<R> {
     pub fn of(database: Database) -> Self {
         Self(Arc::new(Inner {
             database,
-            kept: RwLock::new(None),
-            renewing: Mutex::new(()),
+            kept: watch::Sender::default(),
+            renewing: Arc::default(),
             rows: std::marker::PhantomData,
         }))
     }
@@ -98,29 +98,39 @@ impl<R: Row> List<R> {
     }
 
     async fn kept_since(&self, version: i64) -> Result<Arc<Kept>, Failure> {
-        if let Some(kept) = self.0.kept().filter(|kept| kept.version() >= version) {
-            return Ok(kept);
+        let mut news = self.0.kept.subscribe();
+        loop {
+            if let Some(kept) = since(version, news.borrow_and_update().as_ref()) {
+                return Ok(kept);
+            }
+            tokio::select! {
+                biased;
+                // All who wait hear of it at once; the lock alone would let them go one by one.
+                Ok(()) = news.changed() => {}
+                alone = Arc::clone(&self.0.renewing).lock_owned() => {
+                    // A task of its own: were it dropped with a caller who lost patience, nobody
+                    // would ever finish where a long list takes longer than callers wait.
+                    let renewed = tokio::spawn(Inner::renew(Arc::clone(&self.0), version, alone));
+                    return renewed.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
+                }
+            }
         }
-        // A task of its own: were it dropped with a caller who lost patience, nobody would ever
-        // finish where a long list takes longer than callers wait.
-        let renewed = tokio::spawn(Inner::renew(Arc::clone(&self.0), version));
-        renewed.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?
     }
 }
 
-impl<R: Row> Inner<R> {
-    fn kept(&self) -> Option<Arc<Kept>> {
-        self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
+/// What is kept, when it is of `version` or later.
+fn since(version: i64, kept: Option<&Arc<Kept>>) -> Option<Arc<Kept>> {
+    kept.filter(|kept| kept.version() >= version).map(Arc::clone)
+}
 
-    async fn renew(self: Arc<Self>, version: i64) -> Result<Arc<Kept>, Failure> {
-        let _alone = self.renewing.lock().await;
-        let before = self.kept();
-        if let Some(kept) = before.as_ref().filter(|kept| kept.version() >= version) {
-            return Ok(Arc::clone(kept));
+impl<R: Row> Inner<R> {
+    async fn renew(self: Arc<Self>, version: i64, _alone: OwnedMutexGuard<()>) -> Result<Arc<Kept>, Failure> {
+        let before = self.kept.borrow().clone();
+        if let Some(kept) = since(version, before.as_ref()) {
+            return Ok(kept);
         }
         let kept = Arc::new(Kept::renew::<R>(&self.database, before.as_deref()).await?);
-        *self.kept.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&kept));
+        self.kept.send_replace(Some(Arc::clone(&kept)));
         Ok(kept)
     }
 }
