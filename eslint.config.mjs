@@ -48,7 +48,7 @@ export default tseslint.config(
   // Runs in nginx, which has this one of Node's.
   { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
-    files: ['mfe-*/**/*.{ts,tsx}', '*.ts'],
+    files: ['mfe-*/**/*.{ts,tsx}', 'e2e/**/*.ts', '*.ts'],
     extends: [
       tseslint.configs.strictTypeChecked,
       tseslint.configs.stylisticTypeChecked,
@@ -106,6 +106,17 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
+    },
+  },
+  {
+    files: ['e2e/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      // Playwright's fixtures are handed a function called `use`, and may take nothing.
+      'react-hooks/rules-of-hooks': 'off',
+      'no-empty-pattern': 'off',
+      // Figures are there to be read.
+      'no-console': 'off',
     },
   },
 );

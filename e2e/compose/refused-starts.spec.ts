@@ -7,7 +7,7 @@ async function refusal(...options: string[]): Promise<{ code: number; said: stri
   const args = ['compose', 'run', '--rm', '--no-deps', '-T', ...options, 'server'];
   const failed = await promisify(execFile)('docker', args).then(
     () => ({ code: 0, stderr: '' }),
-    (error: { code: number; stderr: string }) => error,
+    (error: unknown) => error as { code: number; stderr: string },
   );
   // The engine's own lines about networks and containers are none of the server's.
   return { code: failed.code, said: failed.stderr.split('\n').filter((line) => line.startsWith('mkopo:')) };

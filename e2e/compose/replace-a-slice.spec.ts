@@ -51,9 +51,9 @@ test('one slice is rebuilt and replaced while the portal is in use, and nothing 
 
   const checkout = checkoutWithNewerLoans();
   const failed: string[] = [];
-  let isReplaced = false;
+  const replaced = new AbortController();
   const inUse = (async () => {
-    while (!isReplaced) {
+    while (!replaced.signal.aborted) {
       for (const path of ['/', '/slices.json', '/api/v1/openapi.json', '/slices/mfe-auth/build.json']) {
         const answer = await fetch(`${address}${path}`).catch(() => null);
         if (answer?.status !== 200) failed.push(`${path}: ${answer?.status ?? 'no answer'}`);
@@ -68,7 +68,7 @@ test('one slice is rebuilt and replaced while the portal is in use, and nothing 
     });
     await healthy('mfe-loans');
   });
-  isReplaced = true;
+  replaced.abort();
   await inUse;
   expect(failed, 'what did not answer meanwhile').toEqual([]);
 
