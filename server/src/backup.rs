@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, Read},
     path::{Path, PathBuf},
     process,
     time::Duration,
@@ -125,14 +125,25 @@ impl Drop for Part {
 
 /// Moves the log into the database, which only its one user can.
 async fn take_over(database: &Path) -> anyhow::Result<()> {
+    // Of a file that is no database SQLite would throw the log away, some time after it said so.
+    if !is_database(database).with_context(|| format!("can't read {}", database.display()))? {
+        return Ok(());
+    }
     match there(database).journal_mode(SqliteJournalMode::Delete).connect().await {
         Ok(connection) => Ok(connection.close().await?),
         Err(sqlx::Error::Database(error)) if error.message().contains("locked") => {
             bail!("the service is running on {}; stop it first", database.display())
         }
-        // Damaged, most likely: a reason to restore.
+        // Damaged: a reason to restore.
         Err(_) => Ok(()),
     }
+}
+
+/// Whether a file begins as every database does (file format of `SQLite`, 1.3.1).
+fn is_database(file: &Path) -> io::Result<bool> {
+    let mut beginning = [0; 16];
+    let read = File::open(file)?.read(&mut beginning)?;
+    Ok(&beginning[..read] == b"SQLite format 3\0")
 }
 
 /// Fails on what is no database of ours, or a damaged one.
