@@ -176,12 +176,11 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
         let add = sandbox.database.write(move |connection: &mut Connection| {
             Box::pin(async move {
                 query(MORE_CUSTOMERS).bind(loans).execute(connection).await?;
-                query(MORE_LOANS).bind(loans).execute(connection).await?;
-                Ok(())
+                query(MORE_LOANS).bind(loans).execute(&mut *connection).await?;
+                Ok(connection.count_anew().await?)
             })
         });
         add.await.unwrap();
-        sandbox.database.count_anew().await.unwrap();
     }
     let change = ScenarioChange { float: Some(1_000_000_000), ..ScenarioChange::default() };
     sandbox.mobile_money.change_scenario(change).await.unwrap();

@@ -123,6 +123,20 @@ impl Connection {
         either!(self, arguments, |on, _with| sqlx::raw_sql(sql).execute(on).await.map(|_| ()))
     }
 
+    /// Has PostgreSQL count what its tables hold, by which it plans: it does so by itself a minute
+    /// after many rows came, and until then looks for one of them by reading all (measured 28 ms
+    /// instead of 0.02). `SQLite` plans without.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub async fn count_anew(&mut self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            // Of the system's own tables it would say that they are not ours to count.
+            Self::Postgres(_) => self.command("SET LOCAL client_min_messages = error; ANALYZE").await,
+        }
+    }
+
     /// Says good-bye.
     pub async fn close(self) {
         _ = match self {

@@ -66,9 +66,6 @@ const IDLE_WITHIN: &str = "10s";
 /// How many statements a connection to PostgreSQL keeps prepared: more than there are.
 const KEPT_PREPARED: usize = 512;
 
-/// Of the system's own tables it would say that they are not ours to count.
-const COUNT_ANEW: &str = "SET LOCAL client_min_messages = error; ANALYZE";
-
 /// The store of one sandbox. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Database {
@@ -254,19 +251,6 @@ impl Database {
         let (work, done) = piece(work);
         self.writer.send(Order::Work(work)).await.map_err(|_| Failure::Busy)?;
         done.await
-    }
-
-    /// Has PostgreSQL count what its tables hold, by which it plans: it does so by itself a minute
-    /// after many rows came, and until then looks for one of them by reading all (measured 28 ms
-    /// instead of 0.02). `SQLite` plans without.
-    pub async fn count_anew(&self) -> Result<(), Failure> {
-        if let Readers::Sqlite(_) = self.readers {
-            return Ok(());
-        }
-        self.write_in_turn(|connection: &mut Connection| {
-            Box::pin(async { Ok(connection.command(COUNT_ANEW).await?) })
-        })
-        .await
     }
 
     /// How busy the store is.

@@ -57,7 +57,10 @@ pub async fn seed(
             progress(batch);
         }
     }
-    Ok(database.count_anew().await?)
+    database
+        .write_in_turn(|connection: &mut Connection| Box::pin(async { Ok(connection.count_anew().await?) }))
+        .await?;
+    Ok(())
 }
 
 /// Approves `count` loans, by whatever the staff is, and says which.

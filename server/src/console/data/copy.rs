@@ -31,12 +31,10 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
     }
     let moment = from.read().await?.hold_still().await?;
     let copying = to.write_in_turn(move |connection: &mut Connection| Box::pin(copy_all(moment, connection)));
-    let copied = copying.await.map_err(|failure| match failure {
+    copying.await.map_err(|failure| match failure {
         Failure::Internal(wrong) => anyhow!("nothing was copied: {wrong}"),
         failure => anyhow!(failure).context("nothing was copied"),
-    })?;
-    to.count_anew().await?;
-    Ok(copied)
+    })
 }
 
 async fn copy_all(mut from: Moment, to: &mut Connection) -> Result<Copied, Failure> {
@@ -61,6 +59,7 @@ async fn copy_all(mut from: Moment, to: &mut Connection) -> Result<Copied, Failu
         )));
     }
     from.end().await?;
+    to.count_anew().await?;
     Ok(copied)
 }
 
