@@ -1,4 +1,4 @@
-import { ApiError, FAILURES, failureText } from 'mfe-kit';
+import { ApiError, FAILURES, type FailureTexts, failureText } from 'mfe-kit';
 import { expect, test } from 'vitest';
 
 const server = (error?: string, message?: string) =>
@@ -45,5 +45,17 @@ test.for([
 
 test('REQ-375 a server’s text is taken whole, whatever an object’s own names are', () => {
   expect(failureText('signIn', server('constructor'))).toBe('constructor');
-  expect(Object.keys(FAILURES.signIn.means)).toHaveLength(3);
+  expect(Object.keys(FAILURES.signIn.replacements)).toHaveLength(3);
+});
+
+test('a slice words its own failures', () => {
+  const repayments: FailureTexts = {
+    reads: 'message',
+    replacements: { 'loan is closed': 'This loan is repaid already.' },
+    withoutText: 'Failed to fetch repayments',
+    otherwise: 'Failed to load repayments',
+  };
+  expect(failureText(repayments, server(undefined, 'Loan is closed'))).toBe('This loan is repaid already.');
+  expect(failureText(repayments, LOST)).toBe('Failed to fetch repayments');
+  expect(failureText(repayments, new TypeError('x is undefined'))).toBe('Failed to load repayments');
 });

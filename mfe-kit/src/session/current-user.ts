@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { ApiError } from '../api/api-error';
 import { api, dataOf } from '../api/client';
+import { queryKeys } from '../query/query-keys';
 import { session } from './session';
 
 /**
@@ -9,7 +10,7 @@ import { session } from './session';
  */
 export function currentUserQuery() {
   return queryOptions({
-    queryKey: ['current-user'],
+    queryKey: queryKeys.currentUser,
     queryFn: async ({ signal }) => {
       try {
         return await dataOf(api.GET('/api/v1/auth/me', { signal }));

@@ -1,23 +1,19 @@
 import type { ReactNode } from 'react';
-import { Icon, type IconName } from './Icon';
+import { Icon } from './Icon';
 import classes from './Note.module.css';
-
-const ICONS = { good: 'success', bad: 'alert', info: 'info', wait: 'clock' } satisfies Record<
-  string,
-  IconName
->;
+import { type Tone, TONE_ICONS, toneClass } from './tone';
 
 interface NoteProps {
-  tone: keyof typeof ICONS;
+  tone: Tone;
   title: string;
   children?: ReactNode;
 }
 
-/** A tinted block with a message that stays; a bad one is announced at once, the others when it suits. */
+/** A tinted block with a message that stays. Screen readers announce a bad one at once, others politely. */
 export function Note({ tone, title, children }: NoteProps) {
   return (
-    <div className={`${classes.note} ${classes[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
-      <Icon name={ICONS[tone]} />
+    <div className={`${classes.note} ${toneClass(tone)}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      <Icon name={tone === 'bad' ? 'alert' : TONE_ICONS[tone]} />
       <div>
         <strong>{title}</strong>
         {children}

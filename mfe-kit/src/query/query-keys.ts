@@ -1,0 +1,11 @@
+/**
+ * The first part of the keys of queries that more than one slice reads or invalidates. A slice adds parts of
+ * its own behind it: `[...queryKeys.pendingLoans, 'sample']`. A payout invalidates pending loans,
+ * dashboard and transactions.
+ */
+export const queryKeys = {
+  pendingLoans: ['pending-loans'],
+  dashboard: ['dashboard'],
+  transactions: ['transactions'],
+  currentUser: ['current-user'],
+} as const;

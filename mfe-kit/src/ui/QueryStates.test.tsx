@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, type FailureTexts, listOf } from 'mfe-kit';
+import { answer, hold, pendingLoan, renderPart, screen, unreachable } from 'mfe-kit/testing';
+import { expect, test } from 'vitest';
+import { QueryStates } from './QueryStates';
+
+const PENDING = '/api/v1/disbursements/pending';
+const TEXTS: FailureTexts = { reads: 'message', withoutText: 'Failed to fetch', otherwise: 'Failed to load' };
+
+function Loans() {
+  const query = useQuery({ queryKey: ['sample'], queryFn: () => listOf(api.GET(PENDING)) });
+  return (
+    <QueryStates query={query} failure={TEXTS} header={<h1>Loans</h1>}>
+      {(loans) => <p>{loans.length} loan(s)</p>}
+    </QueryStates>
+  );
+}
+
+test('the header stands above the spinner until the data replaces both', async () => {
+  const held = hold();
+  answer('get', PENDING, 200, [pendingLoan()], { until: held.back });
+  renderPart(<Loans />);
+  expect(await screen.findByRole('heading', { name: 'Loans' })).toBeVisible();
+  expect(await screen.findByRole('status')).toBeVisible();
+  held.release();
+  expect(await screen.findByText('1 loan(s)')).toBeVisible();
+  expect(screen.queryByRole('heading')).toBeNull();
+});
+
+test('the header stands above the failure, in the texts that are given', async () => {
+  unreachable('get', PENDING);
+  renderPart(<Loans />);
+  expect(await screen.findByRole('alert')).toHaveTextContent('Failed to fetch');
+  expect(screen.getByRole('heading', { name: 'Loans' })).toBeVisible();
+});

@@ -1,0 +1,36 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { failureText } from 'mfe-kit';
+import type { ReactNode } from 'react';
+import { Card } from './Card';
+import { FailedState, LoadingState } from './StatePanel';
+
+interface QueryStatesProps<Data> {
+  query: UseQueryResult<Data>;
+  /** The texts of its failure, as `failureText` takes them. */
+  failure: Parameters<typeof failureText>[0];
+  /** Drawn above the loading and the failed state, where `children` draw their own `PageHeader`. */
+  header?: ReactNode;
+  /** Draws what was read. */
+  children: (data: Data) => ReactNode;
+}
+
+/** What a query read, or in its place that it is loading or has failed. */
+export function QueryStates<Data>({ query, failure, header, children }: QueryStatesProps<Data>) {
+  if (query.isPending)
+    return (
+      <>
+        {header}
+        <LoadingState />
+      </>
+    );
+  if (query.isError)
+    return (
+      <>
+        {header}
+        <Card flush>
+          <FailedState message={failureText(failure, query.error)} />
+        </Card>
+      </>
+    );
+  return children(query.data);
+}
