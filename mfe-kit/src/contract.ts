@@ -14,11 +14,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in by password.
-         * @description Opens a session. Within fifteen minutes of the first wrong password, the tenth for one
-         *     e-mail address is answered 429 and so is all that follows, right ones too; the same goes
-         *     for the hundredth from one network address. A sign-in begins the e-mail address's count
-         *     anew. Codes asked for and codes tried are counted alike, each for itself.
+         * Sign in with a password.
+         * @description Opens a session. Wrong passwords are counted for fifteen minutes from the first one. The
+         *     tenth for one e-mail address, and the hundredth from one network address, return 429, and
+         *     so does every later attempt in that time, even with the right password. A successful
+         *     sign-in resets the count of the e-mail address. Requested codes and attempted codes have
+         *     limits of the same kind, counted separately.
          */
         post: operations["login"];
         delete?: never;
@@ -38,7 +39,7 @@ export interface paths {
         put?: never;
         /**
          * End the session.
-         * @description The token is dead at once, on every server.
+         * @description The token stops working immediately, on every server.
          */
         post: operations["logout"];
         delete?: never;
@@ -54,7 +55,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The signed-in user. */
+        /** Get the signed-in user. */
         get: operations["me"];
         put?: never;
         post?: never;
@@ -74,8 +75,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a reset code to the phone of an e-mail address.
-         * @description As the sign-in code, but by SMS to the user's phone.
+         * Send a password reset code to the user's phone.
+         * @description Works like the sign-in code, but is sent by SMS to the user's phone.
          */
         post: operations["requestPasswordReset"];
         delete?: never;
@@ -95,8 +96,8 @@ export interface paths {
         put?: never;
         /**
          * Send a sign-in code to the e-mail address.
-         * @description Six digits, good for five minutes, once, and for five tries. A newer code ends the older
-         *     one; another can be asked for after 30 seconds.
+         * @description The code has six digits. It is valid for five minutes, for one use and for five attempts. A
+         *     new code replaces the previous one; a new one can be requested after 30 seconds.
          */
         post: operations["requestSigninOtp"];
         delete?: never;
@@ -116,7 +117,7 @@ export interface paths {
         put?: never;
         /**
          * Set a new password with a reset code.
-         * @description Ends all of the user's sessions. A new password that is refused does not use the code up.
+         * @description Ends all of the user's sessions. If the new password is refused, the code can still be used.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -135,8 +136,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in by password and code.
-         * @description Checks the password again, then the code; opens a session when both are right.
+         * Sign in with a password and a code.
+         * @description Checks the password again, then the code; opens a session if both are correct.
          */
         post: operations["verifySigninOtp"];
         delete?: never;
@@ -153,8 +154,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was paid out, and what was tried.
-         * @description All records, the newest first. With `limit` the list comes in pages.
+         * List all payouts, completed, failed and pending.
+         * @description Returns all records, newest first. With `limit`, the list is paginated.
          */
         get: operations["disbursementRecords"];
         put?: never;
@@ -175,32 +176,34 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Pay a loan out to the customer's phone.
-         * @description A loan is paid out at most once. It is attributed to the session's user; `agent_id` is
-         *     kept as sent. `amount` and `phone_number` must be the loan's own: they say what the
-         *     person who confirmed was shown.
+         * Pay out a loan to the customer's phone.
+         * @description A loan is paid out at most once. The payout is attributed to the session's user; `agent_id`
+         *     is stored as sent. `amount` and `phone_number` must match the loan: they state what was
+         *     shown to the person who confirmed the payout.
          *
-         *     **200** it is settled: the money went out. **202** mobile money has not answered within
-         *     8 seconds; the payout settles by itself and its record tells how, as COMPLETED or FAILED.
-         *     One that mobile money never received is FAILED two and a half minutes after it began.
-         *     **422** `mobile_money_refused`: no money went out, and the loan can be tried again.
-         *     **500** the disk failed so that it is not known whether the payout was begun; no money
-         *     went out yet. Repeat the call: it is still paid at most once.
+         *     - **200**: settled; the money was sent.
+         *     - **202**: mobile money did not respond within 8 seconds. The payout settles by itself, and
+         *       its record then shows COMPLETED or FAILED. A payout that mobile money never received is
+         *       FAILED two and a half minutes after it started.
+         *     - **422** `mobile_money_refused`: no money was sent, and the loan can be tried again.
+         *     - **500**: the disk failed, and it is not known whether the payout was started; no money has
+         *       been sent yet. Repeat the request: the loan is still paid at most once.
          *
-         *     **Retrying safely.** Send an `Idempotency-Key` (IETF draft, quoted or bare, 1–255 visible
-         *     ASCII characters) and repeat it with the same body: the first answer comes again, byte
-         *     for byte, with `Idempotent-Replayed: true`. A 202 stays a 202 when the payout has settled
-         *     since. Another body under the same key is 422, a first call that still runs is 409. A key
-         *     belongs to one user and is kept for 24 hours. Bodies are the same when they are the same
-         *     JSON; spaces and the order of fields don't count.
+         *     **Safe retries.** Send an `Idempotency-Key` (IETF draft, quoted or unquoted, 1–255 visible
+         *     ASCII characters) and repeat the request with the same key and body. The first response is
+         *     returned again, byte for byte, with `Idempotent-Replayed: true`. A 202 remains a 202 even if
+         *     the payout has settled since. The same key with a different body returns 422; while the
+         *     first request is still running, a repeat returns 409. A key belongs to one user and is kept
+         *     for 24 hours. Two bodies are the same if they are the same JSON; whitespace and the order of
+         *     fields do not matter.
          *
-         *     Answers that decide on the call are kept: 200, 202, 404, 409 `already_disbursed` and
+         *     Responses that decide the request are stored: 200, 202, 404, 409 `already_disbursed` and
          *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch` and `mobile_money_refused`. All
-         *     others are not, and a repeat is decided on afresh: 400, 401, 413, 415, 422
+         *     others are not stored, and a repeat is processed as a new request: 400, 401, 413, 415, 422
          *     `invalid_request`, 409 `in_progress`, 500 and 503.
          *
-         *     **Simulated outcomes.** These phone numbers and amounts make the simulated mobile money
-         *     act as named, whatever else is set. Where both are magic, the phone decides.
+         *     **Simulated outcomes.** These phone numbers and amounts select an outcome of the simulated
+         *     mobile money, regardless of other settings. If both select one, the phone number wins.
          *
          *     | Phone | Amount (KES) | Outcome | Result code |
          *     |---|---|---|---|
@@ -208,18 +211,18 @@ export interface paths {
          *     | +254700000001 | 99901 | `insufficient_funds` | 1 |
          *     | +254700000002 | 99902, and any below 10 | `below_minimum` | 2 |
          *     | +254700000003 | 99903, and any above 250000 | `above_maximum` | 3 |
-         *     | +254700000004 | 99904, and 500000 passed in a day | `daily_limit` | 4 |
+         *     | +254700000004 | 99904, and above 500000 a day to one phone | `daily_limit` | 4 |
          *     | +254700000008 | 99908 | `maximum_balance` | 8 |
          *     | +254700000011 | 99911 | `debit_party_invalid` | 11 |
          *     | +254700000021 | 99921 | `initiator_not_allowed` | 21 |
          *     | +254700002001 | 92001 | `initiator_invalid` | 2001 |
          *     | +254700002040 | 92040 | `unregistered_customer` | 2040 |
          *     | +254700100003 | 90003 | `bad_number` | SFC_IC0003 |
-         *     | +254700009001 | 99951 | `paid_answer_lost`: the money goes out, no answer comes | 0 |
-         *     | +254700009002 | 99952 | `lost_unpaid`: the request is lost, no answer comes | |
-         *     | +254700009003 | 99953 | `slow`: paid, the result is there after 12 seconds | 0 |
+         *     | +254700009001 | 99951 | `paid_answer_lost`: the money is sent, no response arrives | 0 |
+         *     | +254700009002 | 99952 | `lost_unpaid`: the request is lost, no response arrives | |
+         *     | +254700009003 | 99953 | `slow`: paid, the result arrives after 12 seconds | 0 |
          *     | +254700009004 | 99954 | `result_twice`: paid, the result is delivered twice | 0 |
-         *     | +254700009005 | 99955 | `result_before_answer`: paid, the result overtakes the answer | 0 |
+         *     | +254700009005 | 99955 | `result_before_answer`: paid, the result arrives before the response | 0 |
          */
         post: operations["disburse"];
         delete?: never;
@@ -236,9 +239,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The approved loans that wait to be paid out.
-         * @description All of them, the latest approval first. A loan whose payout is under way is still among
-         *     them, with `disbursement_status` `PENDING`. With `limit` the list comes in pages.
+         * List the approved loans waiting to be paid out.
+         * @description Returns all of them, latest approval first. A loan whose payout is in progress is still
+         *     listed, with `disbursement_status` `PENDING`. With `limit`, the list is paginated.
          */
         get: operations["pendingLoans"];
         put?: never;
@@ -256,7 +259,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This contract, as JSON. */
+        /** Get this contract as JSON. */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -274,8 +277,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Float, counts, the audit of the books, and calls.
-         * @description The way into the pages. With `token` the answer gives the cookie and leads to the address without it.
+         * Float, counts, the ledger check and requests.
+         * @description The start page. With `token`, the response sets the cookie and redirects to the same address without the token.
          */
         get: operations["consoleOverviewPage"];
         put?: never;
@@ -293,14 +296,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What time it is here. */
+        /** Get the clock. */
         get: operations["clock"];
         /**
          * Set the clock.
-         * @description There is one: sessions, codes, limits, receipts and dates go by it, on every server on the same
-         *     data, and after a restart too. `now` may be earlier than it is; `advance` is added to it; a frozen
-         *     clock shows the same time until it is set or let go. Whoever waits for an answer does so in the
-         *     machine's time, whatever the clock shows.
+         * @description Sessions, codes, limits, receipts and dates all use this one clock, on every server that shares
+         *     the database, and after a restart. `now` can be earlier than the current time; `advance` is added
+         *     to it; a frozen clock shows the same time until it is set or unfrozen. Timeouts always use the
+         *     machine's time.
          */
         put: operations["setClock"];
         post?: never;
@@ -320,9 +323,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Back to the demo data.
-         * @description Everybody is signed out, no limit is reached, no message, fault or scenario is left, and the clock
-         *     goes with the machine's. Snapshots stay. In demo mode only.
+         * Reset all data to the demo data.
+         * @description Ends all sessions, clears limits, messages, faults and the scenario, and sets the clock to the
+         *     machine's time. Snapshots are kept. Only in demo mode.
          */
         post: operations["resetData"];
         delete?: never;
@@ -338,7 +341,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The snapshots there are. */
+        /** List snapshots. */
         get: operations["snapshots"];
         put?: never;
         post?: never;
@@ -354,7 +357,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; starts with a letter or digit.
                  * @example one-loan-left
                  */
                 name: string;
@@ -363,17 +366,18 @@ export interface paths {
         };
         get?: never;
         /**
-         * Put the data back as it was saved.
-         * @description Exactly: who was signed in then is again, and nobody else.
+         * Restore a snapshot.
+         * @description Restores everything exactly, including sessions: the people who were signed in then are signed in
+         *     again, and nobody else.
          */
         put: operations["restoreSnapshot"];
         /**
-         * Save the data under a name.
-         * @description All of it: staff, sessions, loans, payouts, mobile money's books and scenario, messages, limits,
-         *     faults and clock. What was saved under the name before is gone.
+         * Save all data as a snapshot.
+         * @description Includes staff, sessions, loans, payouts, mobile money's ledger and scenario, messages, limits,
+         *     faults and the clock. Replaces an existing snapshot of the same name.
          */
         post: operations["saveSnapshot"];
-        /** Forget a snapshot. */
+        /** Delete a snapshot. */
         delete: operations["removeSnapshot"];
         options?: never;
         head?: never;
@@ -388,28 +392,29 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The faults that stand.
+         * List active faults.
          * @description In the order in which they are tried.
          */
         get: operations["faults"];
         put?: never;
         /**
-         * Give calls a fault.
-         * @description From the next call on, to calls under /api/v1 only. Each call tries the faults that are for it in
-         *     their order: any number may make it slow, and then the first of another kind that hits is the last.
-         *     Whether one hits is drawn from its `seed`: the same seed gives the same sequence.
+         * Add a fault.
+         * @description Applies from the next request, to requests under /api/v1 only. Each request tries the faults that
+         *     match it, in order: any number of `latency` faults can apply, followed by at most one fault of
+         *     another kind. Whether a fault applies is drawn from its `seed`: the same seed gives the same
+         *     sequence.
          *
-         *     | Kind | What happens | `when`, if not sent |
+         *     | Kind | Effect | Default of `when` |
          *     |---|---|---|
-         *     | `status` | The answer is a failure of that `status`, with code `injected_fault`. | `before` |
-         *     | `latency` | The call takes `ms` longer. | `before` |
-         *     | `drop` | The connection is closed without an answer. | `after` |
-         *     | `reset` | The connection is reset (TCP RST) without an answer. | `after` |
-         *     | `truncate` | Half of the answer's body is sent, then the connection is cut. | `after`, always |
-         *     | `malformed` | The answer's body is whole for HTTP, and no JSON. | `after`, always |
+         *     | `status` | Returns a failure with that `status` and the code `injected_fault`. | `before` |
+         *     | `latency` | Delays the response by `ms`. | `before` |
+         *     | `drop` | Closes the connection without a response. | `after` |
+         *     | `reset` | Resets the connection (TCP RST) without a response. | `after` |
+         *     | `truncate` | Sends half of the response body, then closes the connection. | `after`, always |
+         *     | `malformed` | Sends a complete HTTP response whose body is not JSON. | `after`, always |
          *
-         *     `before`: the work is not done. `after`: **it was done**, and only its answer is lost or spoilt: a
-         *     payout went out, a session was opened.
+         *     `before`: the request is not processed. `after`: **the request is processed**, and only its
+         *     response is lost or damaged: the payout was made, the session was opened.
          */
         post: operations["addFault"];
         /** Remove all faults. */
@@ -425,7 +430,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description The fault.
+                 * @description The id of the fault.
                  * @example 019a8123-0000-7000-8000-000000000000
                  */
                 id: string;
@@ -449,7 +454,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether every shilling is where the books say. */
+        /** Check the payouts against mobile money's ledger. */
         get: operations["invariant"];
         put?: never;
         post?: never;
@@ -470,9 +475,9 @@ export interface paths {
         put?: never;
         /**
          * Approve new loans.
-         * @description What is not given is made up. A row of the pending list can be sent as it is, with another
-         *     `loan_id`. A known `customer_id` gives the loan to that customer. Amounts that mobile money refuses
-         *     can be approved too.
+         * @description Fields that are not given get generated values. A row of the pending list can be sent back with
+         *     another `loan_id`. If `customer_id` names an existing customer, the loan is theirs. Amounts that
+         *     mobile money refuses can be approved too.
          */
         post: operations["approveLoans"];
         delete?: never;
@@ -489,14 +494,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The messages that went out.
-         * @description The latest thousand, the newest first. With `wait` the answer is held while it would be empty, and
-         *     comes the moment a message does; when the time is over it is an empty list.
+         * List sent messages.
+         * @description Returns the latest thousand, newest first. With `wait`, the request blocks until there is a
+         *     message to return; if none arrives in that time, the list is empty.
          */
         get: operations["outboxMessages"];
         put?: never;
         post?: never;
-        /** Forget all messages. */
+        /** Delete all messages. */
         delete: operations["emptyOutbox"];
         options?: never;
         head?: never;
@@ -510,18 +515,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How mobile money acts. */
+        /** Get how mobile money behaves. */
         get: operations["scenario"];
         /**
-         * Change how mobile money acts.
-         * @description From the next payment on. What is not sent stays as it is; `next` takes the place of what waited.
-         *     Magic phones and amounts decide before `next` and `default`.
+         * Change how mobile money behaves.
+         * @description Applies from the next payment. Fields that are not sent keep their values; `next` replaces the
+         *     queued outcomes. Magic phone numbers and amounts take precedence over `next` and `default`.
          */
         put: operations["changeScenario"];
         post?: never;
         /**
-         * Mobile money acts as on the first day.
-         * @description Float and seed too.
+         * Reset how mobile money behaves.
+         * @description Also resets the float and the seed.
          */
         delete: operations["forgetScenario"];
         options?: never;
@@ -537,22 +542,22 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which builds of which slices there are, and which is live.
-         * @description Published builds and those that came with the portal. With the latest hundred entries of the
-         *     trail: who had what done, and when.
+         * List slices and their builds.
+         * @description Returns published builds and those bundled with the portal, which build of each slice is live, and
+         *     the latest hundred entries of the audit trail: who did what, and when.
          */
         get: operations["listSlices"];
         put?: never;
         /**
          * Publish a build of a slice.
-         * @description The build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` says which slice
-         *     and which version it is. Checked first: that the manifest can be read, points to nothing outside
-         *     the build and to nothing that is missing, and that this portal's shell is one that it was built
-         *     for. Then kept for good, in the store, and live at once, unless `hold` is set.
+         * @description Send the build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` names the
+         *     slice and the version. The server first checks that the manifest can be read, that all files it
+         *     refers to are in the build, and that the build is compatible with this portal's shell. It then
+         *     stores the build permanently in the database and makes it live, unless `hold` is set.
          *
-         *     A version is one build for ever: the same one again is left as it is (200), another one under
-         *     the same version is refused, and so is a version below the newest there is. To go back, roll
-         *     back.
+         *     A version always refers to the same build. Publishing the same build again changes nothing
+         *     (200). A different build with the same version is refused, and so is a version below the newest
+         *     one. To return to an older version, roll back.
          *
          *         tar -C mfe-loans/dist -c . | curl --data-binary @- -H 'Content-Type: application/octet-stream' …
          */
@@ -577,7 +582,7 @@ export interface paths {
         put?: never;
         /**
          * Make a build live.
-         * @description Any build that is there, older ones too. What was live is what a roll-back goes to.
+         * @description Accepts any stored build, including older ones. A rollback returns to the build that was live before.
          */
         post: operations["activateSlice"];
         delete?: never;
@@ -599,8 +604,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the build live that was before.
-         * @description After it, a further one goes to the next older build: never forth again to what was left.
+         * Roll back to the previous build.
+         * @description Rolling back again goes to the next older build, never forward to the one that was replaced.
          */
         post: operations["rollBackSlice"];
         delete?: never;
@@ -616,7 +621,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is on the staff. */
+        /** List staff accounts. */
         get: operations["staff"];
         put?: never;
         post?: never;
@@ -639,7 +644,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** One account. */
+        /** Get an account. */
         get: operations["account"];
         put?: never;
         post?: never;
@@ -648,7 +653,7 @@ export interface paths {
         head?: never;
         /**
          * Change an account.
-         * @description To deactivate it ends its sessions for good, reactivated or not.
+         * @description Deactivating an account ends its sessions; reactivating it does not restore them.
          */
         patch: operations["changeAccount"];
         trace?: never;
@@ -670,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * End the sessions of an account.
-         * @description The tokens are dead at once.
+         * @description Their tokens stop working immediately.
          */
         post: operations["expireSessions"];
         delete?: never;
@@ -690,7 +695,7 @@ export interface paths {
         put?: never;
         /**
          * End every session.
-         * @description The tokens are dead at once.
+         * @description Their tokens stop working immediately.
          */
         post: operations["expireEverybody"];
         delete?: never;
@@ -707,16 +712,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The latest calls.
-         * @description The last thousand calls under /api/v1 that this server answered, the newest first; they are kept
-         *     in its memory until it stops. Passwords, codes and tokens are masked, and all but the first and
-         *     last two digits of phones. Of bodies over 8 KiB only the size is kept. Calls whose body could not
-         *     be read to its end are not among them.
+         * List recent requests.
+         * @description Returns the last thousand requests under /api/v1 that this server answered, newest first. They are
+         *     kept in memory until the server stops. Passwords, codes and tokens are masked; of phone numbers,
+         *     only the first and last two digits are shown. For bodies over 8 KiB, only the size is kept.
+         *     Requests whose body could not be read completely are not listed.
          */
         get: operations["traffic"];
         put?: never;
         post?: never;
-        /** Forget the calls. */
+        /** Delete recorded requests. */
         delete: operations["forgetTraffic"];
         options?: never;
         head?: never;
@@ -730,13 +735,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The one clock. */
+        /** The clock. */
         get: operations["consoleClockPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: advance, go, stop, run, real. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: advance, go, stop, run, real. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleClockForm"];
         delete?: never;
@@ -756,9 +761,9 @@ export interface paths {
         get: operations["consoleDataPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: reset, save, restore, remove. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: reset, save, restore, remove. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleDataForm"];
         delete?: never;
@@ -774,13 +779,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The faults that calls are given. */
+        /** Active faults. */
         get: operations["consoleFaultsPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: add, remove, end. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: add, remove, end. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleFaultsForm"];
         delete?: never;
@@ -796,13 +801,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The loans that wait; approving more. */
+        /** Loans waiting to be paid out, and forms to approve more. */
         get: operations["consoleLoansPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: make, approve. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: make, approve. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleLoansForm"];
         delete?: never;
@@ -818,13 +823,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages that went out, codes first; `to` and `channel` narrow them. */
+        /** Sent messages with their codes; filter with `to` and `channel`. */
         get: operations["consoleOutboxPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: empty. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: empty. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleOutboxForm"];
         delete?: never;
@@ -840,7 +845,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What became of the payouts. */
+        /** Payouts and their outcomes. */
         get: operations["consolePayoutsPage"];
         put?: never;
         post?: never;
@@ -857,13 +862,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How mobile money acts. */
+        /** How mobile money behaves. */
         get: operations["consoleScenarioPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: queue, clear, change, start. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: queue, clear, change, start. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleScenarioForm"];
         delete?: never;
@@ -881,7 +886,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Type the token in. */
+        /** Sign in with the console token. */
         post: operations["consoleSignIn"];
         delete?: never;
         options?: never;
@@ -898,7 +903,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give the cookie back. */
+        /** Sign out. */
         post: operations["consoleSignOut"];
         delete?: never;
         options?: never;
@@ -913,13 +918,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which build of which slice is live. */
+        /** Slices and their live builds. */
         get: operations["consoleSlicesPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: activate, roll-back. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: activate, roll-back. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleSlicesForm"];
         delete?: never;
@@ -939,9 +944,9 @@ export interface paths {
         get: operations["consoleStaffPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: role, activate, deactivate, expire. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: role, activate, deactivate, expire. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleStaffForm"];
         delete?: never;
@@ -957,13 +962,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest calls; `path`, `method`, `status` and `user` narrow them. */
+        /** Recent requests; filter with `path`, `method`, `status` and `user`. */
         get: operations["consoleTrafficPage"];
         put?: never;
         /**
-         * A form of the page.
-         * @description `act` is one of: forget. What is done, and what is refused, is as with the call of the same
-         *     purpose; the other fields have that call's names.
+         * Submit a form of the page.
+         * @description `act` is one of: forget. Each works like the API operation of the same purpose: same field
+         *     names, same failures.
          */
         post: operations["consoleTrafficForm"];
         delete?: never;
@@ -979,7 +984,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This contract, as a page that calls can be tried from. */
+        /** Open this contract as a web page where requests can be tried out. */
         get: operations["docs"];
         put?: never;
         post?: never;
@@ -996,7 +1001,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process runs. */
+        /** Check that the process is running. */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -1014,9 +1019,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is counted, for Prometheus.
-         * @description Calls and how long they took by route and status, payouts by outcome, and how busy the
-         *     database and the outbox are.
+         * Get metrics for Prometheus.
+         * @description Requests and their durations by route and status, payouts by outcome, and the load of the
+         *     database and the outbox.
          */
         get: operations["metrics"];
         put?: never;
@@ -1034,7 +1039,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The service can answer calls. */
+        /** Check that the service can answer requests. */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -1052,9 +1057,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which build of which slice is live.
-         * @description Read by the shell when it starts, and once a minute; never cached without asking. A deployment
-         *     without this server gives the same file from any static host.
+         * List the live build of each slice.
+         * @description The shell reads it at start and once a minute; caches must revalidate it. In a deployment without
+         *     this server, any static host can serve the same file.
          */
         get: operations["slices"];
         put?: never;
@@ -1092,23 +1097,23 @@ export interface components {
             method: string;
             ms: number;
             path: string;
-            /** @description The JSON with secrets masked, a note where it is none or too large, null where there was none. */
+            /** @description The JSON body with secrets masked, a note if it is not JSON or too large, null if there is none. */
             request_body: unknown;
             request_id: string;
-            /** @description Likewise. */
+            /** @description As `request_body`. */
             response_body: unknown;
-            /** @description Null when the connection ended without an answer. */
+            /** @description Null if the connection ended without a response. */
             status: number | null;
-            /** @description The e-mail address of who made it, when they were signed in. */
+            /** @description The e-mail address of the signed-in user. */
             user: string | null;
         };
         /** @enum {string} */
         Channel: "email" | "sms";
         Clock: {
-            /** @description Whether it stands. */
+            /** @description Whether the clock is stopped. */
             frozen: boolean;
             now: components["schemas"]["Time"];
-            /** @description How far that is from the machine's time. */
+            /** @description The difference from the machine's time. */
             offset_ms: number;
         };
         ClockChange: {
@@ -1138,9 +1143,9 @@ export interface components {
             role: components["schemas"]["Role"];
             username: string;
         };
-        /** @description The record, and where the loan stands now. */
+        /** @description The record, and the current state of the loan. */
         Disbursement: components["schemas"]["DisbursementRecord"] & {
-            /** @description When the money went out. */
+            /** @description When the money was sent. */
             disbursed_at: components["schemas"]["Time"] | null;
             /** @description The user's name. */
             disbursed_by: string | null;
@@ -1167,38 +1172,38 @@ export interface components {
              * @example UKE7Q2M9XA
              */
             mpesa_ref: string | null;
-            /** @description Where the money was sent. */
+            /** @description The phone number that the money is sent to. */
             phone: string;
             /** @description When it settled. */
             processed_at: components["schemas"]["Time"] | null;
             status: components["schemas"]["PayoutStatus"];
-            /** @description What mobile money was asked with (UUID v7). */
+            /** @description Identifies the payment to mobile money (UUID v7). */
             transaction_id: string;
             user_email: string;
             user_first_name: string;
-            /** @description Who paid it out. */
+            /** @description The user who paid out the loan. */
             user_id: string;
             user_last_name: string;
         };
         DisbursementRequest: {
             /**
-             * @description Who the client says pays; kept as sent, the session decides.
+             * @description The agent that the client names. Stored as sent; the payout is attributed to the session's user.
              * @example 1
              */
             agent_id: number | string;
             /**
-             * @description KES, the loan's amount.
+             * @description The loan's amount, in KES.
              * @example 25000
              */
             amount: number;
             /**
-             * @description The customer's phone; `+2547…`, `2547…` and `07…` (or `1` for `7`) are the same number.
+             * @description The customer's phone number. `+2547…`, `2547…` and `07…` (or with `1` for `7`) are the same number.
              * @example +254712345678
              */
             phone_number: string;
         };
         /**
-         * @description Where the loan's latest payout stands; `NOT_STARTED` when there was none.
+         * @description The status of the loan's latest payout; `NOT_STARTED` if there is none.
          * @enum {string}
          */
         DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
@@ -1216,7 +1221,7 @@ export interface components {
             email: components["schemas"]["Email"];
         };
         Expired: {
-            /** @description How many sessions were open. */
+            /** @description The number of sessions ended. */
             ended: number;
         };
         Failure: {
@@ -1229,7 +1234,7 @@ export interface components {
             request_id: string;
         };
         Fault: {
-            /** @description How often it hit. */
+            /** @description How many requests it has affected. */
             hits: number;
             id: string;
             kind: components["schemas"]["FaultKind"];
@@ -1238,17 +1243,17 @@ export interface components {
             ms: number | null;
             path: string;
             probability: number;
-            /** @description What chance is drawn from. */
+            /** @description Seed of the random draws. */
             seed: number;
             status: number | null;
-            /** @description How often it may hit; null for no end. */
+            /** @description How many requests it may affect; null for no limit. */
             times: number | null;
             when: components["schemas"]["FaultMoment"];
         };
         /** @enum {string} */
         FaultKind: "status" | "latency" | "drop" | "reset" | "truncate" | "malformed";
         /**
-         * @description Before the work, which is not done then, or after it.
+         * @description Before the request is processed, which then does not happen, or after it.
          * @enum {string}
          */
         FaultMoment: "before" | "after";
@@ -1256,49 +1261,49 @@ export interface components {
             /** @constant */
             status: "ok";
         };
-        /** @description Of the manifest's bytes, as browsers check it. */
+        /** @description The hash of the manifest, in the format of subresource integrity. */
         Integrity: string;
         Invariant: {
-            /** @description KES of every COMPLETED payout. */
+            /** @description KES of all COMPLETED payouts. */
             completed: number;
             /** @description Loans that mobile money paid more than once. */
             double_paid: string[];
-            /** @description KES that mobile money's books say went out, without that of pending payouts. */
+            /** @description KES sent according to mobile money's ledger, without pending payouts. */
             money_out: number;
-            /** @description Money out equals completed, payout by payout, and nothing was paid twice. */
+            /** @description True if the ledger matches the completed payouts one by one, and no loan was paid twice. */
             ok: boolean;
             /** @description Payouts that have not settled yet. */
             pending: number;
         };
         LiveSlices: {
             portal: {
-                /** @description `?slice=` may load another build, from this server, the visitor's own machine or `slice_origins`. */
+                /** @description Whether `?slice=` may load another build, from this server, the user's own machine or `slice_origins`. */
                 allow_override: boolean;
-                /** @description The name the portal carries. */
+                /** @description The name shown in the portal. */
                 brand: string;
-                /** @description Demo accounts exist, and the portal says so. */
+                /** @description Demo mode: demo accounts exist, and the portal shows a notice. */
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
                 product: string;
-                /** @description Origins beside the portal's own that slices may come from. */
+                /** @description Origins other than the portal's that slices may be loaded from. */
                 slice_origins: string[];
             };
-            /** @description The shell that is live; null where there is none. */
+            /** @description The live shell, or null. */
             shell: null | components["schemas"]["Shell"];
-            /** @description Slice name to its live build. */
+            /** @description The live build of each slice, by slice name. */
             slices: {
                 [key: string]: {
-                    /** @description Address of its `mf-manifest.json`. */
+                    /** @description The URL of its `mf-manifest.json`. */
                     entry: string;
                     integrity: components["schemas"]["Integrity"];
-                    /** @description The build to fall back on. */
+                    /** @description The build to use if this one fails to load. */
                     previous: null | {
                         entry: string;
                         integrity: string;
                         shell: string;
                         version: string;
                     };
-                    /** @description Semver range of the shells it was built for. */
+                    /** @description The semver range of mfe-kit versions that it supports. */
                     shell: string;
                     version: string;
                 };
@@ -1312,7 +1317,7 @@ export interface components {
         LoansToApprove: {
             /** @default 1 */
             count: number;
-            /** @description What is known of them, by the names of the pending list. */
+            /** @description Values for the loans, with the field names of the pending list. */
             loan?: {
                 account_number?: string | null;
                 account_status?: string | null;
@@ -1354,24 +1359,24 @@ export interface components {
         NewFault: {
             kind: components["schemas"]["FaultKind"];
             /**
-             * @description Every method when it is not sent.
+             * @description Every method if not sent.
              * @enum {unknown}
              */
             method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            /** @description For kind `latency` only, and needed there. */
+            /** @description Required for kind `latency`, not allowed for others. */
             ms?: number;
             /**
-             * @description The whole path, with `*` for a segment.
+             * @description The whole path; `*` matches one segment.
              * @example /api/v1/disbursements/*\/disburse
              */
             path: string;
             /** @default 1 */
             probability: number;
-            /** @description Any when not sent; the answer tells it. */
+            /** @description Chosen at random and returned if not sent. */
             seed?: number;
-            /** @description For kind `status` only, and needed there. */
+            /** @description Required for kind `status`, not allowed for others. */
             status?: number;
-            /** @description How often it may hit; without end when not sent. */
+            /** @description How many requests it may affect; no limit if not sent. */
             times?: number;
             when?: components["schemas"]["FaultMoment"];
         };
@@ -1383,17 +1388,17 @@ export interface components {
         OutboxMessage: {
             body: string;
             channel: components["schemas"]["Channel"];
-            /** @description The one-time code in it. */
+            /** @description The one-time code in the message, if it has one. */
             code: string | null;
             created_at: components["schemas"]["Time"];
             id: string;
-            /** @description E-mails have one. */
+            /** @description Null for an SMS. */
             subject: string | null;
             /** @description An e-mail address, or a phone as `+2547…`. */
             to: string;
         };
         /**
-         * @description What becomes of a payment; the table of the disburse call tells what each does.
+         * @description The outcome of a payment; the table under the disburse operation describes each.
          * @enum {string}
          */
         Outcome: "success" | "insufficient_funds" | "below_minimum" | "above_maximum" | "daily_limit" | "maximum_balance" | "debit_party_invalid" | "initiator_not_allowed" | "initiator_invalid" | "unregistered_customer" | "bad_number" | "paid_answer_lost" | "lost_unpaid" | "slow" | "result_twice" | "result_before_answer";
@@ -1405,15 +1410,15 @@ export interface components {
             otp: components["schemas"]["Otp"];
         };
         PayoutFacts: {
-            /** @description The payout there is, where there is one. */
+            /** @description The existing payout, if there is one. */
             record?: components["schemas"]["DisbursementRecord"];
-            /** @description Mobile money's code for why it refused. */
+            /** @description Mobile money's code for the reason. */
             result_code?: string;
         };
         PayoutFailure: components["schemas"]["Failure"] & components["schemas"]["PayoutFacts"];
         PayoutProblem: components["schemas"]["Problem"] & components["schemas"]["PayoutFacts"];
         /**
-         * @description PENDING settles as COMPLETED (the money went out) or FAILED (it did not).
+         * @description PENDING settles as COMPLETED (the money was sent) or FAILED (it was not).
          * @enum {string}
          */
         PayoutStatus: "PENDING" | "COMPLETED" | "FAILED";
@@ -1461,7 +1466,7 @@ export interface components {
             /** @description KES to be paid out. */
             total_loan_amount: number;
         };
-        /** @description A failure as RFC 9457 has it, with the fields of `Failure` beside it. */
+        /** @description A failure in the format of RFC 9457, with the fields of `Failure` added. */
         Problem: components["schemas"]["Failure"] & {
             detail: string;
             status: number;
@@ -1474,23 +1479,23 @@ export interface components {
             default: components["schemas"]["Outcome"];
             /** @description KES in the account that payouts are paid from. */
             float: number;
-            /** @description The median time to an answer; the times spread around it as real ones do. */
+            /** @description The median response time; actual times vary around it. */
             latency_ms: number;
-            /** @description Numbers that choose an outcome, whatever else is set; one of `phone` and `amount` is null. */
+            /** @description Phone numbers and amounts that select an outcome regardless of other settings; one of `phone` and `amount` is null. */
             magic: {
                 /** @description KES. */
                 amount: number | null;
                 outcome: components["schemas"]["Outcome"];
                 phone: string | null;
             }[];
-            /** @description What becomes of the coming payments, one each. */
+            /** @description The outcomes of the next payments, one for each. */
             next: components["schemas"]["Outcome"][];
             outcomes: {
                 name: components["schemas"]["Outcome"];
                 result_code: string | null;
                 text: string;
             }[];
-            /** @description What the times are drawn from. */
+            /** @description The seed of the response times. */
             seed: number;
         };
         ScenarioChange: {
@@ -1501,11 +1506,11 @@ export interface components {
             seed?: number;
         };
         Shell: {
-            /** @description Names this build: another one has another. */
+            /** @description Identifies this build. */
             build: string;
-            /** @description Of mfe-kit, which slices name in their `shell` range. */
+            /** @description The version of mfe-kit, which the slices' `shell` range refers to. */
             kit: string;
-            /** @description Of mfe-shell. */
+            /** @description The version of mfe-shell. */
             version: string;
         };
         SignedIn: {
@@ -1514,7 +1519,7 @@ export interface components {
                 id: string;
                 name: string;
                 role: components["schemas"]["Role"];
-                /** @description Sent back as `Authorization: Bearer`. */
+                /** @description Send it as `Authorization: Bearer <token>`. */
                 token: string;
                 username: string;
             };
@@ -1522,43 +1527,43 @@ export interface components {
         SliceBuild: {
             integrity: components["schemas"]["Integrity"];
             /**
-             * @description `published` here, or `bundled` with the portal's own files.
+             * @description `published` to this server, or `bundled` with the portal's files.
              * @enum {string}
              */
             origin: "published" | "bundled";
             published_at: null | components["schemas"]["Time"];
             published_by: string | null;
-            /** @description Semver range of mfe-kit that it was built for. */
+            /** @description The semver range of mfe-kit versions that it supports. */
             shell: string;
-            /** @description Bytes of its files, uncompressed; null for a bundled one. */
+            /** @description Uncompressed size in bytes; null for a bundled build. */
             size: number | null;
             version: string;
         };
         SliceBuilds: {
-            /** @description The newest version first. */
+            /** @description Newest version first. */
             builds: components["schemas"]["SliceBuild"][];
             /** @description The version that is live. */
             live: string | null;
             name: string;
-            /** @description The version that a roll-back, or a browser that can't load the live one, goes to. */
+            /** @description The version that a rollback returns to, and that browsers use if the live one fails to load. */
             previous: string | null;
         };
         SliceEvent: {
             /**
-             * @description `held`: published, and left for later.
+             * @description `held`: published without making it live.
              * @enum {string}
              */
             act: "published" | "held" | "activated" | "rolled_back";
             at: components["schemas"]["Time"];
             by: string;
             id: string;
-            /** @description The version that was live until then. */
+            /** @description The version that was live before. */
             live_before: string | null;
             name: string;
             version: string;
         };
         Slices: {
-            /** @description The shell that this server serves; null where it serves none. */
+            /** @description The shell that this server serves, or null. */
             shell: null | components["schemas"]["Shell"];
             slices: components["schemas"]["SliceBuilds"][];
             trail: components["schemas"]["SliceEvent"][];
@@ -1575,7 +1580,7 @@ export interface components {
         Time: string;
     };
     responses: {
-        /** @description This is no build of a slice (`bad_build`), and the text says why; or `invalid_request`. */
+        /** @description The archive is not a valid build of a slice (`bad_build`; the message says why), or `invalid_request`. */
         BadBuild: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1588,7 +1593,7 @@ export interface components {
         };
         /**
          * @description The request can't be read (`malformed_json`, `bad_parameter`, `bad_idempotency_key`), or
-         *     what it gives to prove who asks is wrong (`invalid_password`, `invalid_code`).
+         *     the password or code is wrong (`invalid_password`, `invalid_code`).
          */
         BadRequest: {
             headers: {
@@ -1601,10 +1606,10 @@ export interface components {
             };
         };
         /**
-         * @description The version is there with other bytes (`build_exists`) or below the newest (`build_outdated`), this
-         *     portal's shell is none that the build was made for (`wrong_shell`), there is no portal here that
-         *     slices could be for (`no_portal`), or nothing to roll back to (`no_previous_build`). What is live
-         *     stays live.
+         * @description The version exists with different content (`build_exists`) or is below the newest one
+         *     (`build_outdated`), the build is not compatible with this portal's shell (`wrong_shell`), this
+         *     server serves no portal (`no_portal`), or there is no build to roll back to
+         *     (`no_previous_build`). The live build does not change.
          */
         BuildRefused: {
             headers: {
@@ -1616,7 +1621,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The archive, or what is in it, is larger than 16 MiB (`build_too_large`). */
+        /** @description The archive or its content is larger than 16 MiB (`build_too_large`). */
         BuildTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1628,9 +1633,9 @@ export interface components {
             };
         };
         /**
-         * @description The service is busy or its database is away (`busy`): nothing was done. Or the database
-         *     failed while it kept this (`not_known`), or the call was given up after 30 seconds
-         *     (`took_too_long`): ask again to find out whether it was done.
+         * @description The service is busy or can't reach its database (`busy`): nothing was done. Or the database
+         *     failed during the commit (`not_known`), or the request timed out after 30 seconds
+         *     (`took_too_long`): send a new request to find out whether it was done.
          */
         Busy: {
             headers: {
@@ -1643,7 +1648,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A page that says how to get in, and nothing else. */
+        /** @description A page that only asks for the console token. */
         ConsoleClosed: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1656,7 +1661,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description It was done, as the page that the address leads to says. */
+        /** @description Done; redirects to the page, which shows the result. */
         ConsoleDone: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1678,7 +1683,7 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description A page that says what is wrong; a form keeps what was typed. Nothing was done. */
+        /** @description A page that shows what is wrong; a form keeps its input. Nothing was changed. */
         ConsoleRefusal: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
@@ -1689,13 +1694,13 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description The cookie is given, or taken back; the address leads on. */
+        /** @description The cookie is set or removed; redirects to a page. */
         ConsoleSignedIn: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                /** @description A page. */
+                /** @description The page. */
                 Location: string;
-                /** @description HttpOnly, SameSite=Strict, behind TLS Secure. */
+                /** @description HttpOnly and SameSite=Strict; Secure behind TLS. */
                 "Set-Cookie": string;
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1724,8 +1729,8 @@ export interface components {
             };
         };
         /**
-         * @description The JSON is not what the call takes (`invalid_request`), or the new password is too short
-         *     (`password_too_short`).
+         * @description The request has an invalid value or a missing field (`invalid_request`), or the new password is
+         *     too short (`password_too_short`).
          */
         Invalid: {
             headers: {
@@ -1760,7 +1765,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The console's token is missing, or is another one (`no_console_token`). */
+        /** @description The console token is missing or wrong (`no_console_token`). */
         NoConsoleToken: {
             headers: {
                 /** @description How to authenticate. */
@@ -1773,7 +1778,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no session, or it ended (`no_session`). */
+        /** @description There is no session, or it has ended (`no_session`). */
         NoSession: {
             headers: {
                 /** @description How to authenticate. */
@@ -1808,7 +1813,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was done. */
+        /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was changed. */
         NotInDemoMode: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1819,7 +1824,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description What you have is still what there is. */
+        /** @description The cached version is still current. */
         NotModified: {
             headers: {
                 ETag: components["headers"]["ETag"];
@@ -1850,7 +1855,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many tries, or another code too soon (`too_many_requests`). */
+        /** @description Too many attempts, or a new code requested too soon (`too_many_requests`). */
         TooMany: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1862,7 +1867,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body did not come within 10 seconds (`body_too_slow`). */
+        /** @description The body was not received within 10 seconds (`body_too_slow`). */
         TooSlow: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1887,15 +1892,15 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Who has it done, for the trail; the console's token is one for all.
+         * @description Who is acting, for the audit trail; everybody uses the same console token.
          * @example ci-of-the-loans-team
          */
         By: string;
-        /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
+        /** @description Where the page starts, from the `Link` header of the previous page. Needs `limit`. */
         Cursor: string;
-        /** @description The `ETag` of what you have; 304 when it is still what there is. */
+        /** @description The `ETag` of the cached version; returns 304 if it is still current. */
         IfNoneMatch: string;
-        /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
+        /** @description Rows per page, for very long lists. Without it, the whole list is returned. */
         Limit: number;
         /** @example mfe-loans */
         SliceName: string;
@@ -1904,9 +1909,9 @@ export interface components {
         ConsoleForm: {
             content: {
                 "application/x-www-form-urlencoded": {
-                    /** @description Which of the page's forms it is. */
+                    /** @description The form of the page that is submitted. */
                     act?: string;
-                    /** @description As it stands in every form of a page; bound to the cookie. */
+                    /** @description The value from the page's form; tied to the cookie. */
                     csrf: string;
                 } & {
                     [key: string]: string;
@@ -1915,19 +1920,19 @@ export interface components {
         };
     };
     headers: {
-        /** @description Names this version of the body, as it is encoded here. */
+        /** @description Identifies this version of the body in this encoding. */
         ETag: string;
-        /** @description `true` when this is the first answer again. */
+        /** @description `true` if this is the stored first response. */
         IdempotentReplayed: "true";
-        /** @description `<…>; rel="next"` when there is a further page. */
+        /** @description `<…>; rel="next"` if there is another page. */
         Link: string;
-        /** @description Never kept. */
+        /** @description Must not be cached. */
         NoStore: "no-store";
-        /** @description Names this request in the service's logs. */
+        /** @description Identifies this request in the server's logs. */
         RequestId: string;
-        /** @description Seconds to wait before another try. */
+        /** @description Seconds to wait before trying again. */
         RetryAfter: string;
-        /** @description The body comes compressed (zstd, br or gzip) when `Accept-Encoding` asks for it. */
+        /** @description The body is compressed (zstd, br or gzip) if `Accept-Encoding` allows it. */
         Vary: string;
     };
     pathItems: never;
@@ -1991,7 +1996,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whose session it is. */
+            /** @description The user of the session. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2106,13 +2111,13 @@ export interface operations {
     disbursementRecords: {
         parameters: {
             query?: {
-                /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
+                /** @description Where the page starts, from the `Link` header of the previous page. Needs `limit`. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
+                /** @description Rows per page, for very long lists. Without it, the whole list is returned. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2144,14 +2149,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repeat of this call safe.
+                 * @description Makes it safe to repeat this request.
                  * @example "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10"
                  */
                 "Idempotency-Key"?: string;
             };
             path: {
                 /**
-                 * @description The loan, as `loan_id` in the pending list.
+                 * @description The `loan_id` of the loan in the pending list.
                  * @example LN-2026-00917
                  */
                 loanId: string;
@@ -2191,7 +2196,7 @@ export interface operations {
             404: components["responses"]["LoanNotFound"];
             408: components["responses"]["TooSlow"];
             /**
-             * @description `already_disbursed` or `in_progress` (with the payout there is), `not_approved` (the
+             * @description `already_disbursed` or `in_progress` (with the existing payout), `not_approved` (the
              *     loan is in another state), or `idempotency_key_in_use`.
              */
             409: {
@@ -2208,7 +2213,7 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             /**
-             * @description `invalid_request` (a field is missing or of the wrong kind), `amount_mismatch`,
+             * @description `invalid_request` (a field is missing or has the wrong type), `amount_mismatch`,
              *     `phone_mismatch`, `idempotency_key_reused`, or `mobile_money_refused` with its
              *     `result_code` and the failed payout.
              */
@@ -2229,13 +2234,13 @@ export interface operations {
     pendingLoans: {
         parameters: {
             query?: {
-                /** @description Where the page starts: taken from the `Link` header of the page before. Needs `limit`. */
+                /** @description Where the page starts, from the `Link` header of the previous page. Needs `limit`. */
                 cursor?: components["parameters"]["Cursor"];
-                /** @description Rows a page, for callers with very long lists. Without it the whole list comes. */
+                /** @description Rows per page, for very long lists. Without it, the whole list is returned. */
                 limit?: components["parameters"]["Limit"];
             };
             header?: {
-                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2266,7 +2271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -2292,7 +2297,7 @@ export interface operations {
     consoleOverviewPage: {
         parameters: {
             query?: {
-                /** @description The console's token. */
+                /** @description The console token. */
                 token?: string;
             };
             header?: never;
@@ -2343,7 +2348,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The clock as it is now. */
+            /** @description The clock after the change. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2372,7 +2377,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description The same seed makes the same data.
+                     * @description The same seed gives the same data.
                      * @default 1
                      */
                     seed?: number;
@@ -2380,7 +2385,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is as on the first day. */
+            /** @description The data were reset. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2406,7 +2411,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The snapshots, by name. */
+            /** @description The snapshots, sorted by name. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2426,7 +2431,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; starts with a letter or digit.
                  * @example one-loan-left
                  */
                 name: string;
@@ -2435,7 +2440,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is as it was. */
+            /** @description Restored. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2455,7 +2460,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; starts with a letter or digit.
                  * @example one-loan-left
                  */
                 name: string;
@@ -2485,7 +2490,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description 1 to 64 letters, digits, dashes, dots and underscores; a letter or digit first.
+                 * @description 1 to 64 letters, digits, dashes, dots and underscores; starts with a letter or digit.
                  * @example one-loan-left
                  */
                 name: string;
@@ -2494,7 +2499,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is forgotten. */
+            /** @description Deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2544,7 +2549,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The fault. */
+            /** @description The fault that was added. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2571,7 +2576,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description None is left. */
+            /** @description All faults were removed. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2589,7 +2594,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The fault.
+                 * @description The id of the fault.
                  * @example 019a8123-0000-7000-8000-000000000000
                  */
                 id: string;
@@ -2598,7 +2603,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description The fault was removed. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2620,7 +2625,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The audit. */
+            /** @description The result of the check. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2647,7 +2652,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The loans, as they stand in the pending list. */
+            /** @description The loans, as in the pending list. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2668,17 +2673,17 @@ export interface operations {
     outboxMessages: {
         parameters: {
             query?: {
-                /** @description Those that came after the message with this id. One that is no longer there comes before all. */
+                /** @description Only messages sent after the message with this id. If that message no longer exists, all messages count. */
                 after?: string;
-                /** @description By this way. */
+                /** @description Only messages sent by this channel. */
                 channel?: components["schemas"]["Channel"];
                 /**
-                 * @description To this e-mail address, or this phone however it is written.
+                 * @description Only messages to this e-mail address or phone number, in any format.
                  * @example agent@mkopo.test
                  */
                 to?: string;
                 /**
-                 * @description How long to wait for the first, 25s at most.
+                 * @description How long to wait for the first message, at most 25s.
                  * @example 10s
                  */
                 wait?: components["schemas"]["Duration"];
@@ -2713,7 +2718,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is empty. */
+            /** @description The outbox is empty. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2734,7 +2739,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it acts, and how else it could. */
+            /** @description The current behaviour, and every possible outcome. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2761,7 +2766,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How it acts now. */
+            /** @description The behaviour after the change. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2788,7 +2793,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description Reset to the initial behaviour. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2809,7 +2814,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The slices, by name, and the trail, the newest first. */
+            /** @description The slices, sorted by name, and the audit trail, newest first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2827,11 +2832,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
                  * @example ci-of-the-loans-team
                  */
                 by?: components["parameters"]["By"];
-                /** @description Keep the build and leave live what is. */
+                /** @description Store the build without making it live. */
                 hold?: boolean;
             };
             header?: never;
@@ -2844,7 +2849,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description This build was there already; nothing was changed. */
+            /** @description This build was already published; nothing changed. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2878,7 +2883,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
                  * @example ci-of-the-loans-team
                  */
                 by?: components["parameters"]["By"];
@@ -2893,13 +2898,13 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Of a build that is there. */
+                    /** @description The version of a stored build. */
                     version: string;
                 };
             };
         };
         responses: {
-            /** @description It is live. */
+            /** @description The build is live. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2923,7 +2928,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Who has it done, for the trail; the console's token is one for all.
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
                  * @example ci-of-the-loans-team
                  */
                 by?: components["parameters"]["By"];
@@ -2937,7 +2942,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is live again. */
+            /** @description The previous build is live. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -2964,7 +2969,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The accounts, by e-mail address. */
+            /** @description The accounts, sorted by e-mail address. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3027,7 +3032,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The account as it is now. */
+            /** @description The account after the change. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3061,7 +3066,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many were open. */
+            /** @description The number of sessions ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3085,7 +3090,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many were open. */
+            /** @description The number of sessions ended. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3108,7 +3113,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The calls. */
+            /** @description The requests. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3131,7 +3136,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are forgotten. */
+            /** @description All recorded requests were deleted. */
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3358,7 +3363,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/x-www-form-urlencoded": {
-                    /** @description The address of the page that was wanted. */
+                    /** @description The path of the page to open after sign-in. */
                     page?: string;
                     token: string;
                 };
@@ -3511,7 +3516,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It runs. */
+            /** @description The process is running. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3532,7 +3537,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counts, in Prometheus's text format. */
+            /** @description The metrics, in Prometheus's text format. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3553,7 +3558,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It can. */
+            /** @description The service is ready. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3570,7 +3575,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of what you have; 304 when it is still what there is. */
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path?: never;
@@ -3589,7 +3594,7 @@ export interface operations {
                     "application/json": components["schemas"]["LiveSlices"];
                 };
             };
-            /** @description What you have is still what there is. */
+            /** @description The cached version is still current. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
