@@ -1,4 +1,4 @@
-# The only door: `make` lists what can be done here.
+# Entry point for all tasks: `make` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -11,13 +11,13 @@ PORTAL := dist/portal
 SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
-help: ## List what make can do
+help: ## List all tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## Running
 
 .PHONY: demo
-demo: tools ## Build what is needed and serve the portal with demo data on http://127.0.0.1:8080 (PORT= another)
+demo: tools ## Build and serve the portal with demo data on http://127.0.0.1:8080 (PORT= for another port)
 	@$(MAKE) -j2 release $(PORTAL)/slices.json
 	@MKOPO_DEMO=true MKOPO_PORTAL_DIR=$(PORTAL) MKOPO_LISTEN=127.0.0.1:$(PORT) exec server/target/release/mkopo serve
 
@@ -33,12 +33,12 @@ node_modules/.package-lock.json: package-lock.json
 	@touch $@
 
 .PHONY: dev
-dev: tools $(PORTAL)/slices.json ## Run the portal with one slice as it is edited (SLICE=loans)
+dev: tools $(PORTAL)/slices.json ## Run the portal with one slice in development (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)
 	@PORT=$(PORT) node mfe-kit/build/dev.mjs $(SLICE)
 
 .PHONY: slice
-slice: tools node_modules/.package-lock.json ## Make a new slice that builds, tests and loads (NAME=repayments)
+slice: tools node_modules/.package-lock.json ## Create a new slice that builds, tests and loads (NAME=repayments)
 	@node mfe-kit/build/new-slice.mjs $(NAME)
 	@npm install --no-audit --no-fund --loglevel=error
 
@@ -54,21 +54,21 @@ journeys: tools chromium $(PORTAL)/slices.json ## Run the journeys in Chromium a
 	@npx playwright test --config e2e/playwright.config.ts
 
 .PHONY: compose-test
-compose-test: ## Build the whole stack in containers, walk through it, break it, take it down
+compose-test: ## Build the whole stack in containers, test it, break it, remove it
 	@e2e/compose-test
 
 .PHONY: fuzz
-fuzz: tools python ## Send the service many more requests made from its contract
+fuzz: tools python ## Send the server many more requests generated from the contract
 	@$(CARGO) build $(MANIFEST)
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long forms of the payout tests: random schedules, kills, a failing disk, many servers
+soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers
 	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
 	@e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
-bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL and long tables, as ratios in one run
+bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL and long tables in one run, as ratios
 	@$(CARGO) bench $(MANIFEST) --bench lists --bench payouts
 	@e2e/postgres with --flushed $(CARGO) bench $(MANIFEST) --bench engines
 	@$(CARGO) build $(MANIFEST)
@@ -90,15 +90,15 @@ tools:
 ## Changing
 
 .PHONY: fix
-fix: tools node_modules/.package-lock.json ## Format, and mend what the linters can mend
+fix: tools node_modules/.package-lock.json ## Format the code and apply the linters' fixes
 	@cargo fmt $(MANIFEST)
 	@npm run --silent fix
 
 .PHONY: generate
-generate: tools node_modules/.package-lock.json ## Write again what is generated from the contract
+generate: tools node_modules/.package-lock.json ## Regenerate the code that is generated from the contract, and check the contract
 	@npm run --silent generate
 
 .PHONY: clean
-clean: ## Remove what was built (not the data)
+clean: ## Remove all build output (not the data)
 	@rm -rf dist mfe-*/dist e2e/report test-results
 	@cargo clean $(MANIFEST)

@@ -1,16 +1,16 @@
 /**
- * `/slices.json` where slices have containers of their own: what the provider says, this shell, and
- * of each slice in `SLICES` the build that its container has at this moment. Whoever replaces a
- * container need not tell anybody.
+ * Answers `/slices.json` when slices have their own containers: the server's list, with this shell and,
+ * for each slice in `SLICES`, the build that its container has now. So replacing a container is all it
+ * takes to deploy a slice.
  *
- * It runs in nginx, whose JavaScript has neither spread nor destructuring.
+ * Runs in nginx, whose JavaScript has neither spread nor destructuring.
  */
 import crypto from 'crypto';
 import fs from 'fs';
 
 const CONTAINERS = (process.env.SLICES || '').split(/[\s,]+/).filter((name) => name);
 
-/** What was last known is kept here, so that a slice that is down can be named on the page. */
+/** Stores the last known answers, so that the page can name a slice that is down. */
 const KEPT = '/tmp';
 
 async function answer(r) {
@@ -20,7 +20,7 @@ async function answer(r) {
     r.return(502);
     return;
   }
-  // The page's policy lets code come from this origin alone, and here is no build but the live one.
+  // The page's policy allows code from this origin only, and this origin has only the live builds.
   list.portal.allow_override = false;
   list.shell = JSON.parse(fs.readFileSync('/etc/mkopo/shell.json', 'utf8'));
   CONTAINERS.forEach((name, at) => {
@@ -35,7 +35,7 @@ async function answer(r) {
   else r.return(200, body);
 }
 
-/** What is answered, else what was answered last; nothing when nobody ever did. */
+/** Returns the current answer, or the last one, or null if there has never been one. */
 async function ask(r, name) {
   const file = `${KEPT}/${name}.json`;
   const reply = await r.subrequest(`/live/${name}`);
@@ -54,13 +54,13 @@ async function ask(r, name) {
   }
 }
 
-/** Where a slice's files are: in its container, else with the provider. */
+/** Returns the origin of a slice's files: its container, or the server. */
 function origin(r) {
   const name = r.variables.slice;
   return `http://${CONTAINERS.includes(name) ? name : 'provider'}:8080`;
 }
 
-/** The header that tells browsers never to come without TLS; none where there is no TLS. */
+/** Returns the `Strict-Transport-Security` header, which is empty without TLS. */
 function transportSecurity() {
   return process.env.MKOPO_BEHIND_TLS === 'true' ? 'max-age=31536000' : '';
 }
