@@ -2704,6 +2704,7 @@ export interface operations {
                     "application/json": components["schemas"]["OutboxMessage"][];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
             422: components["responses"]["Invalid"];
             503: components["responses"]["Busy"];

@@ -24,7 +24,7 @@ use clap::Parser;
 use mkopo::{
     Sandbox,
     clock::Clock,
-    config::{Command as Told, CommandLine},
+    commands::{Command as Told, CommandLine},
     database::{Connection, query},
     mobile_money::ScenarioChange,
     randomness::Randomness,

@@ -14,9 +14,9 @@ use mkopo::{
     Sandbox,
     auth::Staff,
     clock::Clock,
-    config::{Command, CommandLine},
+    commands::{Command, CommandLine},
     database::{Connection, Database, TOGETHER_AT_MOST},
-    error::Form,
+    error::FailureFormat,
     payouts::{self, DisbursementRequest},
     phone::Msisdn,
     randomness::Randomness,
@@ -94,7 +94,7 @@ async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
         amount: 100,
         phone_number: Msisdn::parse(&format!("+2547{}", 20_000_000 + loan)),
     };
-    let form = Form { request_id: String::new().into(), problem: false };
+    let form = FailureFormat { request_id: String::new().into(), problem: false };
     let reply = payouts::disburse(sandbox, staff, request, None, form).await.unwrap();
     assert_eq!(reply.status, 200, "{}", reply.body);
 }

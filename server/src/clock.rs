@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
-use jiff::{Timestamp, tz::Offset};
+use jiff::{Span, SpanRelativeTo, Timestamp, tz::Offset};
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
+
+use crate::error::Failure;
 
 /// A moment: ms since 1970 in UTC. On the wire RFC 3339 with milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, sqlx::Type)]
@@ -197,6 +199,17 @@ impl Base {
     }
 }
 
+/// A length of time such as `90s`, `15m`, `2d` or `1h30m`; days have 24 hours.
+///
+/// # Errors
+/// [`Failure::BadValue`].
+pub fn duration(text: &str) -> Result<Duration, Failure> {
+    let wrong = || Failure::BadValue(format!("{text:?} is no length of time such as 90s, 15m, 12h or 2d"));
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
+    length.try_into().map_err(|_| wrong())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,5 +273,16 @@ mod tests {
         tokio::task::yield_now().await;
         clock.set(Setting { offset_ms: 3_600_000, frozen_at: None });
         sleeper.await.unwrap();
+    }
+
+    #[test]
+    fn lengths_of_time_are_read_as_people_write_them() {
+        for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)]
+        {
+            assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");
+        }
+        for text in ["", "10", "soon", "-5m", "1mo", "1y"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
     }
 }

@@ -7,8 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
-
-use crate::{database, payouts::Record};
+use serde_json::value::RawValue;
 
 /// What can go wrong while answering. The text is for a person; [`Failure::code`] for a program.
 #[derive(Debug, thiserror::Error)]
@@ -53,12 +52,12 @@ pub enum Failure {
     /// No loan has this id.
     #[error("There is no loan {0}.")]
     LoanNotFound(String),
-    /// The loan's money went out before.
+    /// The loan's money went out before; with the record of that payout.
     #[error("This loan has been disbursed already.")]
-    AlreadyDisbursed(Box<Record>),
-    /// A payout of the loan has not settled yet.
+    AlreadyDisbursed(Box<RawValue>),
+    /// A payout of the loan has not settled yet; with its record.
     #[error("A disbursement of this loan is in progress.")]
-    InProgress(Box<Record>),
+    InProgress(Box<RawValue>),
     /// The loan is neither approved nor disbursed.
     #[error("This loan is not approved for disbursement.")]
     NotApproved,
@@ -76,7 +75,7 @@ pub enum Failure {
         /// Mobile money's text for it.
         text: String,
         /// The failed payout.
-        record: Box<Record>,
+        record: Box<RawValue>,
     },
 
     /// The `Idempotency-Key` is not one.
@@ -279,29 +278,17 @@ impl Failure {
         let (status, code) = self.status_and_code();
         let text = self.to_string();
         let (result_code, record) = match self {
-            Self::AlreadyDisbursed(record) | Self::InProgress(record) => (None, Some(*record)),
-            Self::MobileMoneyRefused { result_code, record, .. } => (result_code, Some(*record)),
+            Self::AlreadyDisbursed(record) | Self::InProgress(record) => (None, Some(record)),
+            Self::MobileMoneyRefused { result_code, record, .. } => (result_code, Some(record)),
             _ => (None, None),
         };
         FailureBody { status, code, text, result_code, record }
     }
 }
 
-/// A store that is away is no fault of the program: the same may go well in a moment. What had
-/// been begun is undone with the transaction.
-impl From<sqlx::Error> for Failure {
-    fn from(error: sqlx::Error) -> Self {
-        if database::is_away(&error) {
-            tracing::warn!(%error, "store away");
-            return Self::Busy;
-        }
-        Self::Storage(error)
-    }
-}
-
 /// How a caller is told of a failure.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct FailureFormat {
     /// Names the request.
     pub request_id: Arc<str>,
     /// As RFC 9457 has it.
@@ -321,14 +308,14 @@ fn minutes_or_seconds(wait: Duration) -> String {
     }
 }
 
-/// What a failed answer says, until [`crate::edge`] writes it in the form the caller asked for.
+/// What a failed answer says, until [`crate::http::edge`] writes it in the form the caller asked for.
 #[derive(Clone, Debug)]
 pub struct FailureBody {
     status: StatusCode,
     code: &'static str,
     text: String,
     result_code: Option<String>,
-    record: Option<Record>,
+    record: Option<Box<RawValue>>,
 }
 
 impl FailureBody {
@@ -357,7 +344,7 @@ impl FailureBody {
             #[serde(skip_serializing_if = "Option::is_none")]
             result_code: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            record: Option<&'a Record>,
+            record: Option<&'a RawValue>,
         }
         let problem = problem.then(|| Problem {
             r#type: "about:blank",
@@ -372,7 +359,7 @@ impl FailureBody {
             code: self.code,
             request_id,
             result_code: self.result_code.as_deref(),
-            record: self.record.as_ref(),
+            record: self.record.as_deref(),
         })
         .unwrap_or_default()
     }

@@ -1,77 +1,71 @@
 //! The provider of the Mkopo portal. Modules in the order in which a reader meets them:
 
+// What `mkopo` can be told on the command line.
+pub mod commands;
 // What a deployment may set.
-pub mod config;
-// The one clock, which tests and the console move.
-pub mod clock;
-// Where ids, codes and chance come from.
-pub mod randomness;
-// The store, of either engine: one writer that commits waiting work together, and readers.
-pub mod database;
-// What of the store has changed, as a number each, read once for all who ask.
-pub mod versions;
-// Every failure, its status and its body.
-pub mod error;
-// What every request and every answer goes through.
-pub mod edge;
-// Kenyan mobile numbers.
-pub mod phone;
+pub mod settings;
+// What stands between the network and the handlers.
+pub mod http;
+// What those who run the service look at.
+pub mod monitoring;
+
 // Who is asking: staff, passwords, sessions.
 pub mod auth;
 // What waits to be paid out.
 pub mod loans;
 // Paying a loan out, once; and the records of it.
 pub mod payouts;
+// The two lists, kept ready.
+pub mod lists;
 // The simulated mobile money service.
 pub mod mobile_money;
 // Every e-mail and SMS that goes out.
 pub mod outbox;
-// Bodies that are sent again and again.
-pub mod ready_body;
-// The two lists, kept ready.
-pub mod lists;
+// Which build of which slice is live.
+pub mod slices;
 // Realistic data for demos and tests.
 pub mod demo;
 // The operator's console: codes, faults, time and data, for QA and demos.
 pub mod console;
+
+// The store, of either engine: one writer that commits waiting work together, and readers.
+pub mod database;
+// The one clock, which tests and the console move.
+pub mod clock;
+// Where ids, codes and chance come from.
+pub mod randomness;
 // What runs beside the calls, and how it ends.
 pub mod tasks;
-// Which build of which slice is live.
-pub mod slices;
-// The built shell and its slices, as files.
-pub mod portal;
-// The contract, for programs and as a page.
-pub mod reference;
-// What is counted.
-pub mod metrics;
-// What those who run the service ask it.
-pub mod service;
-// Connections: how many, and how long for each.
-pub mod serve;
+// Every failure, its status and its body.
+pub mod error;
+// Kenyan mobile numbers.
+pub mod phone;
+// E-mail addresses.
+pub mod email;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, middleware};
+use axum::{Router, http::Method, middleware};
 
 use crate::{
     auth::{
         fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
     },
     clock::Clock,
-    config::Settings,
-    console::{TakenOver, door::ConsoleToken, faults::Faults, traffic, traffic::Traffic},
-    database::Database,
+    console::{api_call, door::ConsoleToken, faults::Faults, in_force, in_force::InForce, traffic::Traffic},
+    database::{Database, versions::SharedRead},
     error::Failure,
+    http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
     loans::PendingLoan,
-    metrics::Metrics,
     mobile_money::MobileMoney,
+    monitoring::{health, metrics::Metrics},
     outbox::Outbox,
     payouts::Record,
     randomness::Randomness,
+    settings::Settings,
     slices::files::KeptFiles,
     tasks::Tasks,
-    versions::SharedRead,
 };
 
 /// One isolated world: its data, its clock, its chance, its mobile money. Every handler is given
@@ -98,7 +92,7 @@ pub struct World {
     /// The latest calls.
     pub traffic: Traffic,
     /// What of the console's settings holds here.
-    pub taken_over: TakenOver,
+    pub in_force: InForce,
     /// Opens the console.
     pub console_token: ConsoleToken,
     /// Makes what must be recognised unreadable.
@@ -172,7 +166,7 @@ impl Sandbox {
             tokens: Tokens::new(&secret),
             faults: Faults::default(),
             traffic: Traffic::default(),
-            taken_over: TakenOver::default(),
+            in_force: InForce::default(),
             console_token: ConsoleToken::new(console_token, fingerprints.clone()),
             fingerprints,
             outbox: Outbox::default(),
@@ -190,12 +184,12 @@ impl Sandbox {
             randomness,
             database,
         }));
-        console::take_over(&sandbox).await?;
+        in_force::take_over(&sandbox).await?;
         if sandbox.settings.demo {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
-        sandbox.tasks.beside(console::keep_up(sandbox.clone()));
+        sandbox.tasks.beside(in_force::keep_up(sandbox.clone()));
         Ok(sandbox)
     }
 
@@ -211,7 +205,7 @@ impl Sandbox {
 /// Everything the service answers.
 pub fn router(sandbox: Sandbox) -> Router {
     let mut for_browsers = Router::new()
-        .nest("/api/v1", api(&sandbox))
+        .nest(API, api(&sandbox))
         .merge(portal::routes(&sandbox))
         .method_not_allowed_fallback(edge::other_method);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
@@ -220,10 +214,15 @@ pub fn router(sandbox: Sandbox) -> Router {
     for_browsers
         .merge(console::routes(&sandbox))
         .merge(reference::page())
-        .merge(service::routes())
+        .merge(health::routes())
         .method_not_allowed_fallback(edge::other_method)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), edge::answer))
+        .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body as StreamsBody), edge::answer))
         .with_state(sandbox)
+}
+
+/// Where slices' calls are mounted is known here alone, and so is which of them takes a large body.
+fn streams_body(method: &Method, path: &str) -> bool {
+    path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::takes_build(method, call))
 }
 
 /// The contract's calls. This is the one place that decides who may call what: the sign-in calls
@@ -237,5 +236,5 @@ fn api(sandbox: &Sandbox) -> Router<Sandbox> {
         .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
     open.merge(signed_in)
         .fallback(async || Failure::NotFound)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), traffic::record))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), api_call::run))
 }

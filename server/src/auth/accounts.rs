@@ -2,10 +2,11 @@
 
 use secrecy::SecretString;
 
-use super::{Role, Staff, email::Email, otp, password::Passwords, session};
+use super::{Role, Staff, otp, password::Passwords, session};
 use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as, query_scalar},
+    email::Email,
     error::Failure,
     phone::Msisdn,
     randomness::Randomness,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::{
     Role, Staff,
     client_address::ClientAddress,
-    email::Email,
     otp::{self, Otp, Purpose},
     password::MAXIMUM_LENGTH,
     password_reset::{self, PasswordReset},
@@ -20,7 +19,7 @@ use super::{
     session::Session,
     sign_in::{Credentials, sign_in},
 };
-use crate::{Sandbox, clock::UnixMillis, edge::Json, error::Failure};
+use crate::{Sandbox, clock::UnixMillis, email::Email, error::Failure, http::extract::Json};
 
 /// The calls that need no session, because they are how one begins.
 pub fn public() -> Router<Sandbox> {

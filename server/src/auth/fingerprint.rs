@@ -22,20 +22,13 @@ impl Fingerprints {
     /// The fingerprint of `parts`, in hexadecimal. What a fingerprint is for belongs among them,
     /// so that one made for one thing never passes for another.
     pub fn of(&self, parts: &[&str]) -> String {
-        use std::fmt::Write;
-        let bytes = self.over(parts).finalize().into_bytes();
-        bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex::encode(self.over(parts).finalize().into_bytes())
     }
 
     /// Whether `kept` is the fingerprint of `parts`; takes as long whichever it is.
     pub fn matches(&self, kept: &str, parts: &[&str]) -> bool {
-        let bytes: Option<Vec<u8>> = (0..kept.len() / 2)
-            .map(|n| kept.get(2 * n..2 * n + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
-            .collect();
-        self.over(parts).verify_slice(&bytes.unwrap_or_default()).is_ok()
+        let bytes = hex::decode(kept).unwrap_or_default();
+        self.over(parts).verify_slice(&bytes).is_ok()
     }
 
     fn over(&self, parts: &[&str]) -> Hmac<Sha256> {

@@ -6,10 +6,11 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use super::{email::Email, fingerprint::Fingerprints};
+use super::fingerprint::Fingerprints;
 use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as, query_scalar},
+    email::Email,
     error::Failure,
 };
 

@@ -3,7 +3,6 @@
 pub mod accounts;
 pub mod api;
 pub mod client_address;
-pub mod email;
 pub mod fingerprint;
 pub mod limits;
 pub mod live_sessions;
@@ -15,10 +14,10 @@ pub mod sign_in;
 
 use serde::{Deserialize, Serialize};
 
-use self::email::Email;
 use crate::{
     clock::UnixMillis,
     database::{Connection, query_as},
+    email::Email,
 };
 
 /// What a member of staff may do; the portal shows its entries by it.

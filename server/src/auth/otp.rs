@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Staff, email::Email, limits, limits::Action, limits::Trier};
+use super::{Staff, limits, limits::Action, limits::Trier};
 use crate::{
     Sandbox,
     auth::client_address::ClientAddress,
     auth::fingerprint::Fingerprints,
     clock::UnixMillis,
     database::{Connection, query, query_scalar},
+    email::Email,
     error::Failure,
     outbox,
     phone::Msisdn,

@@ -5,7 +5,6 @@ use secrecy::{ExposeSecret, SecretString};
 use super::{
     Staff,
     client_address::ClientAddress,
-    email::Email,
     fingerprint::Fingerprints,
     limits::{self, Action, Trier},
     otp::{self, Attempt, Otp, Purpose},
@@ -15,6 +14,7 @@ use crate::{
     Sandbox,
     clock::UnixMillis,
     database::{Connection, query},
+    email::Email,
     error::Failure,
 };
 

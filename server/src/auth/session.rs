@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -16,9 +16,10 @@ use super::Staff;
 use crate::{
     Sandbox,
     clock::UnixMillis,
+    database::versions::Versions,
     database::{Connection, Database, query, query_as},
     error::Failure,
-    versions::Versions,
+    http::accept,
 };
 
 const ISSUER: &str = "mkopo";
@@ -200,13 +201,7 @@ async fn authenticate(
     headers: &HeaderMap,
     versions: Option<Versions>,
 ) -> Result<Arc<Session>, Failure> {
-    let token = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| token.trim())
-        .ok_or(Failure::NoSession)?;
+    let token = accept::bearer(headers).ok_or(Failure::NoSession)?;
     find(sandbox, token, versions.ok_or(Failure::Busy)?).await
 }
 

@@ -5,13 +5,12 @@ use secrecy::SecretString;
 use super::{
     Staff,
     client_address::ClientAddress,
-    email::Email,
     fingerprint::Fingerprints,
     limits::{self, Action, Trier},
     otp::{Attempt, Otp, Purpose},
     session::{self, NewSession},
 };
-use crate::{Sandbox, clock::UnixMillis, database::Connection, error::Failure};
+use crate::{Sandbox, clock::UnixMillis, database::Connection, email::Email, error::Failure};
 
 /// Someone signed in, with the token that proves it.
 pub struct SignedIn {

@@ -1,121 +1,110 @@
-//! The operator's console: what QA and demos need to see and to set, behind a token of its own.
+//! The operator's console: what QA and demos need to see and to set, behind a token of its own. A folder
+//! a noun: its acts, its calls (`api.rs`) and its page (`page.rs`).
 
-pub mod api;
-pub mod clock;
-pub mod data;
+// Who may use the console.
 pub mod door;
-pub mod faults;
-pub mod loans;
-mod pages;
-pub mod staff;
-pub mod traffic;
+// The parts that every page is made of.
+mod view;
 
-use std::{
-    sync::atomic::{AtomicI64, Ordering},
-    time::Duration,
-};
+// The console's first page.
+mod overview;
+// What went out, to read and to empty.
+mod outbox;
+// Approving loans, so that there is something to pay out.
+pub mod loans;
+// What became of the payouts, and the audit.
+mod payouts;
+// How mobile money acts.
+mod scenario;
+// Faults that calls of the API are given on purpose.
+pub mod faults;
+// The latest calls of the API.
+pub mod traffic;
+// Who is on the staff, and ending their sessions.
+pub mod staff;
+// The data as a whole.
+pub mod data;
+// Setting the one clock.
+pub mod clock;
+// Which builds of slices there are and which are live.
+mod slices;
+
+// What the console set, in force in this server.
+pub mod in_force;
+// What every call of the portal's API goes through.
+pub mod api_call;
 
 use axum::{
-    Router,
-    body::{Body, Bytes},
-    extract::{Request, State},
-    middleware::{self, Next},
-    response::{IntoResponse, Response},
+    Router, middleware,
+    routing::{MethodRouter, any, get, post},
 };
-use http_body_util::BodyExt;
-use tokio::sync::Mutex;
 
-use crate::{Sandbox, error::Failure, versions::Versions};
+use self::view::{ROOT, beneath, files, page::Page};
+use crate::{Sandbox, error::Failure, slices::api as slice_calls};
 
-/// Where the calls are that faults can be given, and that traffic tells of. The console is not
-/// among them: it always works.
-const API: &str = "/api/v1";
-
-/// How often is looked for what another server on the same data has set.
-const ROUND: Duration = Duration::from_millis(250);
+/// Where the console's calls are.
+pub const CALLS: &str = "/console/api";
 
 /// Everything under `/console`. Nothing of it is open but what the pages look like: what has no
 /// door of its own is closed too.
 pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
-    let calls = api::routes()
+    Router::new()
+        .nest(ROOT, pages(sandbox).nest("/api", calls(sandbox)))
+        // What the router takes for beside the console: its address with a slash at the end.
+        .route("/console/", beside(sandbox))
+}
+
+fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
+    Router::new()
+        .merge(outbox::api::routes())
+        .merge(scenario::api::routes())
+        .merge(clock::api::routes())
+        .merge(faults::api::routes())
+        .merge(traffic::api::routes())
+        .merge(loans::api::routes())
+        .merge(staff::api::routes())
+        .merge(data::api::routes())
+        .merge(payouts::api::routes())
+        .merge(slice_calls::routes())
+        .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), catch_up_first))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token));
-    let inside = pages::routes(sandbox).nest("/api", calls);
-    Router::new().nest("/console", inside).route("/console/", pages::beside(sandbox))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), in_force::around))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
 }
 
-/// All of `body`; those of the API are in memory already, on both sides of a call.
-async fn whole(body: Body) -> Bytes {
-    body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
+/// Every page, behind the pages' door; only what they look like is open.
+fn pages(sandbox: &Sandbox) -> Router<Sandbox> {
+    Page::ALL
+        .into_iter()
+        .fold(Router::new(), |router, page| router.route(beneath(page.address()), handlers(page)))
+        .route("/sign-out", post(door::page::sign_out))
+        .fallback(async || Failure::NotFound)
+        .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), in_force::around))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::enter))
+        .route("/sign-in", post(door::page::sign_in).fallback(door::page::only_by_form))
+        .layer(middleware::from_fn(door::page::guard))
+        .merge(files::routes())
 }
 
-/// Up to which version what the console set has been taken over by this server.
-#[derive(Debug)]
-pub struct TakenOver {
-    version: AtomicI64,
-    /// Held by the one who reads, so that nothing older takes the place of what is newer.
-    reading: Mutex<()>,
+fn beside(sandbox: &Sandbox) -> MethodRouter<Sandbox> {
+    any(door::page::to_overview)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::enter))
+        .layer(middleware::from_fn(door::page::guard))
 }
 
-impl Default for TakenOver {
-    fn default() -> Self {
-        Self { version: AtomicI64::new(-1), reading: Mutex::default() }
+fn handlers(page: Page) -> MethodRouter<Sandbox> {
+    match page {
+        Page::Overview => get(overview::page::show),
+        Page::Outbox => get(outbox::page::show).post(outbox::page::act),
+        Page::Loans => get(loans::page::show).post(loans::page::act),
+        Page::Payouts => get(payouts::page::show),
+        Page::Scenario => get(scenario::page::show).post(scenario::page::act),
+        Page::Faults => get(faults::page::show).post(faults::page::act),
+        Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Staff => get(staff::page::show).post(staff::page::act),
+        Page::Data => get(data::page::show).post(data::page::act),
+        Page::Clock => get(clock::page::show).post(clock::page::act),
+        Page::Slices => get(slices::page::show).post(slices::page::act),
     }
-}
-
-/// Keeps up with what other servers on the same data set, for as long as it is polled: calls see
-/// it by themselves, what runs beside them does by this.
-pub async fn keep_up(sandbox: Sandbox) {
-    loop {
-        let kept_up =
-            async { take_over_since(&sandbox, sandbox.shared_read.versions().await?.console).await };
-        if let Err(failure) = kept_up.await {
-            tracing::warn!(?failure, "console.not_kept_up");
-        }
-        tokio::time::sleep(ROUND).await;
-    }
-}
-
-/// Has a call see what was set before it came, on whatever server, and gives it the versions of
-/// the store at that moment. Without the store it goes on without: some calls need none.
-async fn catch_up(sandbox: &Sandbox, request: &mut Request) -> Result<(), Failure> {
-    if let Ok(versions) = sandbox.shared_read.versions().await {
-        take_over_since(sandbox, versions.console).await?;
-        request.extensions_mut().insert(versions);
-    }
-    Ok(())
-}
-
-async fn catch_up_first(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
-    match catch_up(&sandbox, &mut request).await {
-        Ok(()) => next.run(request).await,
-        Err(failure) => failure.into_response(),
-    }
-}
-
-async fn take_over_since(sandbox: &Sandbox, version: i64) -> Result<(), Failure> {
-    let is_known = || sandbox.taken_over.version.load(Ordering::Acquire) >= version;
-    if is_known() {
-        return Ok(());
-    }
-    let _alone = sandbox.taken_over.reading.lock().await;
-    if is_known() { Ok(()) } else { read_and_set(sandbox).await }
-}
-
-/// Makes what stands in the database hold here.
-pub async fn take_over(sandbox: &Sandbox) -> Result<(), Failure> {
-    let _alone = sandbox.taken_over.reading.lock().await;
-    read_and_set(sandbox).await
-}
-
-async fn read_and_set(sandbox: &Sandbox) -> Result<(), Failure> {
-    let mut moment = sandbox.database.read().await?.hold_still().await?;
-    let version = Versions::read(&mut moment).await?.console;
-    let (clock, faults) = (clock::stored(&mut moment).await?, faults::all(&mut moment).await?);
-    moment.end().await?;
-    sandbox.clock.set(clock);
-    sandbox.faults.set(faults);
-    sandbox.taken_over.version.store(version, Ordering::Release);
-    Ok(())
 }

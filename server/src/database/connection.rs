@@ -180,13 +180,13 @@ impl Reader {
     ///
     /// # Errors
     /// The engine's.
-    pub async fn hold_still(mut self) -> Result<Moment, sqlx::Error> {
+    pub async fn hold_still(mut self) -> Result<ReadTransaction, sqlx::Error> {
         let begin = match &self.0 {
             Connection::Sqlite(_) => "BEGIN",
             Connection::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
         };
         self.command(begin).await?;
-        Ok(Moment { reader: self, is_over: false })
+        Ok(ReadTransaction { reader: self, is_over: false })
     }
 }
 
@@ -206,12 +206,12 @@ impl DerefMut for Reader {
 
 /// A reader that sees one moment.
 #[derive(Debug)]
-pub struct Moment {
+pub struct ReadTransaction {
     reader: Reader,
     is_over: bool,
 }
 
-impl Moment {
+impl ReadTransaction {
     /// Gives the connection back.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl Moment {
 }
 
 /// Whoever reads by this connection next must not be left in the past.
-impl Drop for Moment {
+impl Drop for ReadTransaction {
     fn drop(&mut self) {
         if !self.is_over {
             self.reader.give_up();
@@ -232,7 +232,7 @@ impl Drop for Moment {
     }
 }
 
-impl Deref for Moment {
+impl Deref for ReadTransaction {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -240,7 +240,7 @@ impl Deref for Moment {
     }
 }
 
-impl DerefMut for Moment {
+impl DerefMut for ReadTransaction {
     fn deref_mut(&mut self) -> &mut Connection {
         &mut self.reader
     }

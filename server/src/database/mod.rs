@@ -4,16 +4,17 @@
 //! and there is a pool of readers. [`connection`] runs the same SQL on both engines.
 
 mod connection;
+mod engine_error;
 mod in_place;
-mod refusal;
+
 pub mod rows;
 pub mod url;
+pub mod versions;
 mod writer;
 
-pub use connection::{Connection, Fetched, Moment, Query, QueryAs, QueryScalar, Reader};
+pub use connection::{Connection, Fetched, Query, QueryAs, QueryScalar, ReadTransaction, Reader};
 pub use connection::{query, query_as, query_scalar};
 pub use in_place::InPlace;
-pub use refusal::is_away;
 pub use writer::TOGETHER_AT_MOST;
 
 use std::{path::Path, time::Duration};
@@ -110,7 +111,7 @@ impl Database {
     pub async fn open_named(url: &DatabaseUrl, setting: &str) -> anyhow::Result<Self> {
         Self::open_at(url)
             .await
-            .map_err(|error| refusal::sentence(error, &format!("the database {url}"), setting))
+            .map_err(|error| engine_error::sentence(error, &format!("the database {url}"), setting))
     }
 
     /// Opens the store in the data folder, making what is not there.
@@ -123,7 +124,11 @@ impl Database {
             format!("can't make the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
         })?;
         Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
-            refusal::sentence(error, &format!("the database in the data folder {name}"), "MKOPO_DATA_DIR")
+            engine_error::sentence(
+                error,
+                &format!("the database in the data folder {name}"),
+                "MKOPO_DATA_DIR",
+            )
         })
     }
 
@@ -169,8 +174,8 @@ impl Database {
             .acquire_timeout(READER_WITHIN)
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
-        let way = writer::Way::Sqlite(Box::new(options));
-        Ok(Self::with(Readers::Sqlite(readers), way, connection.into(), together_at_most))
+        let target = writer::Target::Sqlite(Box::new(options));
+        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), together_at_most))
     }
 
     async fn open_postgres(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
@@ -183,7 +188,7 @@ impl Database {
         {
             // Waits as long as it takes for another server that is bringing the tables up to date.
             let mut connection = reach(&options).await?;
-            refusal::check(&mut connection).await?;
+            engine_error::check(&mut connection).await?;
             POSTGRES_MIGRATIONS.run(&mut connection).await?;
         }
         let options = options
@@ -195,14 +200,19 @@ impl Database {
             .connect_with(options.clone().options([("default_transaction_read_only", "on")]))
             .await?;
         let connection = reach(&options).await?.into();
-        let way = writer::Way::Postgres(Box::new(options));
-        Ok(Self::with(Readers::Postgres(readers), way, connection, TOGETHER_AT_MOST))
+        let target = writer::Target::Postgres(Box::new(options));
+        Ok(Self::with(Readers::Postgres(readers), target, connection, TOGETHER_AT_MOST))
     }
 
-    fn with(readers: Readers, way: writer::Way, connection: Connection, together_at_most: usize) -> Self {
+    fn with(
+        readers: Readers,
+        target: writer::Target,
+        connection: Connection,
+        together_at_most: usize,
+    ) -> Self {
         let (sender, orders) = mpsc::channel(WAITING_AT_MOST);
         let (committed, commits) = watch::channel(());
-        tokio::spawn(Writer::new(way, connection, orders, together_at_most, committed).run());
+        tokio::spawn(Writer::new(target, connection, orders, together_at_most, committed).run());
         Self { readers, writer: sender, commits }
     }
 

@@ -17,7 +17,7 @@ use futures::{FutureExt, future::BoxFuture};
 use sqlx::{ConnectOptions, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Connection, reach, refusal};
+use super::{Connection, engine_error, reach};
 use crate::error::Failure;
 
 /// How many pieces of work one commit takes at most, so that nobody waits for a giant one.
@@ -85,12 +85,12 @@ where
 }
 
 /// How the writer reaches its store, and what it says there besides the statements of its work.
-pub(super) enum Way {
+pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(Box<PgConnectOptions>),
 }
 
-impl Way {
+impl Target {
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(options) => options.connect().await?.into(),
@@ -128,7 +128,7 @@ const NEXT_PIECE: &str = "RELEASE work; SAVEPOINT work";
 const UNDO_PIECE: &str = "ROLLBACK TO work";
 
 pub(super) struct Writer {
-    way: Way,
+    target: Target,
     /// None after a failure that left it unfit.
     connection: Option<Connection>,
     orders: mpsc::Receiver<Order>,
@@ -139,13 +139,13 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(
-        way: Way,
+        target: Target,
         connection: Connection,
         orders: mpsc::Receiver<Order>,
         together_at_most: usize,
         committed: watch::Sender<()>,
     ) -> Self {
-        Self { way, connection: Some(connection), orders, together_at_most, committed, closing: None }
+        Self { target, connection: Some(connection), orders, together_at_most, committed, closing: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -208,13 +208,13 @@ impl Writer {
         loop {
             let mut connection = match self.connection.take() {
                 Some(connection) => connection,
-                None => self.way.connect().await?,
+                None => self.target.connect().await?,
             };
-            let Err(error) = connection.command(self.way.begin()).await else { return Ok(connection) };
+            let Err(error) = connection.command(self.target.begin()).await else { return Ok(connection) };
             if roll_back(&mut connection, &error).await != RolledBack::Failed {
                 self.connection = Some(connection);
             }
-            if begun == BEGUN_AT_MOST || !refusal::may_be_begun_again(&error) {
+            if begun == BEGUN_AT_MOST || !engine_error::may_be_begun_again(&error) {
                 return Err(error);
             }
             tracing::warn!(%error, "beginning a transaction again");
@@ -233,17 +233,17 @@ impl Writer {
             tracing::error!(%error, "writing failed");
             return (Fate::NotDone, roll_back(connection, &error).await != RolledBack::Failed);
         }
-        let Err(error) = connection.command(self.way.commit()).await else {
+        let Err(error) = connection.command(self.target.commit()).await else {
             return (Fate::Kept, true);
         };
         tracing::error!(%error, "commit failed");
-        match (&self.way, roll_back(connection, &error).await) {
+        match (&self.target, roll_back(connection, &error).await) {
             (_, RolledBack::Failed) => (Fate::Unknown, false),
-            (Way::Sqlite(_), RolledBack::Now) => (Fate::NotDone, true),
-            (_, _) if refusal::is_before_commit(&error) => (Fate::NotDone, true),
-            (Way::Sqlite(_), RolledBack::Before) => (Fate::Unknown, true),
+            (Target::Sqlite(_), RolledBack::Now) => (Fate::NotDone, true),
+            (_, _) if engine_error::is_before_commit(&error) => (Fate::NotDone, true),
+            (Target::Sqlite(_), RolledBack::Before) => (Fate::Unknown, true),
             // PostgreSQL rolls back what it has committed, too: it does nothing, and is content.
-            (Way::Postgres(_), _) => (Fate::Unknown, false),
+            (Target::Postgres(_), _) => (Fate::Unknown, false),
         }
     }
 

@@ -9,12 +9,12 @@ use super::{Place, Row};
 use crate::{
     database::{Connection, Database, query_as},
     error::Failure,
-    ready_body::{Digest, ReadyBody, digest},
+    http::ready_body::{Digest, ReadyBody, digest},
 };
 
 /// A list's body as of one version.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptList {
     version: i64,
     rows: Vec<KeptRow>,
     body: Arc<ReadyBody>,
@@ -36,7 +36,7 @@ const CHANGES: &str = "
     FROM version LEFT JOIN loan_change ON loan_change.version > $1
     WHERE name = 'loans'";
 
-impl Kept {
+impl KeptList {
     /// The version it was read at.
     pub fn version(&self) -> i64 {
         self.version
@@ -50,16 +50,16 @@ impl Kept {
     /// Reads the list as it is now; only what changed, when `before` tells of the rest.
     pub async fn renew<R: Row>(database: &Database, before: Option<&Self>) -> Result<Self, Failure> {
         // Version and rows are of the same moment.
-        let mut moment = database.read().await?.hold_still().await?;
-        let changes = Changes::since(&mut moment, before.map_or(i64::MAX, Self::version)).await?;
+        let mut store = database.read().await?.hold_still().await?;
+        let changes = Changes::since(&mut store, before.map_or(i64::MAX, Self::version)).await?;
         let mut writing = Writing::default();
         match before {
             Some(before) if changes.are_all_since(before.version) => {
-                writing.patch::<R>(&mut moment, before, &changes.loans).await?;
+                writing.patch::<R>(&mut store, before, &changes.loans).await?;
             }
-            _ => writing.write_all::<R>(&mut moment).await?,
+            _ => writing.write_all::<R>(&mut store).await?,
         }
-        moment.end().await?;
+        store.end().await?;
         let digest = writing.digest();
         let body = match before {
             // What was compressed before need not be again.
@@ -79,9 +79,9 @@ struct Changes {
 }
 
 impl Changes {
-    async fn since(moment: &mut Connection, since: i64) -> Result<Self, sqlx::Error> {
+    async fn since(store: &mut Connection, since: i64) -> Result<Self, sqlx::Error> {
         let rows: Vec<(i64, Option<i64>, Option<Box<str>>)> =
-            query_as(CHANGES).bind(since).fetch_all(moment).await?;
+            query_as(CHANGES).bind(since).fetch_all(store).await?;
         let &(version, oldest_known, _) = rows.first().ok_or(sqlx::Error::RowNotFound)?;
         Ok(Self { version, oldest_known, loans: rows.into_iter().filter_map(|(_, _, loan)| loan).collect() })
     }
@@ -101,8 +101,8 @@ struct Writing {
 }
 
 impl Writing {
-    async fn write_all<R: Row>(&mut self, moment: &mut Connection) -> Result<(), Failure> {
-        let mut rows = query_as::<R>(R::ALL).fetch(moment);
+    async fn write_all<R: Row>(&mut self, store: &mut Connection) -> Result<(), Failure> {
+        let mut rows = query_as::<R>(R::ALL).fetch(store);
         while let Some(row) = rows.try_next().await? {
             self.write(&row)?;
         }
@@ -112,11 +112,11 @@ impl Writing {
     /// Writes what `before` holds, with the rows of changed loans as they are now.
     async fn patch<R: Row>(
         &mut self,
-        moment: &mut Connection,
-        before: &Kept,
+        store: &mut Connection,
+        before: &KeptList,
         changed: &HashSet<Box<str>>,
     ) -> Result<(), Failure> {
-        let anew: Vec<R> = query_as(R::CHANGED).bind(before.version).fetch_all(moment).await?;
+        let anew: Vec<R> = query_as(R::CHANGED).bind(before.version).fetch_all(store).await?;
         let mut anew = anew.into_iter().peekable();
         self.json.reserve(before.body.plain().len());
         self.rows.reserve(before.rows.len());

@@ -16,12 +16,12 @@ use axum::{http::HeaderMap, response::Response};
 use serde::Serialize;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
-use self::kept::Kept;
+use self::kept::KeptList;
 use crate::{
     clock::UnixMillis,
+    database::versions::Versions,
     database::{Database, Fetched},
     error::Failure,
-    versions::Versions,
 };
 
 /// A row of a list, the way it is sent. Its queries order by place, the latest first.
@@ -55,7 +55,7 @@ pub struct List<R>(Arc<Inner<R>>);
 #[derive(Debug)]
 struct Inner<R> {
     database: Database,
-    kept: watch::Sender<Option<Arc<Kept>>>,
+    kept: watch::Sender<Option<Arc<KeptList>>>,
     /// Held by the one who brings `kept` up to date.
     renewing: Arc<Mutex<()>>,
     rows: std::marker::PhantomData<fn() -> R>,
@@ -97,7 +97,7 @@ impl<R: Row> List<R> {
         }
     }
 
-    async fn kept_since(&self, version: i64) -> Result<Arc<Kept>, Failure> {
+    async fn kept_since(&self, version: i64) -> Result<Arc<KeptList>, Failure> {
         let mut news = self.0.kept.subscribe();
         loop {
             if let Some(kept) = since(version, news.borrow_and_update().as_ref()) {
@@ -119,17 +119,21 @@ impl<R: Row> List<R> {
 }
 
 /// What is kept, when it is of `version` or later.
-fn since(version: i64, kept: Option<&Arc<Kept>>) -> Option<Arc<Kept>> {
+fn since(version: i64, kept: Option<&Arc<KeptList>>) -> Option<Arc<KeptList>> {
     kept.filter(|kept| kept.version() >= version).map(Arc::clone)
 }
 
 impl<R: Row> Inner<R> {
-    async fn renew(self: Arc<Self>, version: i64, _alone: OwnedMutexGuard<()>) -> Result<Arc<Kept>, Failure> {
+    async fn renew(
+        self: Arc<Self>,
+        version: i64,
+        _alone: OwnedMutexGuard<()>,
+    ) -> Result<Arc<KeptList>, Failure> {
         let before = self.kept.borrow().clone();
         if let Some(kept) = since(version, before.as_ref()) {
             return Ok(kept);
         }
-        let kept = Arc::new(Kept::renew::<R>(&self.database, before.as_deref()).await?);
+        let kept = Arc::new(KeptList::renew::<R>(&self.database, before.as_deref()).await?);
         self.kept.send_replace(Some(Arc::clone(&kept)));
         Ok(kept)
     }

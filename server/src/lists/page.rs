@@ -14,7 +14,7 @@ use crate::{
     clock::UnixMillis,
     database::{Database, query_as},
     error::Failure,
-    ready_body::{ReadyBody, digest},
+    http::ready_body::{ReadyBody, digest},
 };
 
 /// What a call asks of a list.
@@ -26,7 +26,7 @@ pub struct PageQuery {
 
 /// The page that is wanted.
 #[derive(Debug)]
-pub struct Page {
+pub struct WantedPage {
     limit: u32,
     after: Place,
 }
@@ -43,7 +43,7 @@ impl PageQuery {
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
-    pub fn wanted(&self) -> Result<Option<Page>, Failure> {
+    pub fn wanted(&self) -> Result<Option<WantedPage>, Failure> {
         let Some(limit) = self.limit else {
             return match self.cursor {
                 Some(_) => Err(Failure::BadParameter("cursor needs limit beside it".to_owned())),
@@ -59,7 +59,7 @@ impl PageQuery {
                 .ok_or_else(|| Failure::BadParameter("cursor is not one that a Link gave".to_owned()))?,
             None => Place { at: UnixMillis(i64::MAX), id: "".into() },
         };
-        Ok(Some(Page { limit, after }))
+        Ok(Some(WantedPage { limit, after }))
     }
 }
 
@@ -76,7 +76,10 @@ impl Place {
 }
 
 /// The rows of one page, and the cursor of the next if there is one.
-pub async fn read<R: Row>(database: &Database, page: &Page) -> Result<(Vec<R>, Option<String>), Failure> {
+pub async fn read<R: Row>(
+    database: &Database,
+    page: &WantedPage,
+) -> Result<(Vec<R>, Option<String>), Failure> {
     let mut reader = database.read().await?;
     let limit = page.limit as usize;
     let mut rows: Vec<R> = query_as(R::PAGE)
@@ -96,7 +99,7 @@ pub async fn read<R: Row>(database: &Database, page: &Page) -> Result<(Vec<R>, O
 pub async fn answer<R: Row>(
     database: &Database,
     path: &str,
-    page: &Page,
+    page: &WantedPage,
     asked: &HeaderMap,
 ) -> Result<Response, Failure> {
     let (rows, next) = read::<R>(database, page).await?;

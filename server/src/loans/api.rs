@@ -2,7 +2,7 @@
 
 use axum::{Router, extract::State, http::HeaderMap, response::Response, routing::get};
 
-use crate::{Sandbox, edge::Query, error::Failure, lists::PageQuery, versions::Versions};
+use crate::{Sandbox, database::versions::Versions, error::Failure, http::extract::Query, lists::PageQuery};
 
 /// The calls about loans; all need a session.
 pub fn signed_in() -> Router<Sandbox> {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     DAILY_LIMIT, Outcome, Refusal,
     receipt::receipt,
-    scenario::{Act, decide},
+    scenario::{Behaviour, decide},
 };
 use crate::{
     clock::{Clock, UnixMillis},
@@ -89,11 +89,11 @@ const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE ac
 /// A request that was taken in, and how its answer travels.
 struct Entered {
     answer: Answer,
-    way: Way,
+    route: AnswerRoute,
     result_at: UnixMillis,
 }
 
-enum Way {
+enum AnswerRoute {
     Answered,
     Lost,
     DeliveredToo,
@@ -125,11 +125,11 @@ impl MobileMoney {
         // Where the request itself was lost, there is nobody to answer it.
         let Some(entered) = entered else { return pending().await };
         self.clock.sleep(entered.result_at.since(self.clock.now())).await;
-        match entered.way {
-            Way::Answered => {}
-            Way::Lost => pending().await,
-            Way::DeliveredToo => _ = self.deliver(&originator_id, &entered.answer),
-            Way::DeliveredFirst => _ = self.deliver(&originator_id, &entered.answer).await,
+        match entered.route {
+            AnswerRoute::Answered => {}
+            AnswerRoute::Lost => pending().await,
+            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &entered.answer),
+            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &entered.answer).await,
         }
         Ok(entered.answer)
     }
@@ -154,34 +154,38 @@ async fn enter(
     randomness: &Randomness,
 ) -> Result<Option<Entered>, Failure> {
     let now = clock.now();
-    let at_once = |answer| Some(Entered { answer, way: Way::Answered, result_at: now });
+    let at_once = |answer| Some(Entered { answer, route: AnswerRoute::Answered, result_at: now });
     if now >= payment.expires_at {
         return Ok(at_once(Answer::Expired));
     }
     if is_there(connection, IS_KNOWN, &payment.originator_id).await? {
         return Ok(at_once(Answer::DuplicateOriginator));
     }
-    let act = decide(connection, payment).await?;
-    if act.outcome == Outcome::LostUnpaid {
+    let behaviour = decide(connection, payment).await?;
+    if behaviour.outcome == Outcome::LostUnpaid {
         return Ok(None);
     }
-    if let Some(refusal) = refusal(connection, payment, &act, now).await? {
-        let result_at = now.plus(act.latency);
+    if let Some(refusal) = refusal(connection, payment, &behaviour, now).await? {
+        let result_at = now.plus(behaviour.latency);
         write_down(connection, payment, Err(refusal), now, result_at).await?;
-        return Ok(Some(Entered { answer: Answer::Refused(refusal), way: Way::Answered, result_at }));
+        return Ok(Some(Entered {
+            answer: Answer::Refused(refusal),
+            route: AnswerRoute::Answered,
+            result_at,
+        }));
     }
-    let slow = if act.outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
-    let result_at = now.plus(act.latency + slow);
+    let slow = if behaviour.outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
+    let result_at = now.plus(behaviour.latency + slow);
     let receipt = unused_receipt(connection, now, randomness).await?;
     write_down(connection, payment, Ok(&receipt), now, result_at).await?;
     query(SPEND).bind(payment.amount).execute(connection).await?;
-    let way = match act.outcome {
-        Outcome::PaidAnswerLost => Way::Lost,
-        Outcome::ResultTwice => Way::DeliveredToo,
-        Outcome::ResultBeforeAnswer => Way::DeliveredFirst,
-        Outcome::Success | Outcome::Slow | Outcome::LostUnpaid | Outcome::Refused(_) => Way::Answered,
+    let route = match behaviour.outcome {
+        Outcome::PaidAnswerLost => AnswerRoute::Lost,
+        Outcome::ResultTwice => AnswerRoute::DeliveredToo,
+        Outcome::ResultBeforeAnswer => AnswerRoute::DeliveredFirst,
+        Outcome::Success | Outcome::Slow | Outcome::LostUnpaid | Outcome::Refused(_) => AnswerRoute::Answered,
     };
-    Ok(Some(Entered { answer: Answer::Paid { receipt }, way, result_at }))
+    Ok(Some(Entered { answer: Answer::Paid { receipt }, route, result_at }))
 }
 
 async fn write_down(
@@ -226,13 +230,13 @@ async fn unused_receipt(
 async fn refusal(
     connection: &mut Connection,
     payment: &Payment,
-    act: &Act,
+    behaviour: &Behaviour,
     now: UnixMillis,
 ) -> Result<Option<Refusal>, Failure> {
-    if let Outcome::Refused(refusal) = act.outcome {
+    if let Outcome::Refused(refusal) = behaviour.outcome {
         return Ok(Some(refusal));
     }
-    if act.whatever_else_is_set {
+    if behaviour.whatever_else_is_set {
         return Ok(None);
     }
     let received: i64 = query_scalar(RECEIVED_SINCE)

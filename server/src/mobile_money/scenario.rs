@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
@@ -133,7 +134,7 @@ fn stored(name: &str) -> Result<Outcome, Failure> {
 }
 
 /// What the simulation does with one payment.
-pub(super) struct Act {
+pub(super) struct Behaviour {
     pub outcome: Outcome,
     /// A magic number chose it, so that limits and float don't count.
     pub whatever_else_is_set: bool,
@@ -141,16 +142,16 @@ pub(super) struct Act {
 }
 
 /// What becomes of `payment`: as its magic number says, else as the next in line, else as set.
-pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Act, Failure> {
+pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Behaviour, Failure> {
     let (default, latency_ms, seed, drawn): (String, i64, i64, i64) =
         query_as(DRAW).fetch_one(&mut *connection).await?;
     let latency = latency(latency_ms, seed, drawn);
     if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
-        return Ok(Act { outcome, whatever_else_is_set: true, latency });
+        return Ok(Behaviour { outcome, whatever_else_is_set: true, latency });
     }
     let next: Option<String> = query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
     let outcome = stored(&next.unwrap_or(default))?;
-    Ok(Act { outcome, whatever_else_is_set: false, latency })
+    Ok(Behaviour { outcome, whatever_else_is_set: false, latency })
 }
 
 /// The time of the `drawn`th answer: log-normal, as answers of services are: half of them within
@@ -159,9 +160,7 @@ fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
     const SPREAD: f64 = 0.45;
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());
-    // Box and Muller's way from two even numbers to one of the bell curve.
-    let (a, b): (f64, f64) = (1.0 - rng.random::<f64>(), rng.random());
-    let bell = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
+    let bell: f64 = rng.sample(StandardNormal);
     let median = Duration::from_millis(median_ms.unsigned_abs());
     median.mul_f64((SPREAD * bell).exp())
 }

@@ -17,9 +17,9 @@ use lettre::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    config::Settings,
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
+    settings::Settings,
 };
 
 /// How long one attempt may take.

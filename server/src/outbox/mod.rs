@@ -7,9 +7,9 @@ pub use deliver::keep_delivering;
 pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
 
 use crate::{
-    auth::email::Email,
     clock::UnixMillis,
     database::{Connection, query, query_as, query_scalar},
+    email::Email,
     phone::Msisdn,
     randomness::Randomness,
 };

@@ -11,22 +11,22 @@ use axum::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Call, DisbursementRequest, IdempotencyKey, Reply};
+use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Reply};
 use crate::{
     Sandbox,
     auth::session::Session,
-    edge::{self, Json, Path, Query},
-    error::{Failure, Form},
+    database::versions::Versions,
+    error::{Failure, FailureFormat},
+    http::{
+        edge,
+        extract::{Json, Path, Query},
+    },
     lists::PageQuery,
     phone::Msisdn,
-    versions::Versions,
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-
-/// The largest integer that JSON carries between all programs.
-const LARGEST: i64 = 9_007_199_254_740_991;
 
 /// The calls about payouts; all need a session.
 pub fn signed_in() -> Router<Sandbox> {
@@ -55,7 +55,7 @@ impl WireRequest {
         let request = Self::deserialize(body).map_err(|error| Failure::InvalidRequest(error.to_string()))?;
         let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
         match &request.agent_id {
-            AgentId::Number(number) if !(0..=LARGEST).contains(number) => {
+            AgentId::Number(number) if !(0..=super::LARGEST_INTEGER).contains(number) => {
                 return wrong("agent_id must be between 0 and 2^53 - 1");
             }
             AgentId::Text(text) if text.chars().count() > 64 => {
@@ -63,7 +63,7 @@ impl WireRequest {
             }
             AgentId::Number(_) | AgentId::Text(_) => {}
         }
-        if !(1..=LARGEST).contains(&request.amount) {
+        if !(1..=super::LARGEST_INTEGER).contains(&request.amount) {
             return wrong("amount must be between 1 and 2^53 - 1");
         }
         if !(1..=32).contains(&request.phone_number.chars().count()) {
@@ -76,7 +76,7 @@ impl WireRequest {
 async fn disburse(
     State(sandbox): State<Sandbox>,
     session: Session,
-    form: Form,
+    form: FailureFormat,
     Path(loan_id): Path<String>,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -86,7 +86,7 @@ async fn disburse(
     }
     let key = idempotency_key(&headers)?;
     let wire = WireRequest::read(&body)?;
-    let call = key.map(|key| Call::new(session.staff.staff_id.clone(), key, &loan_id, &body));
+    let call = key.map(|key| KeyedCall::new(session.staff.staff_id.clone(), key, &loan_id, &body));
     let request = DisbursementRequest {
         loan_id,
         agent_id: match wire.agent_id {

@@ -4,7 +4,7 @@
 //! whatever happens between the three steps, the payout is known and its loan can't be paid again.
 
 use super::{
-    Call, FIRST_CHECK, PATIENCE, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency, records,
+    FIRST_CHECK, KeyedCall, PATIENCE, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency, records,
     settle::{Settled, Verdict, settle},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     auth::Staff,
     clock::UnixMillis,
     database::{Connection, query, query_as},
-    error::{Failure, Form},
+    error::{Failure, FailureFormat},
     loans::LoanStatus,
     mobile_money::Payment,
     phone::Msisdn,
@@ -44,8 +44,8 @@ pub async fn disburse(
     sandbox: &Sandbox,
     staff: &Staff,
     request: DisbursementRequest,
-    call: Option<Call>,
-    form: Form,
+    call: Option<KeyedCall>,
+    form: FailureFormat,
 ) -> Result<Reply, Failure> {
     let now = sandbox.clock.now();
     let claim = Claim {
@@ -75,7 +75,10 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
         // Somebody who does not write as servers do was faster.
         Err(failure) if failure.is_unique_violation() => {
             let live = records::live_record(&mut *sandbox.database.read().await?, &loan_id).await?;
-            return Err(live.map_or(failure, in_the_way));
+            return Err(match live {
+                Some(record) => in_the_way(&record)?,
+                None => failure,
+            });
         }
         claimed => claimed?,
     };
@@ -131,8 +134,8 @@ struct Claim {
     transaction_id: String,
     staff_id: String,
     request: DisbursementRequest,
-    call: Option<Call>,
-    form: Form,
+    call: Option<KeyedCall>,
+    form: FailureFormat,
     now: UnixMillis,
 }
 
@@ -144,11 +147,11 @@ enum Claimed {
 }
 
 /// What a loan that has this live payout is refused with.
-fn in_the_way(record: Record) -> Failure {
-    match record.status {
-        PayoutStatus::Completed => Failure::AlreadyDisbursed(Box::new(record)),
-        PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(Box::new(record)),
-    }
+fn in_the_way(record: &Record) -> Result<Failure, Failure> {
+    Ok(match record.status {
+        PayoutStatus::Completed => Failure::AlreadyDisbursed(record.to_json()?),
+        PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(record.to_json()?),
+    })
 }
 
 const LOAN: &str = "
@@ -165,13 +168,13 @@ const CLAIM: &str = "
 impl Claim {
     async fn enter(self, connection: &mut Connection) -> Result<Claimed, Failure> {
         let Some(call) = &self.call else {
-            let phone_number = self.may_be_paid(connection).await?;
+            let phone_number = self.payable_phone(connection).await?;
             return self.claim(connection, phone_number).await;
         };
         if let Some(reply) = idempotency::enter(connection, call, &self.form, self.now).await? {
             return Ok(Claimed::Answered(reply));
         }
-        match self.may_be_paid(connection).await {
+        match self.payable_phone(connection).await {
             Ok(phone_number) => {
                 let claimed = self.claim(connection, phone_number).await?;
                 idempotency::started(connection, call, &self.payout_id).await?;
@@ -187,7 +190,7 @@ impl Claim {
     }
 
     /// The customer's phone, when the loan may be paid to it.
-    async fn may_be_paid(&self, connection: &mut Connection) -> Result<Msisdn, Failure> {
+    async fn payable_phone(&self, connection: &mut Connection) -> Result<Msisdn, Failure> {
         let loan_id = &self.request.loan_id;
         let (status, amount, phone_number): (LoanStatus, i64, Msisdn) = query_as(LOAN)
             .bind(loan_id)
@@ -195,7 +198,7 @@ impl Claim {
             .await?
             .ok_or_else(|| Failure::LoanNotFound(loan_id.clone()))?;
         if let Some(record) = records::live_record(connection, loan_id).await? {
-            return Err(in_the_way(record));
+            return Err(in_the_way(&record)?);
         }
         if status != LoanStatus::Approved {
             return Err(Failure::NotApproved);

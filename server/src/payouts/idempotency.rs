@@ -20,7 +20,7 @@ use super::{PATIENCE, PayoutStatus, Record, Reply, records};
 use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as},
-    error::{Failure, Form},
+    error::{Failure, FailureFormat},
 };
 
 /// How long a key is kept.
@@ -45,18 +45,17 @@ impl IdempotencyKey {
 
 /// A call that came with a key.
 #[derive(Clone, Debug)]
-pub struct Call {
+pub struct KeyedCall {
     staff_id: String,
     key: IdempotencyKey,
     fingerprint: String,
 }
 
-impl Call {
+impl KeyedCall {
     /// The call of a user to pay `loan_id` out. Its body counts as JSON: spaces and the order of
     /// fields make no difference.
     pub fn new(staff_id: String, key: IdempotencyKey, loan_id: &str, body: &Value) -> Self {
-        let digest = Sha256::digest(format!("{loan_id}\n{body}"));
-        let fingerprint = digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+        let fingerprint = hex::encode(Sha256::digest(format!("{loan_id}\n{body}")));
         Self { staff_id, key, fingerprint }
     }
 }
@@ -93,7 +92,7 @@ pub(super) fn is_kept(refusal: &Failure) -> bool {
 }
 
 #[derive(sqlx::FromRow)]
-struct Kept {
+struct KeptAnswer {
     fingerprint: String,
     payout_id: Option<String>,
     request_id: String,
@@ -111,8 +110,8 @@ struct Kept {
 /// first call still runs.
 pub(super) async fn enter(
     connection: &mut Connection,
-    call: &Call,
-    form: &Form,
+    call: &KeyedCall,
+    form: &FailureFormat,
     now: UnixMillis,
 ) -> Result<Option<Reply>, Failure> {
     query(FORGET_OLD)
@@ -133,7 +132,7 @@ pub(super) async fn enter(
     if entered == 1 {
         return Ok(None);
     }
-    let kept: Kept =
+    let kept: KeptAnswer =
         query_as(FIND).bind(&call.staff_id).bind(&call.key.0).fetch_one(&mut *connection).await?;
     if kept.fingerprint != call.fingerprint {
         return Err(Failure::IdempotencyKeyReused);
@@ -151,7 +150,7 @@ pub(super) async fn enter(
     Ok(answer(connection, record).await?.map(Reply::again))
 }
 
-impl Kept {
+impl KeptAnswer {
     fn reply(self) -> Result<Reply, Failure> {
         let status = self.status.and_then(|status| u16::try_from(status).ok());
         let (Some(status), Some(body)) = (status, self.body) else {
@@ -170,7 +169,7 @@ impl Reply {
 /// Notes the payout that the call started.
 pub(super) async fn started(
     connection: &mut Connection,
-    call: &Call,
+    call: &KeyedCall,
     payout_id: &str,
 ) -> Result<(), sqlx::Error> {
     query(STARTED).bind(&call.staff_id).bind(&call.key.0).bind(payout_id).execute(connection).await?;
@@ -180,7 +179,7 @@ pub(super) async fn started(
 /// Keeps the refusal of a call that started no payout.
 pub(super) async fn refused(
     connection: &mut Connection,
-    call: &Call,
+    call: &KeyedCall,
     reply: &Reply,
 ) -> Result<(), sqlx::Error> {
     query(REFUSED)
@@ -205,12 +204,13 @@ const ANSWER: &str = "
 /// forgotten.
 pub(super) async fn answer(connection: &mut Connection, record: Record) -> Result<Option<Reply>, Failure> {
     let payout_id = record.id.clone();
-    let kept: Option<Kept> = query_as(OF_PAYOUT).bind(&payout_id).fetch_optional(&mut *connection).await?;
+    let kept: Option<KeptAnswer> =
+        query_as(OF_PAYOUT).bind(&payout_id).fetch_optional(&mut *connection).await?;
     let Some(kept) = kept else { return Ok(None) };
     if kept.status.is_some() {
         return Ok(Some(Reply { replayed: false, ..kept.reply()? }));
     }
-    let form = Form { request_id: kept.request_id.into(), problem: kept.problem };
+    let form = FailureFormat { request_id: kept.request_id.into(), problem: kept.problem };
     let reply = Reply::of(record, &form)?;
     query(ANSWER)
         .bind(&payout_id)
@@ -258,7 +258,7 @@ mod tests {
     fn a_body_is_the_same_however_its_json_is_written() {
         let call = |body: &str| {
             let key = IdempotencyKey::parse("k").unwrap();
-            Call::new("s".to_owned(), key, "LN-1", &serde_json::from_str(body).unwrap()).fingerprint
+            KeyedCall::new("s".to_owned(), key, "LN-1", &serde_json::from_str(body).unwrap()).fingerprint
         };
         assert_eq!(call(r#"{"agent_id":1,"amount":2}"#), call("{ \"amount\": 2,\n\"agent_id\": 1 }"));
         assert_ne!(call(r#"{"agent_id":1,"amount":2}"#), call(r#"{"agent_id":"1","amount":2}"#));

@@ -12,7 +12,7 @@ mod settle;
 
 pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
-pub use idempotency::{Call, IdempotencyKey};
+pub use idempotency::{IdempotencyKey, KeyedCall};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_settling, reconcile};
 pub use records::Record;
@@ -34,6 +34,9 @@ pub enum PayoutStatus {
     /// No money went out.
     Failed,
 }
+
+/// The largest integer that JSON carries between all programs (RFC 8259, 6).
+pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 
 /// How long an answer waits for mobile money. Callers give up after 10 s; they shall hear
 /// 'accepted' before that.

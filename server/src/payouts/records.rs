@@ -1,6 +1,7 @@
 //! What history shows of every payout.
 
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::PayoutStatus;
 use crate::{
@@ -39,6 +40,13 @@ pub struct Record {
     /// Mobile money's code of a failed payout; not part of a record on the wire.
     #[serde(skip)]
     pub result_code: Option<String>,
+}
+
+impl Record {
+    /// As it stands in an answer.
+    pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
+        to_raw_value(self).map_err(|error| Failure::Internal(error.to_string()))
+    }
 }
 
 /// The rows of [`Record`], to which a query adds its own end.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{PayoutStatus, Record};
 use crate::{
     clock::UnixMillis,
-    error::{Failure, Form},
+    error::{Failure, FailureFormat},
     loans::{DisbursementStatus, LoanStatus},
 };
 
@@ -37,13 +37,13 @@ struct Disbursement {
 
 impl Reply {
     /// The answer that a payout gives: settled, accepted, or refused by mobile money.
-    pub(super) fn of(record: Record, form: &Form) -> Result<Self, Failure> {
+    pub(super) fn of(record: Record, form: &FailureFormat) -> Result<Self, Failure> {
         let disbursement = match record.status {
             PayoutStatus::Failed => {
                 let refused = Failure::MobileMoneyRefused {
                     result_code: record.result_code.clone(),
                     text: record.error_message.clone().unwrap_or_default(),
-                    record: Box::new(record),
+                    record: record.to_json()?,
                 };
                 return Self::refusal(refused, form);
             }
@@ -69,7 +69,7 @@ impl Reply {
     }
 
     /// `failure` as its caller hears it.
-    pub(super) fn refusal(failure: Failure, form: &Form) -> Result<Self, Failure> {
+    pub(super) fn refusal(failure: Failure, form: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
         let body = String::from_utf8(failure.body().to_json(&form.request_id, form.problem))
             .map_err(|error| Failure::Internal(error.to_string()))?;

@@ -2,7 +2,9 @@
 
 use semver::Version;
 
-use super::{Bundled, Mark, SliceBuilds, SliceName, build::fits, hold, one, set_live, trail, trail::Act};
+use super::{
+    Bundled, Mark, SliceBuilds, SliceName, build::fits, hold, one, set_live, trail, trail::SliceAction,
+};
 use crate::{
     database::{Connection, Database},
     error::Failure,
@@ -21,7 +23,7 @@ pub async fn activate(
     version: Version,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, Act::Activated, |_| Ok(version)).await
+    change(database, bundled, name, mark, SliceAction::Activated, |_| Ok(version)).await
 }
 
 /// Makes the build live that was before. What was live is left behind: a further roll-back goes to
@@ -35,7 +37,7 @@ pub async fn roll_back(
     name: SliceName,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, Act::RolledBack, |slice| {
+    change(database, bundled, name, mark, SliceAction::RolledBack, |slice| {
         slice.previous.clone().ok_or(Failure::NoPreviousBuild)
     })
     .await
@@ -46,7 +48,7 @@ async fn change(
     bundled: &Bundled,
     name: SliceName,
     mark: Mark,
-    act: Act,
+    act: SliceAction,
     choose: impl FnOnce(&SliceBuilds) -> Result<Version, Failure> + Send + 'static,
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
@@ -68,7 +70,7 @@ async fn change(
                     return Ok(before);
                 }
                 let left = before.live.as_ref();
-                let previous = if act == Act::RolledBack { None } else { left };
+                let previous = if act == SliceAction::RolledBack { None } else { left };
                 set_live(connection, &name, &version, previous).await?;
                 trail::add(connection, mark, act, &name, &version, left).await?;
                 one(connection, &bundled, &name).await

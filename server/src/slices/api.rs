@@ -4,7 +4,7 @@ use axum::{
     Json as Answer, Router,
     body::Bytes,
     extract::{Request, State},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode},
     response::Response,
     routing::{get, post},
 };
@@ -16,26 +16,29 @@ use serde_json::{Map, Value, json};
 use super::{Build, Bundled, Mark, Shell, SliceBuilds, SliceEvent, SliceName, archive};
 use crate::{
     Sandbox,
-    edge::{Json, Path, Query},
     error::Failure,
-    ready_body::{ReadyBody, digest},
+    http::{
+        accept,
+        extract::{Json, Path, Query},
+        ready_body::{ReadyBody, digest},
+    },
 };
 
-/// The console's path for builds.
-const BUILDS: &str = "/console/api/slices";
+/// Under the console's API, where builds go.
+const BUILDS: &str = "/slices";
 
 /// Under the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
-        .route("/slices", get(list).post(publish))
+        .route(BUILDS, get(list).post(publish))
         .route("/slices/{name}/activate", post(activate))
         .route("/slices/{name}/rollback", post(roll_back))
 }
 
-/// Whether a request brings a build: its body is larger than others may be, and is read by its
-/// call, once it is known who sends it.
-pub fn brings_build<B>(request: &axum::http::Request<B>) -> bool {
-    request.method() == Method::POST && request.uri().path() == BUILDS
+/// Whether a call under the console's API takes a build: its body is larger than others may be, and
+/// is read by the call, once it is known who sends it.
+pub fn takes_build(method: &Method, call: &str) -> bool {
+    method == Method::POST && call == BUILDS
 }
 
 #[derive(Serialize)]
@@ -77,8 +80,7 @@ async fn publish(
 }
 
 async fn archive_of(request: Request) -> Result<Bytes, Failure> {
-    let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if !content_type.is_some_and(|given| given.trim().eq_ignore_ascii_case("application/octet-stream")) {
+    if !accept::is_of_type(request.headers(), "application/octet-stream") {
         return Err(Failure::NoArchive);
     }
     match Limited::new(request.into_body(), archive::AT_MOST).collect().await {

@@ -1,6 +1,6 @@
 //! A build of a slice: a folder of files, whose manifest says what it is.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use semver::Version;
@@ -249,8 +249,5 @@ fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
             all.update(part);
         }
     }
-    all.finalize().iter().fold(String::new(), |mut hex, byte| {
-        _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex::encode(all.finalize())
 }

@@ -17,8 +17,8 @@ use super::SliceName;
 use crate::{
     Sandbox,
     database::{Connection, query_as},
-    edge,
     error::Failure,
+    http::accept,
 };
 
 /// How many bytes of files are kept in memory; the builds that are live take a few hundred KB.
@@ -26,10 +26,10 @@ const KEPT_AT_MOST: usize = 16 * 1024 * 1024;
 
 /// The files that were asked for. They never change, so that they are read once.
 #[derive(Debug, Default)]
-pub struct KeptFiles(Mutex<Kept>);
+pub struct KeptFiles(Mutex<FileCache>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct FileCache {
     files: HashMap<String, Arc<File>>,
     size: usize,
 }
@@ -46,7 +46,7 @@ impl KeptFiles {
             return;
         }
         if kept.size + size > KEPT_AT_MOST {
-            *kept = Kept::default();
+            *kept = FileCache::default();
         }
         if kept.files.insert(path.to_owned(), Arc::clone(file)).is_none() {
             kept.size += size;
@@ -88,8 +88,8 @@ impl File {
 }
 
 fn accepts(asked: &HeaderMap, encoding: &str) -> bool {
-    edge::listed(asked, header::ACCEPT_ENCODING).any(|item| {
-        let (name, thousandths) = edge::quality(item);
+    accept::listed(asked, header::ACCEPT_ENCODING).any(|item| {
+        let (name, thousandths) = accept::quality(item);
         name.eq_ignore_ascii_case(encoding) && thousandths > 0
     })
 }

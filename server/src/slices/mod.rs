@@ -22,7 +22,7 @@ pub use self::{
     build::{Build, SliceName},
     bundled::{Bundled, Shell},
     publish::publish,
-    trail::{Act, Mark, SliceEvent, trail},
+    trail::{Mark, SliceAction, SliceEvent, trail},
 };
 use crate::{
     clock::UnixMillis,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write};
 
-use super::{Build, Bundled, Mark, Origin, SliceBuilds, hold, one, set_live, trail, trail::Act};
+use super::{Build, Bundled, Mark, Origin, SliceBuilds, hold, one, set_live, trail, trail::SliceAction};
 use crate::{
     database::{Connection, Database, query},
     error::Failure,
@@ -77,7 +77,7 @@ pub async fn publish(
                 if !is_held {
                     set_live(connection, &name, &version, live_before).await?;
                 }
-                let act = if is_held { Act::Held } else { Act::Published };
+                let act = if is_held { SliceAction::Held } else { SliceAction::Published };
                 trail::add(connection, mark, act, &name, &version, live_before).await?;
                 Ok((one(connection, &bundled, &name).await?, true))
             })

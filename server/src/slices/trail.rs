@@ -44,7 +44,7 @@ impl Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[serde(rename_all = "snake_case")]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
-pub enum Act {
+pub enum SliceAction {
     /// A build came, and went live.
     Published,
     /// A build came, and was left for later.
@@ -67,7 +67,7 @@ pub struct SliceEvent {
     #[sqlx(rename = "done_by")]
     pub by: String,
     /// What was done.
-    pub act: Act,
+    pub act: SliceAction,
     /// To which slice.
     pub name: String,
     /// The version that came, or went live.
@@ -95,7 +95,7 @@ const ADD: &str = "
 pub(super) async fn add(
     connection: &mut Connection,
     mark: Mark,
-    act: Act,
+    act: SliceAction,
     name: &SliceName,
     version: &Version,
     live_before: Option<&Version>,

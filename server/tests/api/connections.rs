@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mkopo::serve::{self, Limits};
+use mkopo::http::connections::{self, Limits};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -25,7 +25,7 @@ async fn served(limits: Limits) -> Served {
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let router = mkopo::router(app.sandbox.clone());
-    let serving = tokio::spawn(serve::serve(listener, router, limits, async { _ = stopped.await }));
+    let serving = tokio::spawn(connections::serve(listener, router, limits, async { _ = stopped.await }));
     Served { app, address, stop, serving }
 }
 

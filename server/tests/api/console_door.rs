@@ -6,8 +6,8 @@ use insta::assert_json_snapshot;
 use mkopo::{
     Sandbox,
     clock::Clock,
-    config::{DatabaseSettings, Settings},
     randomness::Randomness,
+    settings::{DatabaseSettings, Settings},
 };
 
 use crate::test_app::{CONSOLE_TOKEN, NOON, TestApp, request, settings};

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::serve::{self, Limits};
+use mkopo::http::connections::{self, Limits};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -29,7 +29,7 @@ async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result
     let router = mkopo::router(app.sandbox.clone());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving =
-        tokio::spawn(serve::serve(listener, router, Limits::default(), async { _ = stopped.await }));
+        tokio::spawn(connections::serve(listener, router, Limits::default(), async { _ = stopped.await }));
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();

@@ -118,14 +118,14 @@ async fn what_can_not_be_asked_of_the_outbox_is_said() {
         "The longest wait is 25s."
       ],
       [
-        422,
-        "invalid_request",
-        "Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
+        400,
+        "bad_parameter",
+        "This call can't be answered: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
       ],
       [
-        422,
-        "invalid_request",
-        "Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
+        400,
+        "bad_parameter",
+        "This call can't be answered: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
       ]
     ]
     "#);

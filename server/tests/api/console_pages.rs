@@ -8,9 +8,9 @@ use axum::{
 };
 use mkopo::{
     Sandbox,
-    config::Settings,
     mobile_money::{Outcome, Refusal},
     randomness::Randomness,
+    settings::Settings,
 };
 use serde_json::json;
 

@@ -229,7 +229,7 @@ fn what_is_no_origin_is_not_taken_for_one() {
         ["*", "portal.example.com", "https://portal.example.com/path", "ftp://x", "https://x?y", "https://"]
     {
         let line = ["mkopo", "serve", "--allowed-origins", wrong];
-        let error = mkopo::config::CommandLine::try_parse_from(line).unwrap_err().to_string();
+        let error = mkopo::commands::CommandLine::try_parse_from(line).unwrap_err().to_string();
         assert!(error.contains("--allowed-origins"), "{error}");
     }
 }

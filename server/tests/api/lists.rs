@@ -7,11 +7,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt;
 use mkopo::{
     Sandbox,
+    database::versions::Versions,
     database::{Connection, Database},
     lists::{List, PageQuery, Row},
     loans::PendingLoan,
     payouts::Record,
-    versions::Versions,
 };
 use proptest::prelude::*;
 use serde_json::Value;

@@ -13,12 +13,13 @@ use http_body_util::BodyExt;
 use mkopo::{
     Sandbox,
     clock::{Clock, UnixMillis},
-    config::{Command, CommandLine, DatabaseSettings, Settings},
+    commands::{Command, CommandLine},
     database::{Connection, query, query_as, query_scalar},
     demo,
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
     randomness::Randomness,
+    settings::{DatabaseSettings, Settings},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -18,12 +18,12 @@ use std::{
 use mkopo::{
     Sandbox,
     clock::Clock,
-    config::{DatabaseSettings, Settings},
     database::Connection,
     demo,
     mobile_money::ScenarioChange,
     payouts,
     randomness::Randomness,
+    settings::{DatabaseSettings, Settings},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mkopo::config::{DatabaseSettings, Settings};
+use mkopo::settings::{DatabaseSettings, Settings};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};

@@ -4,7 +4,7 @@ use anyhow::{anyhow, ensure};
 
 use super::{ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use crate::{
-    database::{Connection, Database, Moment, query, query_scalar, rows},
+    database::{Connection, Database, ReadTransaction, query, query_scalar, rows},
     error::Failure,
     payouts,
 };
@@ -37,7 +37,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
     })
 }
 
-async fn copy_all(mut from: Moment, to: &mut Connection) -> Result<Copied, Failure> {
+async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copied, Failure> {
     let mut copied = Copied { tables: 0, rows: 0 };
     for table in &ONE_ROW_TABLES {
         query(table.empty).execute(to).await?;

@@ -1,7 +1,9 @@
 //! The data as a whole: back to the demo data, kept under a name and put back, or copied into
 //! another store.
 
+pub(super) mod api;
 mod copy;
+pub(super) mod page;
 mod reset;
 pub mod snapshots;
 

@@ -1,7 +1,7 @@
 //! Back to the demo data.
 
 use crate::{
-    Sandbox, clock::Setting, console, database::Connection, demo, error::Failure,
+    Sandbox, clock::Setting, console::clock, database::Connection, demo, error::Failure,
     mobile_money::ScenarioChange,
 };
 
@@ -18,17 +18,16 @@ pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
     let hashes = demo::hash_passwords(&sandbox.passwords).await?;
     // A round that began on the other data must not settle what is put in its place.
     let _no_round = sandbox.reconciling.lock().await;
-    let clock = sandbox.clock.clone();
+    let machine = sandbox.clock.clone();
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;
-                console::clock::store(connection, Setting::default()).await?;
-                demo::fill(connection, seed, clock.unset_now(), hashes).await
+                clock::store(connection, Setting::default()).await?;
+                demo::fill(connection, seed, machine.unset_now(), hashes).await
             })
         })
-        .await?;
-    console::take_over(sandbox).await
+        .await
 }

@@ -6,7 +6,6 @@ use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    console,
     database::{
         Connection, query, query_as, query_scalar,
         rows::{self, Rows},
@@ -142,8 +141,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
                 Ok(())
             })
         })
-        .await?;
-    console::take_over(sandbox).await
+        .await
 }
 
 const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";

@@ -11,23 +11,12 @@ use axum::{
 };
 use futures::{StreamExt, stream};
 
-use super::{Fault, Kind, Moment, draw};
+use super::{Fault, FaultPhase, Kind, draw};
 use crate::{
     Sandbox,
-    console::whole,
-    edge,
-    error::{Failure, Form},
+    error::{Failure, FailureFormat},
+    http::{connections::Cut, edge, extract::whole},
 };
-
-/// The connection is to end instead of the answer being sent. Put on an answer that was made, and
-/// heeded by [`crate::serve`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// Closed, as by a peer that is done.
-    Closed,
-    /// Reset, as by one that is gone.
-    Reset,
-}
 
 /// How long half an answer is given to leave, before the connection is cut.
 const FLUSHED_AFTER: Duration = Duration::from_millis(50);
@@ -37,7 +26,7 @@ const FLUSHED_AFTER: Duration = Duration::from_millis(50);
 pub struct Hit(pub Kind);
 
 /// Gives a call its faults.
-pub async fn inject(sandbox: &Sandbox, form: &Form, mut request: Request, next: Next) -> Response {
+pub async fn inject(sandbox: &Sandbox, form: &FailureFormat, mut request: Request, next: Next) -> Response {
     let standing = sandbox.faults.of(request.method(), request.uri().path());
     if standing.is_empty() || request.method() == Method::OPTIONS {
         return next.run(request).await;
@@ -51,21 +40,21 @@ pub async fn inject(sandbox: &Sandbox, form: &Form, mut request: Request, next: 
         // What is compressed can't be half of a text.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
-    wait(sandbox, &hit, Moment::Before).await;
-    let mut response = if last.kind != Kind::Latency && last.moment == Moment::Before {
+    wait(sandbox, &hit, FaultPhase::Before).await;
+    let mut response = if last.kind != Kind::Latency && last.phase == FaultPhase::Before {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     } else {
         next.run(request).await
     };
-    wait(sandbox, &hit, Moment::After).await;
+    wait(sandbox, &hit, FaultPhase::After).await;
     edge::write_failure(&mut response, form);
     let mut response = broken(&last, response).await;
     response.extensions_mut().insert(Hit(last.kind));
     response
 }
 
-async fn wait(sandbox: &Sandbox, hit: &[Fault], moment: Moment) {
-    for fault in hit.iter().filter(|fault| fault.moment == moment) {
+async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
+    for fault in hit.iter().filter(|fault| fault.phase == phase) {
         let ms = fault.ms.unwrap_or_default().unsigned_abs();
         sandbox.clock.sleep(Duration::from_millis(ms)).await;
     }

@@ -5,7 +5,9 @@
 //! costs nothing. Whether one hits is drawn from its seed and counted in the database: the same
 //! seed gives the same sequence, whichever server draws.
 
+pub(super) mod api;
 pub mod inject;
+pub(super) mod page;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -13,11 +15,11 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-use super::API;
 use crate::{
-    Sandbox, console,
+    Sandbox,
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
+    http::API,
 };
 
 /// What a fault does.
@@ -43,7 +45,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum Moment {
+pub enum FaultPhase {
     /// The work is not done.
     Before,
     /// The work was done; only its answer suffers.
@@ -64,7 +66,8 @@ pub struct Fault {
     pub kind: Kind,
     /// On which side of the work.
     #[serde(rename = "when")]
-    pub moment: Moment,
+    #[sqlx(rename = "moment")]
+    pub phase: FaultPhase,
     /// The status it answers with.
     pub status: Option<i64>,
     /// How much longer the call takes.
@@ -94,7 +97,7 @@ pub struct NewFault {
     pub method: Option<String>,
     pub path: String,
     pub kind: Kind,
-    pub when: Option<Moment>,
+    pub when: Option<FaultPhase>,
     pub status: Option<i64>,
     pub ms: Option<i64>,
     pub probability: Option<f64>,
@@ -151,15 +154,15 @@ impl NewFault {
             return wrong("times", "times must be between 1 and 1000000");
         }
         let needs_answer = matches!(self.kind, Kind::Truncate | Kind::Malformed);
-        if needs_answer && self.when == Some(Moment::Before) {
+        if needs_answer && self.when == Some(FaultPhase::Before) {
             return wrong(
                 "when",
                 "A fault of kind truncate or malformed needs an answer: it can only come after the work",
             );
         }
         let usual = match self.kind {
-            Kind::Status | Kind::Latency => Moment::Before,
-            Kind::Drop | Kind::Reset | Kind::Truncate | Kind::Malformed => Moment::After,
+            Kind::Status | Kind::Latency => FaultPhase::Before,
+            Kind::Drop | Kind::Reset | Kind::Truncate | Kind::Malformed => FaultPhase::After,
         };
         #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
         let chance = (probability * 1e6).round() as i64;
@@ -168,7 +171,7 @@ impl NewFault {
             method,
             path: self.path,
             kind: self.kind,
-            moment: self.when.unwrap_or(usual),
+            phase: self.when.unwrap_or(usual),
             status: self.status,
             ms: self.ms,
             chance,
@@ -238,7 +241,7 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
                     .bind(fault.method)
                     .bind(fault.path)
                     .bind(fault.kind)
-                    .bind(fault.moment)
+                    .bind(fault.phase)
                     .bind(fault.status)
                     .bind(fault.ms)
                     .bind(fault.chance)
@@ -250,7 +253,6 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
             })
         })
         .await?;
-    console::take_over(sandbox).await?;
     Ok(added)
 }
 
@@ -275,8 +277,7 @@ pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure
                 }
             })
         })
-        .await?;
-    console::take_over(sandbox).await
+        .await
 }
 
 const DRAW: &str = "

@@ -1,0 +1,86 @@
+//! What `mkopo` can be told on the command line; each command has its own arguments.
+
+mod backup;
+mod data;
+mod ready;
+mod seed;
+mod serve;
+mod slice;
+mod user;
+
+use clap::{CommandFactory, error::ContextKind};
+
+pub use self::{
+    data::{DataCommand, DataSettings},
+    ready::ReadySettings,
+    seed::SeedSettings,
+    slice::{SliceCommand, SliceSettings},
+    user::{AddUser, UserCommand, UserSettings},
+};
+use crate::settings::Settings;
+
+/// Provider of the Mkopo portal: the API, the simulated mobile money, and the built slices.
+#[derive(clap::Parser, Debug)]
+#[command(name = "mkopo", version, about)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+impl CommandLine {
+    /// What is wrong with a setting, as one sentence that names it as the environment does; none
+    /// when `error` is about something else than a setting.
+    pub fn refused_setting(error: &clap::Error) -> Option<String> {
+        let context = |kind| error.get(kind).map(ToString::to_string);
+        let option = context(ContextKind::InvalidArg)?;
+        let command = Self::command();
+        let argument = command.get_subcommands().flat_map(clap::Command::get_arguments).find(|argument| {
+            argument.get_long().is_some_and(|long| option.split(' ').next() == Some(&format!("--{long}")))
+        })?;
+        let variable = argument.get_env()?.to_string_lossy();
+        let reason =
+            std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
+        let value = context(ContextKind::InvalidValue).unwrap_or_default();
+        Some(if argument.is_hide_env_values_set() {
+            format!("{variable} is not right: {reason}.")
+        } else {
+            format!("{variable} can't be '{value}': {reason}.")
+        })
+    }
+}
+
+/// What `mkopo` can do.
+#[derive(clap::Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one, for a moment")]
+pub enum Command {
+    /// Answer calls until told to stop.
+    Serve(Settings),
+    /// Ask the service that runs on this machine whether it is ready, for health checks.
+    Ready(ReadySettings),
+    /// Say who may sign in.
+    User(UserSettings),
+    /// Move the data.
+    Data(DataSettings),
+    /// Add made-up loans and records, to see how much the service and the portal bear.
+    Seed(SeedSettings),
+    /// Publish builds of slices, and say which are live.
+    Slice(SliceSettings),
+}
+
+impl Command {
+    /// Runs it to its end.
+    ///
+    /// # Errors
+    /// A sentence for the terminal.
+    pub async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Serve(settings) => serve::run(settings).await,
+            Self::Ready(settings) => ready::ask(&settings),
+            Self::User(settings) => user::run(settings).await,
+            Self::Data(settings) => data::run(settings).await,
+            Self::Seed(settings) => seed::run(settings).await,
+            Self::Slice(settings) => slice::run(settings).await,
+        }
+    }
+}

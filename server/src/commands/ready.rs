@@ -1,0 +1,50 @@
+//! `mkopo ready`: whether the service on this machine answers and can reach its store.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+
+use crate::settings::values;
+
+/// Which service.
+#[derive(clap::Args, Debug)]
+pub struct ReadySettings {
+    /// Address and port that it was told to answer on.
+    #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen,
+          value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+}
+
+/// How long the service may take: longer than it gives its store.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Asks the service for `/readyz`; what is wrong is the error.
+pub fn ask(settings: &ReadySettings) -> anyhow::Result<()> {
+    let mut address = settings.listen;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    // A proxy of the environment's would be asked for its own machine.
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .timeout_global(Some(PATIENCE))
+        .http_status_as_error(false)
+        .proxy(None)
+        .build()
+        .into();
+    let answer = agent.get(format!("http://{address}/readyz")).call();
+    let mut answer = answer.with_context(|| format!("no answer on {address}"))?;
+    let body = answer.body_mut().read_to_string().unwrap_or_default();
+    ensure!(
+        answer.status() == 200,
+        "not ready: {}",
+        if body.is_empty() { answer.status().to_string() } else { body }
+    );
+    println!("ready");
+    Ok(())
+}

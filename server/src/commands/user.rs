@@ -1,0 +1,197 @@
+//! `mkopo user`: who may sign in, for whom there is no console to ask yet.
+
+use std::{
+    io::{BufRead, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use crate::{
+    auth::{
+        Role,
+        accounts::{self, NewAccount},
+        password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
+    },
+    clock::{Clock, UnixMillis},
+    database::{Connection, Database},
+    email::Email,
+    error::Failure,
+    phone::Msisdn,
+    randomness::Randomness,
+    settings::{DatabaseSettings, values},
+};
+use anyhow::{Context, bail};
+use secrecy::{ExposeSecret, SecretString};
+
+/// What managing staff needs.
+#[derive(clap::Args, Debug)]
+pub struct UserSettings {
+    /// Folder that holds the database. The service may run meanwhile.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// Which database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: UserCommand,
+}
+
+/// What can be done about staff.
+#[derive(clap::Subcommand, Debug)]
+pub enum UserCommand {
+    /// Open an account. The password is asked for.
+    Add(AddUser),
+    /// Print all accounts.
+    List,
+    /// Close an account: its sessions end at once and nobody can sign in to it.
+    Deactivate {
+        /// The account's e-mail address.
+        #[arg(value_parser = values::email)]
+        email: Email,
+    },
+    /// Open a closed account again.
+    Activate {
+        /// The account's e-mail address.
+        #[arg(value_parser = values::email)]
+        email: Email,
+    },
+}
+
+/// The account to open.
+#[derive(clap::Args, Debug)]
+pub struct AddUser {
+    /// E-mail address, by which they sign in.
+    #[arg(value_parser = values::email)]
+    pub email: Email,
+
+    /// First name.
+    #[arg(long, value_parser = values::name, value_name = "NAME")]
+    pub first_name: String,
+
+    /// Last name.
+    #[arg(long, value_parser = values::name, value_name = "NAME")]
+    pub last_name: String,
+
+    /// What the portal calls them; their first name when not given.
+    #[arg(long, value_parser = values::name, value_name = "NAME")]
+    pub username: Option<String>,
+
+    /// Kenyan mobile number, to which reset codes go.
+    #[arg(long, value_parser = values::phone, value_name = "NUMBER")]
+    pub phone: Msisdn,
+
+    /// What they may do.
+    #[arg(long)]
+    pub role: Role,
+
+    /// Read the password from the first line of standard input instead of asking for it.
+    #[arg(long)]
+    pub password_stdin: bool,
+}
+
+/// Does what `settings` say, on the database of a service that may run meanwhile.
+pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
+    let UserSettings { data_dir, database, command } = settings;
+    let password = match &command {
+        UserCommand::Add(user) => Some(password(user.password_stdin)?),
+        _ => None,
+    };
+    let database = Database::open_for(database.url(), &data_dir).await?;
+    let now = Clock::system().now();
+    let done = match (command, password) {
+        (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
+        (UserCommand::Add(_), None) => unreachable!("its password was read above"),
+        (UserCommand::List, _) => list(&database).await,
+        (UserCommand::Deactivate { email }, _) => set_active(&database, now, email, false).await,
+        (UserCommand::Activate { email }, _) => set_active(&database, now, email, true).await,
+    };
+    database.close().await;
+    done
+}
+
+async fn add(
+    database: &Database,
+    now: UnixMillis,
+    user: AddUser,
+    password: SecretString,
+) -> anyhow::Result<()> {
+    let randomness = Randomness::from_os();
+    let AddUser { email, first_name, last_name, username, phone, role, .. } = user;
+    let account = NewAccount {
+        email: email.clone(),
+        username: username.unwrap_or_else(|| first_name.clone()),
+        first_name,
+        last_name,
+        phone_number: phone,
+        role,
+        password,
+    };
+    match accounts::open(database, &Passwords::new(randomness.clone()), &randomness, now, account).await {
+        Err(failure) if failure.is_unique_violation() => bail!("{email} has an account already"),
+        opened => opened.context("the account could not be opened")?,
+    }
+    println!("{email} can sign in.");
+    Ok(())
+}
+
+async fn list(database: &Database) -> anyhow::Result<()> {
+    let staff = accounts::all(&mut *database.read().await?).await?;
+    let mut out = std::io::stdout().lock();
+    for staff in staff {
+        let state = if staff.is_active { "active" } else { "inactive" };
+        let role = clap::ValueEnum::to_possible_value(&staff.role).map(|role| role.get_name().to_owned());
+        writeln!(
+            out,
+            "{}\t{}\t{}\t{}\t{state}",
+            staff.email,
+            staff.name(),
+            staff.phone_number,
+            role.unwrap_or_default()
+        )?;
+    }
+    Ok(())
+}
+
+async fn set_active(
+    database: &Database,
+    now: UnixMillis,
+    email: Email,
+    is_active: bool,
+) -> anyhow::Result<()> {
+    let account = email.clone();
+    let set = database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move { accounts::set_active(connection, &account, is_active, now).await })
+        })
+        .await;
+    match set {
+        Err(Failure::UserNotFound) => bail!("{email} has no account"),
+        set => set.with_context(|| format!("the account of {email} could not be changed"))?,
+    }
+    println!("{email} {}.", if is_active { "can sign in" } else { "can't sign in any more" });
+    Ok(())
+}
+
+/// From standard input, or from a person who types it twice.
+fn password(from_stdin: bool) -> anyhow::Result<SecretString> {
+    let password: SecretString = if from_stdin {
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line).context("the password could not be read")?;
+        line.trim_end_matches(['\r', '\n']).into()
+    } else if std::io::stdin().is_terminal() {
+        let typed = rpassword::prompt_password("Password: ").context("the password could not be read")?;
+        if typed != rpassword::prompt_password("Again: ").context("the password could not be read")? {
+            bail!("the two passwords differ");
+        }
+        typed.into()
+    } else {
+        bail!("there is no terminal to ask for the password; give --password-stdin and write it there");
+    };
+    let length = password.expose_secret().chars().count();
+    if !(MINIMUM_LENGTH..=MAXIMUM_LENGTH).contains(&length) {
+        bail!("the password must have {MINIMUM_LENGTH} to {MAXIMUM_LENGTH} characters");
+    }
+    Ok(password)
+}

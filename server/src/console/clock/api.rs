@@ -1,0 +1,39 @@
+//! Calls about the clock.
+
+use axum::{Json as Answer, Router, extract::State, routing::get};
+use serde::Deserialize;
+
+use super::{Change, Face, face, set};
+use crate::{
+    Sandbox,
+    clock::{UnixMillis, duration},
+    error::Failure,
+    http::extract::Json,
+};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new().route("/clock", get(show_clock).put(set_clock))
+}
+
+async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<Face> {
+    Answer(face(&sandbox))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClockChange {
+    now: Option<String>,
+    advance: Option<String>,
+    frozen: Option<bool>,
+}
+
+async fn set_clock(
+    State(sandbox): State<Sandbox>,
+    Json(change): Json<ClockChange>,
+) -> Result<Answer<Face>, Failure> {
+    let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
+    let advance = change.advance.as_deref().map(duration).transpose()?;
+    let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+    set(&sandbox, Change { now, advance_ms, frozen: change.frozen }).await.map(Answer)
+}

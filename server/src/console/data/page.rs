@@ -1,0 +1,157 @@
+//! The data as a whole.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::console::view::{
+    form::{Button, Field},
+    frame::{Frame, Sentences, nothing},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::{Done, FieldError, Visit},
+    words::{count, moment},
+};
+use crate::{
+    console::data::{
+        self,
+        snapshots::{self, Name, Snapshot},
+    },
+    demo,
+    error::Failure,
+};
+
+const SAID: Sentences = &[
+    ("reset", "All is as on the first day."),
+    ("saved", "Saved as {}."),
+    ("restored", "{} is restored: data, messages, faults, scenario and clock."),
+    ("removed", "{} is removed."),
+];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let snapshots = snapshots::all(&mut *visit.sandbox.database.read().await?).await?;
+    let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).sentences(SAID);
+    Ok(visit.page(frame, || {
+        let table = if snapshots.is_empty() {
+            nothing(Icon::Store, "No snapshot yet", "Save one before a test; put it back after.")
+        } else {
+            listed(&visit, snapshots)
+        };
+        view! {
+            <div class="two">
+                <section class="card" aria-labelledby="snapshots-title">
+                    <div class="top"><h2 id="snapshots-title">"Snapshots"</h2></div>
+                    {save_form(&visit)}
+                    {table}
+                </section>
+                {reset_form(&visit)}
+            </div>
+        }
+        .into_any()
+    }))
+}
+
+fn save_form(visit: &Visit) -> AnyView {
+    let name = Field::new("name", "Name")
+        .hint("Letters, digits, dashes, dots and underscores. A name that is there is saved over.");
+    view! {
+        <form method="post" class="tools">
+            {visit.form_of("save")}
+            {visit.text_field("save", name)}
+            <button class="btn main">"Save all data"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
+    let rows = snapshots
+        .into_iter()
+        .map(|Snapshot { name, saved_at }| {
+            let restore = Button::new("restore", "Restore")
+                .about(format!("Restore {name}"))
+                .confirm(format!("Restore {name}?"), "It takes the place of all data there is now.")
+                .field("name", name.clone());
+            let remove = Button::new("remove", "Remove")
+                .quiet()
+                .about(format!("Remove {name}"))
+                .confirm(format!("Remove {name}?"), "It can't be restored any more.")
+                .field("name", name.clone());
+            view! {
+                <tr>
+                    <td><b>{name}</b></td>
+                    <td class="more" data-label="Saved">{moment(saved_at)}</td>
+                    <td class="act"><div class="row">{visit.button(restore)}{visit.button(remove)}</div></td>
+                </tr>
+            }
+        })
+        .collect_view();
+    table([Head::Left("Name"), Head::Left("Saved"), Head::Unseen("Do")], rows)
+}
+
+fn reset_form(visit: &Visit) -> AnyView {
+    let form = if visit.sandbox.settings.demo {
+        let seed = Field::new("seed", "Seed")
+            .hint("The same seed makes the same data.")
+            .value(demo::FIRST_SEED.to_string());
+        view! {
+            <form
+                method="post"
+                class="in stack"
+                data-confirm="Reset to the demo data?"
+                data-consequence="All data there is now is lost; snapshots stay. Everybody is signed out of the portal."
+            >
+                <p>
+                    "Nobody signed in, no limit reached, no message, fault or scenario left, the clock right."
+                </p>
+                {visit.form_of("reset")}
+                {visit.number_field("reset", seed)}
+                <button class="btn danger">"Reset"</button>
+            </form>
+        }
+        .into_any()
+    } else {
+        view! {
+            <p class="in muted">"In demo mode only: this service has real data, which can't be replaced."</p>
+        }
+        .into_any()
+    };
+    view! {
+        <section class="card" aria-labelledby="reset-title">
+            <div class="top"><h2 id="reset-title">"Back to the demo data"</h2></div>
+            {form}
+        </section>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Data, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sandbox = &visit.sandbox;
+    let name = || Name::parse(visit.sent.text("name"));
+    match visit.sent.text("act") {
+        "reset" => {
+            let seed = visit.sent.parsed::<u32>("seed", "whole number from 0 to 4294967295")?;
+            data::reset(sandbox, seed.map_or(demo::FIRST_SEED, u64::from)).await?;
+            Ok(Done::new("reset"))
+        }
+        "save" => {
+            let saved = snapshots::save(sandbox, name().map_err(FieldError::of("name"))?).await;
+            let saved = saved.map_err(FieldError::of("name"))?;
+            Ok(Done::new("saved").with(saved.name))
+        }
+        "restore" => {
+            snapshots::restore(sandbox, name()?).await?;
+            Ok(Done::new("restored").with(visit.sent.text("name")))
+        }
+        "remove" => {
+            snapshots::remove(sandbox, name()?).await?;
+            Ok(Done::new("removed").with(visit.sent.text("name")))
+        }
+        _ => Err(FieldError::of_act()),
+    }
+}

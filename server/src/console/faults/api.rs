@@ -1,0 +1,43 @@
+//! Calls about faults.
+
+use axum::{
+    Json as Answer, Router,
+    extract::State,
+    http::StatusCode,
+    routing::{delete, get},
+};
+
+use super::{Fault, NewFault};
+use crate::{
+    Sandbox,
+    error::Failure,
+    http::extract::{Json, Path},
+};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new()
+        .route("/faults", get(list_faults).post(add_fault).delete(remove_faults))
+        .route("/faults/{id}", delete(remove_fault))
+}
+
+async fn list_faults(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Fault>>, Failure> {
+    super::all(&mut *sandbox.database.read().await?).await.map(Answer)
+}
+
+async fn add_fault(
+    State(sandbox): State<Sandbox>,
+    Json(fault): Json<NewFault>,
+) -> Result<(StatusCode, Answer<Fault>), Failure> {
+    Ok((StatusCode::CREATED, Answer(super::add(&sandbox, fault).await?)))
+}
+
+async fn remove_faults(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    super::remove(&sandbox, None).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove_fault(State(sandbox): State<Sandbox>, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+    super::remove(&sandbox, Some(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,27 @@
+//! Approving loans by a call.
+
+use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::post};
+use serde::Deserialize;
+
+use super::{GivenLoan, approve};
+use crate::{Sandbox, error::Failure, http::extract::Optional, loans::PendingLoan};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new().route("/loans", post(approve_loans))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToApprove {
+    count: Option<u32>,
+    loan: Option<GivenLoan>,
+}
+
+async fn approve_loans(
+    State(sandbox): State<Sandbox>,
+    Optional(ToApprove { count, loan }): Optional<ToApprove>,
+) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
+    let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default()).await?;
+    Ok((StatusCode::CREATED, Answer(approved)))
+}

@@ -1,0 +1,173 @@
+//! What waits to be paid out, and approving more.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::console::view::{
+    form::Field,
+    frame::{Frame, Sentences, nothing},
+    icon::Icon,
+    page::Page,
+    table::{Head, earlier, table},
+    visit::{Done, FieldError, Visit},
+    words::{Tone, count, kes, moment, tag},
+};
+use crate::{
+    console::loans::{self, GivenLoan},
+    error::Failure,
+    lists::PageQuery,
+    loans::{DisbursementStatus, PendingLoan},
+};
+
+/// How many loans a page shows.
+const SHOWN: u32 = 50;
+const EVERY_MS: u32 = 3000;
+
+const SAID: Sentences = &[("approved", "{} is approved and waits to be paid out."), ("made", "{} approved.")];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let wanted = PageQuery::of(SHOWN, visit.query.given("after"));
+    let (loans, next) = visit.sandbox.pending.page(&wanted).await?;
+    let is_first = visit.query.given("after").is_none();
+    let shown = count(loans.len(), "loan");
+    let heading = match (&next, is_first) {
+        (None, true) => format!("{shown} to pay out"),
+        (_, true) => format!("The latest {shown} to pay out"),
+        (_, false) => format!("{shown} approved earlier"),
+    };
+    let frame = Frame::of(Page::Loans).count(heading).live(EVERY_MS).sentences(SAID);
+    Ok(visit.page(frame, || {
+        let list = if loans.is_empty() {
+            nothing(Icon::Empty, "No loan waits", "Approve one, or some made up.")
+        } else {
+            listed(loans, next)
+        };
+        view! {
+            <div class="two">
+                <section class="card" aria-labelledby="waiting-title">
+                    <div class="top"><h2 id="waiting-title">"Waiting"</h2></div>
+                    <div id="waiting" data-live="">{list}</div>
+                </section>
+                <div class="stack">{make_form(&visit)}{approve_form(&visit)}</div>
+            </div>
+        }
+        .into_any()
+    }))
+}
+
+fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
+    let rows = loans
+        .into_iter()
+        .map(|loan| {
+            let state = match loan.disbursement_status {
+                DisbursementStatus::NotStarted => tag(Tone::Plain, "Not started"),
+                DisbursementStatus::Pending => tag(Tone::Wait, "Pending"),
+                DisbursementStatus::Completed => tag(Tone::Good, "Completed"),
+                DisbursementStatus::Failed => tag(Tone::Bad, "Failed"),
+            };
+            view! {
+                <tr>
+                    <td>
+                        <b>{loan.customer_first_name}" "{loan.customer_last_name}</b>
+                        <span class="second num">{loan.customer_phone_number}</span>
+                    </td>
+                    <td class="right amount num">{kes(loan.total_loan_amount)}</td>
+                    <td class="more num" data-label="Loan">
+                        {loan.loan_id}
+                        <span class="second">{moment(loan.approved_at)}</span>
+                    </td>
+                    <td class="more" data-label="Payout">{state}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let older = earlier(Page::Loans, next);
+    view! {
+        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("Loan, approved"), Head::Left("Payout")], rows)}
+        {older}
+    }
+    .into_any()
+}
+
+fn make_form(visit: &Visit) -> AnyView {
+    let how_many = Field::new("count", "How many").hint("From 1 to 1000.").value("10");
+    view! {
+        <section class="card" aria-labelledby="make-title">
+            <div class="top"><h2 id="make-title">"Approve some, made up"</h2></div>
+            <form method="post" class="in fields">
+                {visit.form_of("make")}
+                {visit.number_field("make", how_many)}
+                <button class="btn">"Approve"</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}
+
+fn approve_form(visit: &Visit) -> AnyView {
+    let text = |field| visit.text_field("approve", field);
+    let number = |field| visit.number_field("approve", field);
+    view! {
+        <section class="card" aria-labelledby="approve-title">
+            <div class="top"><h2 id="approve-title">"Approve one"</h2></div>
+            <form method="post" class="in stack">
+                <p class="muted">"What is left empty is made up."</p>
+                {visit.form_of("approve")}
+                {text(Field::new("customer_first_name", "First name"))}
+                {text(Field::new("customer_last_name", "Last name"))}
+                {visit
+                    .typed_field(
+                        "approve",
+                        Field::new("customer_phone_number", "Phone")
+                            .hint("Some phones choose what becomes of the payout: see Scenario."),
+                        "tel",
+                        None,
+                    )}
+                {number(Field::new("total_loan_amount", "Amount, in KES"))}
+                {number(Field::new("term", "Term, in months"))}
+                {text(Field::new("interest_rate", "Interest rate, in percent"))}
+                {text(Field::new("purpose", "Purpose"))}
+                {text(Field::new("loan_id", "Loan id"))}
+                <button class="btn main">"Approve"</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Loans, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sent = &visit.sent;
+    let text = |name| sent.given(name).map(str::to_owned);
+    match sent.text("act") {
+        "make" => {
+            let wanted = sent.parsed("count", "whole number")?.unwrap_or(1);
+            let approved = loans::approve(&visit.sandbox, wanted, GivenLoan::default()).await?;
+            Ok(Done::new("made").with(count(approved.len(), "loan")))
+        }
+        "approve" => {
+            let given = GivenLoan {
+                loan_id: text("loan_id"),
+                customer_first_name: text("customer_first_name"),
+                customer_last_name: text("customer_last_name"),
+                customer_phone_number: text("customer_phone_number"),
+                total_loan_amount: sent.parsed("total_loan_amount", "whole number of shillings")?,
+                interest_rate: sent.parsed("interest_rate", "number of percent")?,
+                term: sent.parsed("term", "whole number of months")?.map(Some),
+                purpose: text("purpose").map(Some),
+                ..GivenLoan::default()
+            };
+            let approved = loans::approve(&visit.sandbox, 1, given).await?;
+            let loan = approved.into_iter().next().map(|loan| {
+                let PendingLoan { customer_first_name, customer_last_name, total_loan_amount, .. } = loan;
+                format!("{} for {customer_first_name} {customer_last_name}", kes(total_loan_amount))
+            });
+            Ok(Done::new("approved").with(loan.unwrap_or_default()))
+        }
+        _ => Err(FieldError::of_act()),
+    }
+}

@@ -1,0 +1,4 @@
+//! What went out, to read and to empty.
+
+pub(super) mod api;
+pub(super) mod page;

@@ -1,0 +1,132 @@
+//! Every message that went out, codes first.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::console::view::{
+    form::{Button, Field},
+    frame::{Frame, Sentences, nothing},
+    icon::Icon,
+    page::Page,
+    visit::{Done, FieldError, Visit},
+    words::{count, moment},
+};
+use crate::{
+    error::Failure,
+    outbox::{self, Channel, Filter, OutboxMessage},
+};
+
+/// How many messages the page shows.
+const SHOWN: usize = 50;
+/// Codes are waited for.
+const EVERY_MS: u32 = 1000;
+
+const SAID: Sentences = &[("emptied", "The outbox is empty.")];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let filter = Filter {
+        to: visit.query.given("to").map(outbox::recipient),
+        channel: match visit.query.text("channel") {
+            "email" => Some(Channel::Email),
+            "sms" => Some(Channel::Sms),
+            _ => None,
+        },
+        after: None,
+    };
+    let messages = outbox::messages(&mut *visit.sandbox.database.read().await?, &filter).await?;
+    let found = messages.len();
+    let heading = if found > SHOWN {
+        format!("{}, the latest {SHOWN} shown", count(found, "message"))
+    } else {
+        count(found, "message")
+    };
+    let empty = visit.button(
+        Button::new("empty", "Empty the outbox")
+            .confirm("Empty the outbox?", "All messages are forgotten, sent or not, codes among them."),
+    );
+    let frame =
+        Frame::of(Page::Outbox).count(heading).announced().action(empty).live(EVERY_MS).sentences(SAID);
+    Ok(visit.page(frame, || {
+        let nothing_here = if filter.to.is_some() || filter.channel.is_some() {
+            nothing(Icon::Empty, "No such message", "Look for another address or number, or for all.")
+        } else {
+            nothing(Icon::Mail, "No message yet", "Codes and receipts appear here the moment they are sent.")
+        };
+        let list = if found == 0 {
+            nothing_here
+        } else {
+            let items = messages.into_iter().take(SHOWN).map(item).collect_view();
+            view! { <ul class="messages">{items}</ul> }.into_any()
+        };
+        view! {
+            <section class="card" aria-label="Messages">
+                {filter_form(&visit)}
+                <div id="messages" data-live="">{list}</div>
+            </section>
+        }
+        .into_any()
+    }))
+}
+
+fn filter_form(visit: &Visit) -> AnyView {
+    let channels = vec![
+        (String::new(), "E-mail and SMS".to_owned()),
+        ("email".to_owned(), "E-mail".to_owned()),
+        ("sms".to_owned(), "SMS".to_owned()),
+    ];
+    let to = Field::new("to", "To").value(visit.query.text("to"));
+    let channel = Field::new("channel", "By").value(visit.query.text("channel"));
+    view! {
+        <form class="tools" method="get" role="search">
+            {visit.text_field("find", to)}
+            {visit.choice("find", channel, channels)}
+            <button class="btn">"Show"</button>
+        </form>
+    }
+    .into_any()
+}
+
+fn item(message: OutboxMessage) -> AnyView {
+    let OutboxMessage { id, channel, to, subject, body, code, created_at } = message;
+    let code = code.map(|code| {
+        let (button, code_id) = (format!("copy-{id}"), format!("code-{id}"));
+        let about = format!("Copy the code {code}");
+        view! {
+            <p class="code">
+                <code id=code_id>{code.clone()}</code>
+                <button class="btn copy" type="button" id=button data-copy=code aria-label=about hidden=true>
+                    {Icon::Copy.view()}
+                    <span>"Copy"</span>
+                </button>
+            </p>
+        }
+    });
+    let way = match channel {
+        Channel::Email => "E-mail",
+        Channel::Sms => "SMS",
+    };
+    view! {
+        <li>
+            {code}
+            <p class="who"><b>{to}</b>" "<span class="muted">{way}" · "{moment(created_at)}</span></p>
+            {subject.map(|subject| view! { <p class="subject">{subject}</p> })}
+            <p class="body">{body}</p>
+        </li>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Outbox, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    match visit.sent.text("act") {
+        "empty" => {
+            outbox::empty(&visit.sandbox.database).await?;
+            Ok(Done::new("emptied"))
+        }
+        _ => Err(FieldError::of_act()),
+    }
+}

@@ -1,0 +1,3 @@
+//! The console's first page.
+
+pub(super) mod page;

@@ -1,0 +1,195 @@
+//! How things stand: money, books and calls.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::console::payouts::page::audit;
+use crate::console::view::{
+    chart::{Column, columns},
+    frame::Frame,
+    icon::Icon,
+    page::Page,
+    visit::Visit,
+    words::{count, kes, number},
+};
+use crate::{
+    clock::UnixMillis,
+    console::{staff, traffic::Outline},
+    error::Failure,
+    loans::{self, Waiting},
+    outbox,
+    payouts::{self, DayTotal, PayoutStatus},
+};
+
+const EVERY_MS: u32 = 2000;
+const DAY: Duration = Duration::from_hours(24);
+/// How many days of payouts are drawn.
+const DAYS: u32 = 14;
+const MINUTE: Duration = Duration::from_mins(1);
+/// How many minutes of calls are drawn.
+const MINUTES: u32 = 30;
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let sandbox = &visit.sandbox;
+    let now = sandbox.clock.now();
+    let first_day = now.nairobi_midnight().minus(DAY * (DAYS - 1));
+    let scenario = sandbox.mobile_money.scenario().await?;
+    let accounts = staff::all(sandbox).await?;
+    let mut reader = sandbox.database.read().await?;
+    let invariant = payouts::invariant(&mut reader).await?;
+    let Waiting { loans: waiting, amount } = loans::waiting(&mut reader).await?;
+    let days = payouts::by_day(&mut reader, first_day).await?;
+    let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
+    drop(reader);
+    let calls = sandbox.traffic.outlines();
+    let date = now.in_nairobi().strftime("%A, %-d %B %Y").to_string();
+    let frame = Frame::of(Page::Overview).count(date).live(EVERY_MS);
+    Ok(visit.page(frame, || {
+        let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
+        let figures = [
+            (
+                Icon::Money,
+                "Float",
+                kes(scenario.float),
+                "what payouts are paid from".to_owned(),
+                Page::Scenario,
+            ),
+            (Icon::Clock, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
+            (
+                Icon::Transfer,
+                "Paid out",
+                kes(invariant.completed),
+                "completed payouts".to_owned(),
+                Page::Payouts,
+            ),
+            (
+                Icon::Clock,
+                "Not settled",
+                number(invariant.pending),
+                "payouts still asked after".to_owned(),
+                Page::Payouts,
+            ),
+            (Icon::Mail, "Messages", number(messages), "in the outbox".to_owned(), Page::Outbox),
+            (Icon::User, "Open sessions", number(open), "signed in to the portal".to_owned(), Page::Staff),
+        ];
+        let figures = figures.map(|(icon, what, much, more, page)| figure(icon, what, much, more, page));
+        view! {
+            <div id="overview" data-live="">
+                {audit(&invariant)}
+                <div class="figures">{figures.collect_view()}</div>
+                <div class="two even">
+                    {payouts_by_day(first_day, &days)}
+                    {calls_by_minute(now, &calls)}
+                </div>
+            </div>
+        }
+        .into_any()
+    }))
+}
+
+fn figure(icon: Icon, what: &'static str, much: String, more: String, page: Page) -> AnyView {
+    view! {
+        <a class="card figure" href=page.address()>
+            <span class="what">{icon.view()}{what}</span>
+            <span class="much num">{much}</span>
+            <span class="muted">{more}</span>
+        </a>
+    }
+    .into_any()
+}
+
+fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
+    let mut days: BTreeMap<i64, [(i64, i64); 3]> = BTreeMap::new();
+    for total in totals {
+        let part = match total.status {
+            PayoutStatus::Completed => 0,
+            PayoutStatus::Pending => 1,
+            PayoutStatus::Failed => 2,
+        };
+        days.entry(total.day.0).or_default()[part] = (total.payouts, total.amount);
+    }
+    let drawn = (0..DAYS).map(|nth| {
+        let day = first.plus(DAY * nth);
+        let [completed, pending, failed] = days.get(&day.0).copied().unwrap_or_default();
+        let date = day.in_nairobi().strftime("%-d %b");
+        let words = format!(
+            "{date}: {} completed, {} pending, {} failed",
+            kes(completed.1),
+            kes(pending.1),
+            kes(failed.1)
+        );
+        Column { words, parts: vec![("good", completed.1), ("wait", pending.1), ("bad", failed.1)] }
+    });
+    let drawn: Vec<Column> = drawn.collect();
+    let of = |status| totals.iter().filter(move |total| total.status == status);
+    let amount: i64 = of(PayoutStatus::Completed).map(|total| total.amount).sum();
+    let completed: i64 = of(PayoutStatus::Completed).map(|total| total.payouts).sum();
+    let failed: i64 = of(PayoutStatus::Failed).map(|total| total.payouts).sum();
+    let said =
+        format!("{} by {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
+    let from = first.in_nairobi().strftime("%-d %b").to_string();
+    view! {
+        <section class="card" aria-labelledby="days-title">
+            <div class="top"><h2 id="days-title">"Payouts, the last 14 days"</h2></div>
+            <div class="in">
+                <p class="num">{said.clone()}</p>
+                {columns(format!("Payouts of the last {DAYS} days, day by day: {said}"), drawn)}
+                <p class="axis"><span>{from}</span><span>"today"</span></p>
+                {legend(&[("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")])}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn calls_by_minute(now: UnixMillis, calls: &[Outline]) -> AnyView {
+    let began = |minutes_ago: u32| now.minus(MINUTE * minutes_ago);
+    let within =
+        |from: UnixMillis, to: UnixMillis| calls.iter().filter(move |call| from < call.at && call.at <= to);
+    let is_failed = |call: &&Outline| call.status.is_none_or(|status| status >= 500);
+    let drawn = (0..MINUTES).rev().map(|ago| {
+        let (from, to) = (began(ago + 1), began(ago));
+        let all = within(from, to).count();
+        let failed = within(from, to).filter(is_failed).count();
+        let words = format!("{}: {}, {failed} failed", to.in_nairobi().strftime("%H:%M"), count(all, "call"));
+        Column { words, parts: vec![("good", whole(all - failed)), ("bad", whole(failed))] }
+    });
+    let drawn: Vec<Column> = drawn.collect();
+    let all = within(began(MINUTES), now).count();
+    let last_minute = within(began(1), now).count();
+    let failed = within(began(MINUTES), now).filter(is_failed).count();
+    let mut times: Vec<u64> = within(began(MINUTES), now).map(|call| call.ms).collect();
+    times.sort_unstable();
+    let slow = times.get((times.len() * 95 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0);
+    let said = format!(
+        "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95 % within {slow} ms",
+        count(last_minute, "call"),
+        number(whole(all)),
+    );
+    view! {
+        <section class="card" aria-labelledby="calls-title">
+            <div class="top"><h2 id="calls-title">"Calls, the last 30 minutes"</h2></div>
+            <div class="in">
+                <p class="num">{said.clone()}</p>
+                {columns(format!("Calls of the last {MINUTES} minutes, minute by minute: {said}"), drawn)}
+                <p class="axis"><span>"30 minutes ago"</span><span>"now"</span></p>
+                {legend(&[("good", "Answered"), ("bad", "Failed")])}
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn whole(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn legend(parts: &[(&'static str, &'static str)]) -> AnyView {
+    let parts = parts
+        .iter()
+        .map(|&(class, word)| view! { <li><i class=class aria-hidden="true"></i>{word}</li> })
+        .collect_view();
+    view! { <ul class="legend">{parts}</ul> }.into_any()
+}

@@ -1,0 +1,18 @@
+//! The audit, by a call.
+
+use axum::{Json as Answer, Router, extract::State, routing::get};
+
+use crate::{
+    Sandbox,
+    error::Failure,
+    payouts::{self, Invariant},
+};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new().route("/invariant", get(invariant))
+}
+
+async fn invariant(State(sandbox): State<Sandbox>) -> Result<Answer<Invariant>, Failure> {
+    payouts::invariant(&mut *sandbox.database.read().await?).await.map(Answer)
+}

@@ -1,0 +1,126 @@
+//! What became of the payouts.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::console::view::{
+    frame::{Frame, note, nothing},
+    icon::Icon,
+    page::Page,
+    table::{Head, earlier, table},
+    visit::Visit,
+    words::{Tone, count, kes, moment, tag},
+};
+use crate::{
+    error::Failure,
+    lists::PageQuery,
+    payouts::{self, Invariant, PayoutStatus, Record},
+};
+
+/// How many payouts a page shows.
+const SHOWN: u32 = 50;
+const EVERY_MS: u32 = 2000;
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let wanted = PageQuery::of(SHOWN, visit.query.given("after"));
+    let (records, next) = visit.sandbox.records.page(&wanted).await?;
+    let invariant = payouts::invariant(&mut *visit.sandbox.database.read().await?).await?;
+    let is_first = visit.query.given("after").is_none();
+    let shown = count(records.len(), "payout");
+    let heading = match (&next, is_first) {
+        (None, true) => shown,
+        (_, true) => format!("The latest {shown}"),
+        (_, false) => format!("{shown} made earlier"),
+    };
+    let frame = Frame::of(Page::Payouts).count(heading).live(EVERY_MS);
+    Ok(visit.page(frame, || {
+        let list = if records.is_empty() {
+            nothing(Icon::Transfer, "No payout yet", "Pay a loan out in the portal.")
+        } else {
+            listed(records, next)
+        };
+        view! {
+            <div id="audit" data-live="">{audit(&invariant)}</div>
+            <section class="card" aria-label="Payouts">
+                <div id="payouts" data-live="">{list}</div>
+            </section>
+        }
+        .into_any()
+    }))
+}
+
+/// Whether every shilling is accounted for, in one sentence.
+pub fn audit(invariant: &Invariant) -> AnyView {
+    let Invariant { ok, money_out, completed, double_paid, pending } = invariant;
+    let waiting = match pending {
+        0 => String::new(),
+        n => format!(" {} not settled yet.", count(usize::try_from(*n).unwrap_or_default(), "payout")),
+    };
+    let (tone, text) = if *ok {
+        (
+            Tone::Good,
+            format!(
+                "Every shilling is accounted for: {} went out, as the records say.{waiting}",
+                kes(*money_out)
+            ),
+        )
+    } else {
+        let twice = match double_paid.as_slice() {
+            [] => String::new(),
+            loans => format!(" Paid twice: {}.", loans.join(", ")),
+        };
+        let (out, said) = (kes(*money_out), kes(*completed));
+        (
+            Tone::Bad,
+            format!("The books disagree: mobile money sent {out}, the records say {said}.{twice}{waiting}"),
+        )
+    };
+    let role = if *ok { "status" } else { "alert" };
+    note(tone, role, "invariant", text)
+}
+
+/// A payout's state as a tag.
+pub fn state(status: PayoutStatus) -> AnyView {
+    match status {
+        PayoutStatus::Pending => tag(Tone::Wait, "Pending"),
+        PayoutStatus::Completed => tag(Tone::Good, "Completed"),
+        PayoutStatus::Failed => tag(Tone::Bad, "Failed"),
+    }
+}
+
+fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
+    let rows = records
+        .into_iter()
+        .map(|record| {
+            let reference = record.mpesa_ref.unwrap_or_else(|| "N/A".to_owned());
+            let reason = record.error_message.map(|reason| {
+                let code = record.result_code.map(|code| format!(" (code {code})")).unwrap_or_default();
+                view! { <span class="second">{reason}{code}</span> }
+            });
+            view! {
+                <tr>
+                    <td>
+                        <b>{record.customer_first_name}" "{record.customer_last_name}</b>
+                        <span class="second num">{record.phone}</span>
+                    </td>
+                    <td class="right amount num">{kes(record.amount)}</td>
+                    <td class="more" data-label="State">{state(record.status)}{reason}</td>
+                    <td class="more num" data-label="Reference">
+                        {reference}
+                        <span class="second">{record.loan_id}</span>
+                    </td>
+                    <td class="more" data-label="Started">
+                        {moment(record.created_at)}
+                        <span class="second">"by "{record.user_first_name}" "{record.user_last_name}</span>
+                    </td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let older = earlier(Page::Payouts, next);
+    view! {
+        {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("State"), Head::Left("Reference, loan"), Head::Left("Started")], rows)}
+        {older}
+    }
+    .into_any()
+}

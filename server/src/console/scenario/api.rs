@@ -1,0 +1,79 @@
+//! Calls about how mobile money acts.
+
+use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
+use serde::Serialize;
+
+use crate::{
+    Sandbox,
+    error::Failure,
+    http::extract::Json,
+    mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
+};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new().route("/scenario", get(scenario).put(change_scenario).delete(forget_scenario))
+}
+
+/// A scenario, and what else one could be.
+#[derive(Serialize)]
+struct ScenarioAnswer {
+    #[serde(flatten)]
+    scenario: Scenario,
+    outcomes: Vec<OutcomeAnswer>,
+    magic: Vec<MagicAnswer>,
+}
+
+#[derive(Serialize)]
+struct OutcomeAnswer {
+    name: &'static str,
+    result_code: Option<&'static str>,
+    text: &'static str,
+}
+
+#[derive(Serialize)]
+struct MagicAnswer {
+    phone: Option<&'static str>,
+    amount: Option<i64>,
+    outcome: Outcome,
+}
+
+impl ScenarioAnswer {
+    fn of(scenario: Scenario) -> Self {
+        let outcomes = Outcome::ALL
+            .into_iter()
+            .map(|outcome| OutcomeAnswer {
+                name: outcome.name(),
+                result_code: outcome.result_code(),
+                text: outcome.text(),
+            })
+            .collect();
+        let phones = MAGIC.iter().map(|magic| MagicAnswer {
+            phone: Some(magic.phone),
+            amount: None,
+            outcome: magic.outcome,
+        });
+        let amounts = MAGIC.iter().filter(|magic| magic.amount.is_some()).map(|magic| MagicAnswer {
+            phone: None,
+            amount: magic.amount,
+            outcome: magic.outcome,
+        });
+        Self { scenario, outcomes, magic: phones.chain(amounts).collect() }
+    }
+}
+
+async fn scenario(State(sandbox): State<Sandbox>) -> Result<Answer<ScenarioAnswer>, Failure> {
+    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.scenario().await?)))
+}
+
+async fn change_scenario(
+    State(sandbox): State<Sandbox>,
+    Json(change): Json<ScenarioChange>,
+) -> Result<Answer<ScenarioAnswer>, Failure> {
+    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change).await?)))
+}
+
+async fn forget_scenario(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start()).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

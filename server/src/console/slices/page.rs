@@ -1,0 +1,173 @@
+//! Which build of which slice is live.
+
+use axum::response::Response;
+use leptos::prelude::*;
+use semver::Version;
+
+use crate::console::view::{
+    form::Button,
+    frame::{Frame, Sentences, nothing},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::{Done, FieldError, Visit},
+    words::{Tone, count, moment, tag},
+};
+use crate::{
+    error::Failure,
+    slices::{self, Bundled, Mark, Origin, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName},
+};
+
+/// Who the trail says did it: the console's token is one for all.
+const BY: &str = "the console";
+
+const SAID: Sentences = &[("activated", "{} is live."), ("rolled-back", "Rolled back: {} is live.")];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let bundled = Bundled::of(&visit.sandbox).await?;
+    let mut reader = visit.sandbox.database.read().await?;
+    let slices = slices::all(&mut reader, &bundled).await?;
+    let trail = slices::trail(&mut reader).await?;
+    drop(reader);
+    let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
+    let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
+    let frame = Frame::of(Page::Slices).count(counted).sentences(SAID);
+    Ok(visit.page(frame, || {
+        let listed = if slices.is_empty() {
+            nothing(Icon::Empty, "No slice yet", "`mkopo slice publish` brings one.")
+        } else {
+            slices.into_iter().map(|slice| card(&visit, slice)).collect_view().into_any()
+        };
+        view! { <div class="stack">{listed}{done_before(trail)}</div> }.into_any()
+    }))
+}
+
+fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
+    let SliceBuilds { name, live, previous, builds } = slice;
+    let title = format!("{name}-title");
+    let labelled_by = title.clone();
+    let roll_back = previous.map(|previous| {
+        let button = Button::new("roll-back", "Roll back")
+            .about(format!("Roll {name} back to {previous}"))
+            .confirm(
+                format!("Roll {name} back?"),
+                format!("{previous} takes the live build's place for everybody who loads the portal."),
+            )
+            .field("name", name.clone());
+        view! { <div class="push">{visit.button(button)}</div> }
+    });
+    let rows = builds.into_iter().map(|build| row(visit, &name, live.as_ref(), build)).collect_view();
+    view! {
+        <section class="card" aria-labelledby=labelled_by>
+            <div class="top"><h2 id=title>{name.clone()}</h2>{roll_back}</div>
+            {table([Head::Left("Version"), Head::Left("Came"), Head::Left("Made for mfe-kit"), Head::Unseen("Do")], rows)}
+        </section>
+    }
+    .into_any()
+}
+
+fn row(visit: &Visit, name: &str, live: Option<&Version>, build: SliceBuild) -> AnyView {
+    let version = build.version.to_string();
+    let act = if live == Some(&build.version) {
+        tag(Tone::Good, "Live")
+    } else {
+        visit.button(
+            Button::new("activate", "Activate")
+                .about(format!("Activate {name} {version}"))
+                .confirm(
+                    format!("Make {name} {version} live?"),
+                    "Everybody who loads the portal from now on gets it.",
+                )
+                .field("name", name)
+                .field("version", version.clone()),
+        )
+    };
+    let came = match build.origin {
+        Origin::Bundled => view! { "With the portal" }.into_any(),
+        Origin::Published => view! {
+            {build.published_at.map(moment)}
+            {build.published_by.map(|by| format!(", by {by}"))}
+        }
+        .into_any(),
+    };
+    view! {
+        <tr>
+            <td><b>{version}</b></td>
+            <td class="more" data-label="Came">{came}</td>
+            <td class="more" data-label="Made for mfe-kit">{build.shell}</td>
+            <td class="act"><div class="row">{act}</div></td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn done_before(trail: Vec<SliceEvent>) -> AnyView {
+    let body = if trail.is_empty() {
+        nothing(
+            Icon::List,
+            "Nothing was deployed yet",
+            "What is published, activated or rolled back stands here.",
+        )
+    } else {
+        let rows = trail
+            .into_iter()
+            .map(|event| {
+                let act = match event.act {
+                    SliceAction::Published => "Published",
+                    SliceAction::Held => "Published, not live",
+                    SliceAction::Activated => "Activated",
+                    SliceAction::RolledBack => "Rolled back",
+                };
+                view! {
+                    <tr>
+                        <td><b>{format!("{} {}", event.name, event.version)}</b></td>
+                        <td class="more" data-label="What">{act}</td>
+                        <td class="more" data-label="When">{moment(event.at)}</td>
+                        <td class="more" data-label="By">{event.by}</td>
+                        <td class="more" data-label="Live before">{event.live_before.unwrap_or_default()}</td>
+                    </tr>
+                }
+            })
+            .collect_view();
+        table(
+            [
+                Head::Left("Build"),
+                Head::Left("What"),
+                Head::Left("When"),
+                Head::Left("By"),
+                Head::Left("Live before"),
+            ],
+            rows,
+        )
+    };
+    view! {
+        <section class="card" aria-labelledby="trail-title">
+            <div class="top"><h2 id="trail-title">"What was done"</h2></div>
+            {body}
+        </section>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Slices, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sandbox = &visit.sandbox;
+    let name = || SliceName::asked(visit.sent.text("name"));
+    let mark = Mark::now(sandbox, Some(BY.to_owned()))?;
+    let bundled = Bundled::of(sandbox).await?;
+    let (sentence, slice) = match visit.sent.text("act") {
+        "activate" => {
+            let name = name()?;
+            let version = name.asked_version(visit.sent.text("version"))?;
+            ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
+        }
+        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
+        _ => return Err(FieldError::of_act()),
+    };
+    let live = slice.live.map(|live| live.to_string()).unwrap_or_default();
+    Ok(Done::new(sentence).with(format!("{} {live}", slice.name)))
+}

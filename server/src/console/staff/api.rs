@@ -1,0 +1,67 @@
+//! Calls about staff.
+
+use axum::{
+    Json as Answer, Router,
+    extract::State,
+    routing::{get, post},
+};
+use serde::Serialize;
+
+use super::{Account, AccountChange};
+use crate::{
+    Sandbox,
+    email::Email,
+    error::Failure,
+    http::extract::{Json, Path},
+};
+
+/// Under the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new()
+        .route("/staff", get(list_staff))
+        .route("/staff/expire", post(expire_everybody))
+        .route("/staff/{email}", get(show_staff).patch(change_staff))
+        .route("/staff/{email}/expire", post(expire_staff))
+}
+
+async fn list_staff(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Account>>, Failure> {
+    super::all(&sandbox).await.map(Answer)
+}
+
+/// Who has no address has no account.
+fn account_of(email: &str) -> Result<Email, Failure> {
+    Email::parse(email).ok_or(Failure::UserNotFound)
+}
+
+async fn show_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+) -> Result<Answer<Account>, Failure> {
+    let email = account_of(&email)?;
+    super::one(&mut *sandbox.database.read().await?, sandbox.clock.now(), &email).await.map(Answer)
+}
+
+async fn change_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+    Json(change): Json<AccountChange>,
+) -> Result<Answer<Account>, Failure> {
+    super::change(&sandbox, account_of(&email)?, change).await.map(Answer)
+}
+
+#[derive(Serialize)]
+struct Expired {
+    ended: i64,
+}
+
+async fn expire_staff(
+    State(sandbox): State<Sandbox>,
+    Path(email): Path<String>,
+) -> Result<Answer<Expired>, Failure> {
+    let ended = super::expire(&sandbox, Some(account_of(&email)?)).await?;
+    Ok(Answer(Expired { ended }))
+}
+
+async fn expire_everybody(State(sandbox): State<Sandbox>) -> Result<Answer<Expired>, Failure> {
+    Ok(Answer(Expired { ended: super::expire(&sandbox, None).await? }))
+}

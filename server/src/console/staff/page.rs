@@ -1,0 +1,164 @@
+//! Who is on the staff, what they may do, and their sessions.
+
+use axum::response::Response;
+use leptos::prelude::*;
+use serde::{Deserialize, de::IntoDeserializer};
+
+use crate::console::view::{
+    form::Button,
+    frame::{Frame, Sentences, nothing},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::{Done, FieldError, Visit},
+    words::{Tone, count, tag},
+};
+use crate::{
+    auth::Role,
+    console::staff::{self, Account, AccountChange},
+    email::Email,
+    error::Failure,
+};
+
+const EVERY_MS: u32 = 3000;
+
+const SAID: Sentences = &[
+    ("changed", "{} is changed."),
+    ("activated", "{} can sign in again."),
+    ("deactivated", "{} is deactivated; all sessions are over."),
+    ("expired", "{} ended."),
+];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let accounts = staff::all(&visit.sandbox).await?;
+    let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
+    let open = count(usize::try_from(open).unwrap_or_default(), "open session");
+    let expire = visit.button(Button::new("expire", "End everybody's sessions").confirm(
+        "End everybody's sessions?",
+        "Everybody's next call is answered 401, and the portal asks them to sign in.",
+    ));
+    let frame = Frame::of(Page::Staff)
+        .count(format!("{}, {open}", count(accounts.len(), "account")))
+        .action(expire)
+        .live(EVERY_MS)
+        .sentences(SAID);
+    Ok(visit.page(frame, || {
+        let list = if accounts.is_empty() {
+            nothing(Icon::User, "No account yet", "Open one with 'mkopo user add'.")
+        } else {
+            listed(&visit, accounts)
+        };
+        view! {
+            <section class="card" aria-label="Accounts">
+                <div id="accounts" data-live="">{list}</div>
+            </section>
+        }
+        .into_any()
+    }))
+}
+
+/// Roles by their names in the JSON call.
+const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
+
+fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
+    let rows = accounts.into_iter().map(|account| row(visit, account)).collect_view();
+    table(
+        [
+            Head::Left("Who"),
+            Head::Left("Account"),
+            Head::Right("Sessions"),
+            Head::Left("Role"),
+            Head::Unseen("Do"),
+        ],
+        rows,
+    )
+}
+
+fn row(visit: &Visit, account: Account) -> AnyView {
+    let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
+        account;
+    let email = email.to_string();
+    let button = |act, word: &'static str| {
+        Button::new(act, word)
+            .quiet()
+            .id(format!("{act}-{id}"))
+            .about(format!("{word} {email}"))
+            .field("email", email.clone())
+    };
+    let (state, toggle) = if is_active {
+        let deactivate = button("deactivate", "Deactivate")
+            .confirm(format!("Deactivate {email}?"), "All their sessions end for good.");
+        (tag(Tone::Good, "Active"), deactivate)
+    } else {
+        (tag(Tone::Bad, "Deactivated"), button("activate", "Activate"))
+    };
+    let toggle = visit.button(toggle);
+    let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
+    let own = serde_json::to_value(role).ok();
+    let own = own.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let roles =
+        ROLES.map(|role| view! { <option value=role selected=role == own>{role}</option> }).collect_view();
+    view! {
+        <tr>
+            <td>
+                <b>{first_name}" "{last_name}</b>
+                <span class="second">{email.clone()}</span>
+                <span class="second num">{phone_number}</span>
+            </td>
+            <td class="more" data-label="Account">{state}</td>
+            <td class="right num" data-label="sessions">{open_sessions}</td>
+            <td class="more" data-label="Role">
+                <form method="post" class="row">
+                    {visit.form_of("role")}
+                    <input type="hidden" name="email" value=email.clone() />
+                    <select name="role" id=format!("role-{id}") aria-label=format!("Role of {email}")>
+                        {roles}
+                    </select>
+                    <button class="btn quiet" id=format!("save-{id}") aria-label=format!("Save the role of {email}")>
+                        "Save"
+                    </button>
+                </form>
+            </td>
+            <td class="act"><div class="row">{toggle}{expire}</div></td>
+        </tr>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let outcome = perform(&visit).await;
+    visit.after(Page::Staff, outcome, show).await
+}
+
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
+    let sandbox = &visit.sandbox;
+    let address = visit.sent.text("email");
+    let email = || Email::parse(address).ok_or(Failure::UserNotFound);
+    let set_active = |is_active| AccountChange { is_active: Some(is_active), role: None };
+    match visit.sent.text("act") {
+        "role" => {
+            let change = AccountChange { is_active: None, role: Some(role(visit.sent.text("role"))?) };
+            staff::change(sandbox, email()?, change).await?;
+            Ok(Done::new("changed").with(address))
+        }
+        "activate" => {
+            staff::change(sandbox, email()?, set_active(true)).await?;
+            Ok(Done::new("activated").with(address))
+        }
+        "deactivate" => {
+            staff::change(sandbox, email()?, set_active(false)).await?;
+            Ok(Done::new("deactivated").with(address))
+        }
+        "expire" => {
+            let whose = if address.is_empty() { None } else { Some(email()?) };
+            let ended = staff::expire(sandbox, whose).await?;
+            Ok(Done::new("expired").with(count(usize::try_from(ended).unwrap_or_default(), "session")))
+        }
+        _ => Err(FieldError::of_act()),
+    }
+}
+
+fn role(name: &str) -> Result<Role, FieldError> {
+    let read: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
+    Role::deserialize(read).map_err(|error| Failure::BadValue(error.to_string()).into())
+}

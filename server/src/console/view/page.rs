@@ -1,0 +1,93 @@
+//! The pages that there are.
+
+use super::icon::Icon;
+
+/// A page, in the order of the navigation. One more needs a line in each function here and
+/// its handlers in [`crate::console`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    Overview,
+    Outbox,
+    Loans,
+    Payouts,
+    Scenario,
+    Faults,
+    Traffic,
+    Staff,
+    Data,
+    Clock,
+    Slices,
+}
+
+impl Page {
+    /// Every page.
+    pub const ALL: [Self; 11] = [
+        Self::Overview,
+        Self::Outbox,
+        Self::Loans,
+        Self::Payouts,
+        Self::Scenario,
+        Self::Faults,
+        Self::Traffic,
+        Self::Staff,
+        Self::Data,
+        Self::Clock,
+        Self::Slices,
+    ];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Outbox => "Outbox",
+            Self::Loans => "Loans",
+            Self::Payouts => "Payouts",
+            Self::Scenario => "Scenario",
+            Self::Faults => "Faults",
+            Self::Traffic => "Traffic",
+            Self::Staff => "Staff",
+            Self::Data => "Data",
+            Self::Clock => "Clock",
+            Self::Slices => "Slices",
+        }
+    }
+
+    /// Where it is.
+    pub fn address(self) -> &'static str {
+        match self {
+            Self::Overview => "/console",
+            Self::Outbox => "/console/outbox",
+            Self::Loans => "/console/loans",
+            Self::Payouts => "/console/payouts",
+            Self::Scenario => "/console/scenario",
+            Self::Faults => "/console/faults",
+            Self::Traffic => "/console/traffic",
+            Self::Staff => "/console/staff",
+            Self::Data => "/console/data",
+            Self::Clock => "/console/clock",
+            Self::Slices => "/console/slices",
+        }
+    }
+
+    /// Its sign in the navigation.
+    pub fn icon(self) -> Icon {
+        match self {
+            Self::Overview => Icon::Chart,
+            Self::Outbox => Icon::Mail,
+            Self::Loans => Icon::Money,
+            Self::Payouts => Icon::Transfer,
+            Self::Scenario => Icon::Phone,
+            Self::Faults => Icon::Alert,
+            Self::Traffic => Icon::List,
+            Self::Staff => Icon::User,
+            Self::Data => Icon::Store,
+            Self::Clock => Icon::Clock,
+            Self::Slices => Icon::Slices,
+        }
+    }
+
+    /// The page that has this address.
+    pub fn at(address: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|page| page.address() == address)
+    }
+}

@@ -1,0 +1,40 @@
+//! Headers, read: lists with qualities, media types, bearer tokens.
+
+use axum::http::{HeaderMap, HeaderName, header};
+
+/// The items of a header that is a list, wherever it is broken into several.
+pub fn listed(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
+/// An item of a header that lists what a caller accepts: its name, and how welcome it is in
+/// thousandths. What can't be read is not welcome.
+pub fn quality(item: &str) -> (&str, u16) {
+    let mut parts = item.split(';').map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let quality = parts.find_map(|part| {
+        let (key, value) = part.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("q").then_some(value.trim())
+    });
+    let thousandths = match quality.map(str::parse::<f32>) {
+        None => 1000,
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        Some(Ok(quality)) if (0.0..=1.0).contains(&quality) => (quality * 1000.0) as u16,
+        Some(_) => 0,
+    };
+    (name, thousandths)
+}
+
+/// Whether the body's media type is `essence`, with parameters or without.
+pub fn is_of_type(headers: &HeaderMap, essence: &str) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let given = content_type.and_then(|value| value.split(';').next()).map(str::trim);
+    given.is_some_and(|given| given.eq_ignore_ascii_case(essence))
+}
+
+/// The token of `Authorization: Bearer <token>` (RFC 6750, 2.1).
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}

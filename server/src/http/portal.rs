@@ -1,0 +1,84 @@
+//! The built shell and its slices, as files that were compressed ahead.
+//!
+//! Names that carry a version or a hash never change and are kept for a year; the page and
+//! `slices.json` are asked for each time.
+
+use std::path::{Path, PathBuf};
+
+use axum::{
+    Router,
+    extract::Request,
+    http::{HeaderValue, header},
+    middleware::{self, Next},
+    response::Response,
+    routing::get,
+};
+use tower_http::services::{ServeDir, ServeFile};
+
+use crate::{Sandbox, error::Failure, settings::Settings, slices};
+
+const FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// The portal's files, with the shell's page for every path that is a screen; and
+/// `/slices.json`. Without a portal folder, only that and 404.
+pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
+    let live = Router::new().route("/slices.json", get(slices::api::live));
+    let Some(folder) = &sandbox.settings.portal_dir else {
+        return live.fallback(async || Failure::NotFound);
+    };
+    let page = ServeFile::new(folder.join("index.html")).precompressed_br().precompressed_gzip();
+    let files = |path: PathBuf| ServeDir::new(path).precompressed_br().precompressed_gzip();
+    let policy = content_security_policy(folder, &sandbox.settings);
+    // A missing file of a slice is missing; it must not come back as a page.
+    let builds = Router::new()
+        .fallback_service(files(folder.join("slices")))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), slices::files::published));
+    Router::new()
+        .nest_service(slices::FOLDER, builds)
+        .nest_service("/assets", files(folder.join("assets")))
+        .fallback_service(files(folder.clone()).append_index_html_on_directories(true).fallback(page))
+        .layer(middleware::from_fn(move |request, next| cached_and_safe(policy.clone(), request, next)))
+        .merge(live)
+}
+
+async fn cached_and_safe(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let never_changes = path.starts_with("/slices/") || path.starts_with("/assets/");
+    let mut response = next.run(request).await;
+    let cached = if never_changes && response.status().is_success() { FOR_A_YEAR } else { ASK_EACH_TIME };
+    response.headers_mut().insert(header::CACHE_CONTROL, cached);
+    if let Some(policy) = policy {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}
+
+/// What a visitor's own machine is called in a policy.
+const OWN_MACHINE: &str = "http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*";
+
+/// The policy that the shell's build wrote for its page, which knows the hashes of its scripts; with
+/// the origins that this deployment lets slices come from.
+fn content_security_policy(folder: &Path, settings: &Settings) -> Option<HeaderValue> {
+    let policy = std::fs::read_to_string(folder.join("csp.txt")).ok()?;
+    let mut origins: Vec<&str> =
+        settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
+    if settings.allows_slice_override() {
+        origins.push(OWN_MACHINE);
+    }
+    HeaderValue::from_str(&widened(policy.trim(), &origins)).ok()
+}
+
+/// `policy`, with `origins` wherever a slice fetches something from its own folder.
+fn widened(policy: &str, origins: &[&str]) -> String {
+    const FOR_SLICES: [&str; 5] = ["script-src", "style-src", "connect-src", "img-src", "font-src"];
+    let directives = policy.split("; ").map(|directive| {
+        let name = directive.split(' ').next().unwrap_or_default();
+        if FOR_SLICES.contains(&name) {
+            std::iter::once(directive).chain(origins.iter().copied()).collect::<Vec<_>>().join(" ")
+        } else {
+            directive.to_owned()
+        }
+    });
+    directives.collect::<Vec<_>>().join("; ")
+}

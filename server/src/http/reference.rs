@@ -1,0 +1,69 @@
+//! The contract for programs, and a page of it for people that needs nothing from elsewhere.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::{
+    Router,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::{IntoResponse, Redirect, Response},
+    routing::get,
+};
+use serde_json::Value;
+use utoipa_swagger_ui::Config;
+
+use super::{
+    extract::Path,
+    ready_body::{ReadyBody, digest},
+};
+use crate::{Sandbox, error::Failure};
+
+const CONTRACT: &str = include_str!("../../../contract/openapi.yaml");
+
+/// Swagger UI sets styles from its script and draws its signs as data addresses.
+const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+/// `/openapi.json`, beside the calls it describes.
+pub fn contract() -> Router<Sandbox> {
+    Router::new().route("/openapi.json", get(openapi))
+}
+
+/// `/docs`.
+pub fn page() -> Router<Sandbox> {
+    Router::new()
+        .route("/docs", get(async || Redirect::permanent("/docs/")))
+        .route("/docs/", get(async || asset("index.html")))
+        .route("/docs/{asset}", get(async |Path(name): Path<String>| asset(&name)))
+}
+
+/// The contract as JSON; the same for every sandbox.
+static JSON: LazyLock<Result<Arc<ReadyBody>, String>> = LazyLock::new(|| {
+    let contract: Value = serde_saphyr::from_str(CONTRACT).map_err(|error| error.to_string())?;
+    let json = serde_json::to_vec(&contract).map_err(|error| error.to_string())?;
+    let digest = digest(&json);
+    let body = ReadyBody::new("application/json", json.into(), digest).map_err(|error| error.to_string())?;
+    Ok(Arc::new(body))
+});
+
+async fn openapi(asked: HeaderMap) -> Result<Response, Failure> {
+    let json = JSON.as_ref().map_err(|error| Failure::Internal(format!("contract: {error}")))?;
+    json.answer(&asked).await
+}
+
+/// One of Swagger UI's own files.
+fn asset(name: &str) -> Result<Response, Failure> {
+    let config = Arc::new(Config::from("/api/v1/openapi.json").try_it_out_enabled(true));
+    let file = utoipa_swagger_ui::serve(name, config)
+        .map_err(|error| Failure::Internal(error.to_string()))?
+        .ok_or(Failure::NotFound)?;
+    let media_type =
+        HeaderValue::from_str(&file.content_type).map_err(|error| Failure::Internal(error.to_string()))?;
+    let headers: [(HeaderName, HeaderValue); 3] = [
+        (header::CONTENT_TYPE, media_type),
+        (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    Ok((headers, file.bytes.into_owned()).into_response())
+}

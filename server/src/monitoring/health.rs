@@ -1,0 +1,50 @@
+//! What those who run the service ask it.
+
+use std::time::Duration;
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{HeaderName, header},
+    routing::get,
+};
+use serde_json::{Value, json};
+
+use crate::{Sandbox, database::versions::Versions, error::Failure};
+
+/// How long the store may take to be called ready.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `/healthz`, `/readyz` and `/metrics`.
+pub fn routes() -> Router<Sandbox> {
+    Router::new()
+        .route("/healthz", get(async || ok()))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+}
+
+fn ok() -> Json<Value> {
+    Json(json!({ "status": "ok" }))
+}
+
+async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Value>, Failure> {
+    let answers = async {
+        let mut reader = sandbox.database.read().await?;
+        Versions::read(&mut reader).await.map_err(Failure::from)
+    };
+    match tokio::time::timeout(PATIENCE, answers).await {
+        Ok(Ok(_)) => Ok(ok()),
+        Ok(Err(failure)) => {
+            tracing::error!(error = ?failure, "not ready");
+            Err(Failure::Busy)
+        }
+        Err(_) => Err(Failure::Busy),
+    }
+}
+
+async fn metrics(
+    State(sandbox): State<Sandbox>,
+) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
+    let text = sandbox.metrics.text(&sandbox).await?;
+    Ok(([(header::CONTENT_TYPE, prometheus::TEXT_FORMAT)], text))
+}
