@@ -714,8 +714,8 @@ export interface paths {
         /**
          * List recent requests.
          * @description Returns the last thousand requests under /api/v1 that this server answered, newest first. They are
-         *     kept in memory until the server stops. Passwords, codes and tokens are masked; of phone numbers,
-         *     only the first and last two digits are shown. For bodies over 8 KiB, only the size is kept.
+         *     kept in memory until the server stops. Passwords, codes and tokens are masked, and so
+         *     are the middle digits of phone numbers. For bodies over 8 KiB, only the size is kept.
          *     Requests whose body could not be read completely are not listed.
          */
         get: operations["traffic"];
@@ -1402,10 +1402,14 @@ export interface components {
          * @enum {string}
          */
         Outcome: "success" | "insufficient_funds" | "below_minimum" | "above_maximum" | "daily_limit" | "maximum_balance" | "debit_party_invalid" | "initiator_not_allowed" | "initiator_invalid" | "unregistered_customer" | "bad_number" | "paid_answer_lost" | "lost_unpaid" | "slow" | "result_twice" | "result_before_answer";
+        /** @example Mkopo-demo-1 */
         Password: string;
         PasswordReset: {
             email: components["schemas"]["Email"];
-            /** @description At least 6 characters. */
+            /**
+             * @description At least 6 characters.
+             * @example Mkopo-demo-2
+             */
             new_password: string;
             otp: components["schemas"]["Otp"];
         };
@@ -1580,6 +1584,20 @@ export interface components {
         Time: string;
     };
     responses: {
+        /**
+         * @description The build is not compatible with this portal's shell (`wrong_shell`), or this server serves no
+         *     portal (`no_portal`). The live build does not change.
+         */
+        ActivationRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The archive is not a valid build of a slice (`bad_build`; the message says why), or `invalid_request`. */
         BadBuild: {
             headers: {
@@ -1591,10 +1609,40 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The request can't be read (`malformed_json`, `bad_parameter`, `bad_idempotency_key`), or
-         *     the password or code is wrong (`invalid_password`, `invalid_code`).
-         */
+        /** @description `limit` or `cursor` is invalid (`bad_parameter`). */
+        BadPage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The key is invalid (`bad_idempotency_key`), or the body is not valid JSON (`malformed_json`). */
+        BadPayoutRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A query parameter is unknown or invalid (`bad_parameter`). */
+        BadQuery: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not valid JSON (`malformed_json`). */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -1607,9 +1655,8 @@ export interface components {
         };
         /**
          * @description The version exists with different content (`build_exists`) or is below the newest one
-         *     (`build_outdated`), the build is not compatible with this portal's shell (`wrong_shell`), this
-         *     server serves no portal (`no_portal`), or there is no build to roll back to
-         *     (`no_previous_build`). The live build does not change.
+         *     (`build_outdated`), the build is not compatible with this portal's shell (`wrong_shell`), or this
+         *     server serves no portal (`no_portal`). The live build does not change.
          */
         BuildRefused: {
             headers: {
@@ -1648,6 +1695,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A new code was requested too soon, or too often (`too_many_requests`). */
+        CodeTooSoon: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A page that only asks for the console token. */
         ConsoleClosed: {
             headers: {
@@ -1658,6 +1717,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /** @example <!DOCTYPE html><html lang="en"><head><title>Overview · Mkopo console</title></head>…</html> */
                 "text/html": string;
             };
         };
@@ -1680,6 +1740,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /** @example <!DOCTYPE html><html lang="en"><head><title>Overview · Mkopo console</title></head>…</html> */
                 "text/html": string;
             };
         };
@@ -1691,6 +1752,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
+                /** @example <!DOCTYPE html><html lang="en"><head><title>Overview · Mkopo console</title></head>…</html> */
                 "text/html": string;
             };
         };
@@ -1707,14 +1769,15 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Done. */
-        Done: {
+        /** @description There is no such fault (`fault_not_found`). */
+        FaultNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Done"];
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The account is inactive (`account_inactive`). */
@@ -1728,11 +1791,121 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description The request has an invalid value or a missing field (`invalid_request`), or the new password is
-         *     too short (`password_too_short`).
-         */
+        /** @description A field is missing or has an invalid value (`invalid_request`). */
         Invalid: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is invalid (`invalid_request`). */
+        InvalidAccount: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `by` is invalid, or a field is missing or invalid (`invalid_request`). */
+        InvalidAuthor: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The fault is invalid (`invalid_request`). */
+        InvalidFault: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field of the loan is invalid, or the `loan_id` exists (`invalid_request`). */
+        InvalidLoan: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The name of the snapshot is invalid, or there are too many snapshots (`invalid_request`). */
+        InvalidName: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The new password is too short (`password_too_short`), or a field is missing or invalid
+         *     (`invalid_request`).
+         */
+        InvalidReset: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is invalid (`invalid_request`). */
+        InvalidScenario: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The seed is invalid (`invalid_request`). */
+        InvalidSeed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The time or duration is invalid (`invalid_request`). */
+        InvalidTime: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The duration of `wait` is invalid (`invalid_request`). */
+        InvalidWait: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1802,17 +1975,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description There is no such user (`user_not_found`), loan (`loan_not_found`), fault (`fault_not_found`), snapshot (`snapshot_not_found`) or path (`not_found`). */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was changed. */
         NotInDemoMode: {
             headers: {
@@ -1834,6 +1996,21 @@ export interface components {
             };
             content?: never;
         };
+        /**
+         * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
+         *     portal's shell (`wrong_shell`), or this server serves no portal (`no_portal`). The live build
+         *     does not change.
+         */
+        RollbackRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Signed in. */
         SignedIn: {
             headers: {
@@ -1842,6 +2019,17 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SignedIn"];
+            };
+        };
+        /** @description There is no such snapshot (`snapshot_not_found`). */
+        SnapshotNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description The body is larger than 64 KiB (`body_too_large`). */
@@ -1855,7 +2043,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Too many attempts, or a new code requested too soon (`too_many_requests`). */
+        /** @description Too many attempts, or too many people are signing in (`too_many_requests`). */
         TooMany: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
@@ -1878,8 +2066,58 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description There is no such user (`user_not_found`). */
+        UserNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The code is wrong or has expired (`invalid_code`), or the body is not valid JSON
+         *     (`malformed_json`).
+         */
+        WrongCode: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not `application/json` (`unsupported_media_type`). */
         WrongMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The password is wrong (`invalid_password`), or the body is not valid JSON (`malformed_json`). */
+        WrongPassword: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The password (`invalid_password`) or the code (`invalid_code`) is wrong, or the body is not valid
+         *     JSON (`malformed_json`).
+         */
+        WrongPasswordOrCode: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -1953,9 +2191,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SignedIn"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["WrongPassword"];
             403: components["responses"]["Inactive"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
@@ -2023,15 +2261,24 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Done"];
+            /** @description The code was sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
-            429: components["responses"]["TooMany"];
+            429: components["responses"]["CodeTooSoon"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2048,15 +2295,24 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Done"];
+            /** @description The code was sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
             400: components["responses"]["BadRequest"];
             403: components["responses"]["Inactive"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
-            429: components["responses"]["TooMany"];
+            429: components["responses"]["CodeTooSoon"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2073,12 +2329,21 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["Done"];
-            400: components["responses"]["BadRequest"];
+            /** @description The password was changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["WrongCode"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidReset"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -2097,9 +2362,9 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SignedIn"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["WrongPasswordOrCode"];
             403: components["responses"]["Inactive"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
@@ -2139,7 +2404,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadPage"];
             401: components["responses"]["NoSession"];
             503: components["responses"]["Busy"];
         };
@@ -2191,7 +2456,7 @@ export interface operations {
                     "application/json": components["schemas"]["Disbursement"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadPayoutRequest"];
             401: components["responses"]["NoSession"];
             404: components["responses"]["LoanNotFound"];
             408: components["responses"]["TooSlow"];
@@ -2262,7 +2527,7 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadPage"];
             401: components["responses"]["NoSession"];
             503: components["responses"]["Busy"];
         };
@@ -2288,6 +2553,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Mkopo",
+                     *         "version": "0.1.0"
+                     *       },
+                     *       "paths": {},
+                     *       "components": {}
+                     *     }
+                     */
                     "application/json": Record<string, never>;
                 };
             };
@@ -2344,6 +2620,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "advance": "1d"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ClockChange"];
             };
         };
@@ -2362,7 +2643,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidTime"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2375,6 +2656,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "seed": 1
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description The same seed gives the same data.
@@ -2398,7 +2684,7 @@ export interface operations {
             409: components["responses"]["NotInDemoMode"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidSeed"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2449,8 +2735,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["Invalid"];
+            404: components["responses"]["SnapshotNotFound"];
+            422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2480,7 +2766,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2508,8 +2794,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
-            422: components["responses"]["Invalid"];
+            404: components["responses"]["SnapshotNotFound"];
+            422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2545,6 +2831,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "method": "POST",
+                 *       "path": "/api/v1/disbursements/*\/disburse",
+                 *       "kind": "drop",
+                 *       "times": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["NewFault"];
             };
         };
@@ -2563,7 +2857,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidFault"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2612,7 +2906,7 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["FaultNotFound"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2648,6 +2942,14 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "loan": {
+                 *         "customer_first_name": "Wanjiku",
+                 *         "total_loan_amount": 25000
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["LoansToApprove"];
             };
         };
@@ -2666,7 +2968,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidLoan"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2704,9 +3006,9 @@ export interface operations {
                     "application/json": components["schemas"]["OutboxMessage"][];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidWait"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2763,6 +3065,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "next": [
+                 *         "insufficient_funds"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScenarioChange"];
             };
         };
@@ -2781,7 +3090,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidScenario"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2870,7 +3179,7 @@ export interface operations {
                     "application/json": components["schemas"]["SliceBuilds"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["BuildRefused"];
@@ -2898,6 +3207,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The version of a stored build. */
                     version: string;
@@ -2918,10 +3232,10 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["NoSuchBuild"];
-            409: components["responses"]["BuildRefused"];
+            409: components["responses"]["ActivationRefused"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2953,11 +3267,11 @@ export interface operations {
                     "application/json": components["schemas"]["SliceBuilds"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["NoSuchBuild"];
-            409: components["responses"]["BuildRefused"];
-            422: components["responses"]["Invalid"];
+            409: components["responses"]["RollbackRefused"];
+            422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3010,7 +3324,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3029,6 +3343,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "is_active": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccountChange"];
             };
         };
@@ -3045,10 +3364,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["Invalid"];
+            422: components["responses"]["InvalidAccount"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3078,7 +3397,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["UserNotFound"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3503,6 +3822,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example <!DOCTYPE html><html lang="en"><head><title>Swagger UI</title></head>…</html> */
                     "text/html": string;
                 };
             };
@@ -3545,6 +3865,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example # HELP mkopo_payouts_pending Payouts that have not settled.
+                     *     # TYPE mkopo_payouts_pending gauge
+                     *     mkopo_payouts_pending 2
+                     */
                     "text/plain": string;
                 };
             };
