@@ -13,7 +13,7 @@ export async function compose(...args: string[]): Promise<string> {
 }
 
 /** Runs `docker …`; answers what it printed. */
-export async function docker(...args: string[]): Promise<string> {
+async function docker(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 64 * 1024 * 1024 });
   return stdout.trim();
 }
@@ -62,7 +62,7 @@ export async function healthy(service: string): Promise<void> {
 }
 
 /** A call of the console; its answer as JSON. */
-export async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
+async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
   const answer = await fetch(`${address}/console/api${path}`, {
     method,
     headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },

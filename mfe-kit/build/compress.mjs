@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const TEXT = new Set(['.js', '.css', '.html', '.json', '.svg', '.txt', '.webmanifest']);
 
 /** Writes `.br` and `.gz` beside every text file below a folder, so that no server compresses on the fly. */
-export async function compressFolder(folder) {
+async function compressFolder(folder) {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const texts = files.filter((file) => file.isFile() && TEXT.has(extname(file.name)));
   await Promise.all(texts.map((file) => compressFile(join(file.parentPath, file.name))));

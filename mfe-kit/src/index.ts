@@ -1,13 +1,13 @@
 /** What the shell offers a slice, apart from the parts to draw with (`mfe-kit/ui…`). */
-export { ApiError, type ApiErrorKind } from './api/api-error';
+export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf, type Schema } from './api/client';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { FAILURES, type FailureTexts, failureText } from './failures/failures';
-export { currentUserQuery } from './session/current-user';
+export { currentUserQuery } from './account/current-user';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
-export { signOut } from './session/sign-out';
+export { signOut } from './account/sign-out';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear } from './format/dates';
 export { formatMoney } from './format/money';

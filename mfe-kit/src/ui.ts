@@ -3,7 +3,7 @@ export { default as Button } from 'antd/es/button';
 export { default as Checkbox } from 'antd/es/checkbox/Checkbox';
 export { default as Input } from 'antd/es/input/Input';
 export { type InputRef } from 'antd/es/input/Input';
-export { ThemeProvider } from './theme/ThemeProvider';
+export { ThemeProvider } from './ui/ThemeProvider';
 export { Avatar } from './ui/Avatar';
 export { Brand } from './ui/Brand';
 export { Card } from './ui/Card';

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import type { components, paths } from '../contract';
+import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
-import { ApiError } from './api-error';
 
 /** A body of the contract by its name, such as `Schema<'PendingLoan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];

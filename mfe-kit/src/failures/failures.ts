@@ -1,4 +1,4 @@
-import { ApiError } from '../api/api-error';
+import { ApiError } from './api-error';
 
 /** What the portal says when one thing that it tried fails. */
 export interface FailureTexts {

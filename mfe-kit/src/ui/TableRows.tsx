@@ -1,6 +1,6 @@
 import { Fragment, memo, startTransition, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import type { Column } from './DataTable';
+import type { Column } from './column';
 import classes from './DataTable.module.css';
 
 /** Up to so many rows are all drawn; of longer lists only what is near the window. */

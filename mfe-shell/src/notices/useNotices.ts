@@ -1,7 +1,7 @@
 import { useIsMutating } from '@tanstack/react-query';
 import { portalSettings, useIsOnline } from 'mfe-kit';
 import { useSyncExternalStore } from 'react';
-import { newVersion } from '../slices/new-version';
+import { newVersion } from './new-version';
 import demoNotice from './demo-notice.json';
 
 declare module 'react' {

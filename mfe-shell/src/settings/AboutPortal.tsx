@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import kit from 'mfe-kit/package.json';
 import { Card } from 'mfe-kit/ui';
 import shell from '../../package.json';
+import type { SliceBuild } from '../slices/live-slices';
 import { type LoadedSlice, loadedSlices } from '../slices/load-slice';
-import { readSliceList, type SliceBuild } from '../slices/slice-list';
+import { readSliceList } from '../slices/slice-list';
 import classes from './AboutPortal.module.css';
 
 interface Part {

@@ -7,7 +7,7 @@ import {
 } from '@module-federation/enhanced/runtime';
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
-import type { SliceBuild } from './slice-list';
+import type { SliceBuild } from './live-slices';
 
 /** Milliseconds until a slice's manifest or script is given up. */
 const TIMEOUT_MS = 10_000;

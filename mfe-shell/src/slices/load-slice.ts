@@ -1,7 +1,8 @@
 import type { Slice } from 'mfe-kit';
 import { matchRoutes } from 'react-router';
 import { loadBuild, WrongShell } from './federation';
-import { askForSliceList, readSliceList, type SliceBuild } from './slice-list';
+import type { SliceBuild } from './live-slices';
+import { readSliceList, requestSliceList } from './slice-list';
 
 /** Milliseconds before each further try. */
 const BACK_OFF_MS = [300, 900];
@@ -56,7 +57,7 @@ export function forgetSlice(name: string): void {
   slices.delete(name);
   loaded.delete(name);
   finds.clear();
-  void askForSliceList();
+  void requestSliceList();
 }
 
 /** Keeps one promise per key, as React's `use` needs it. */

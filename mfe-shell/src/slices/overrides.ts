@@ -1,5 +1,5 @@
 import { OVERRIDES, refusals } from './is-overriding';
-import type { SliceList } from './slice-list';
+import type { SliceList } from './live-slices';
 
 type Overrides = Record<string, string>;
 
@@ -7,19 +7,14 @@ const SLICE_NAME = /^mfe-[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const OWN_MACHINE = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/**
- * Puts the builds that `?slice=name@address` asks for in the place of the live ones, for this tab,
- * until they are reset: an address where a build is served, or the version of one that is not live.
- * What the deployment does not allow is said and not done. `?slice=name@` gives the slice up.
- */
-export function overridden(list: SliceList): SliceList {
-  takeFromAddress(list);
+/** The list with this tab's overrides in place of the live builds. */
+export function withOverrides(list: SliceList): SliceList {
   const slices = { ...list.slices };
-  for (const [name, address] of Object.entries(overrides())) {
+  for (const [name, place] of Object.entries(overrides())) {
     slices[name] = {
-      version: VERSION.test(address) ? address : 'override',
-      entry: entryOf(name, address).href,
-      integrity: '', // what is edited has none to be known by
+      version: VERSION.test(place) ? place : 'override',
+      entry: entryOf(name, place).href,
+      integrity: '', // a build that is being edited has no known digest
       shell: '*',
       previous: null,
     };
@@ -38,8 +33,12 @@ export function resetOverrides(): void {
   window.location.reload();
 }
 
-/** They are kept by the tab and not by the address, which people pass on. */
-function takeFromAddress({ portal }: SliceList) {
+/**
+ * Moves the overrides that `?slice=name@place` asks for from the address to the tab's storage, because
+ * people pass addresses on. A place is an address that serves a build, or the version of a published
+ * one; an empty place ends the override. What the deployment does not allow goes to `refusals`.
+ */
+export function storeOverridesOfAddress(portal: SliceList['portal']): void {
   const address = new URL(window.location.href);
   const kept = overrides();
   for (const asked of address.searchParams.getAll('slice')) {
@@ -50,12 +49,15 @@ function takeFromAddress({ portal }: SliceList) {
     else if (place) kept[name] = place;
     else Reflect.deleteProperty(kept, name);
   }
-  if (Object.keys(kept).length > 0 && portal.allow_override)
-    sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
-  else sessionStorage.removeItem(OVERRIDES);
+  store(portal.allow_override ? kept : {});
   if (!address.searchParams.has('slice')) return;
   address.searchParams.delete('slice');
   window.history.replaceState(window.history.state, '', address);
+}
+
+function store(kept: Overrides) {
+  if (Object.keys(kept).length > 0) sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
+  else sessionStorage.removeItem(OVERRIDES);
 }
 
 function refusalOf(name: string, place: string, portal: SliceList['portal']): string | null {

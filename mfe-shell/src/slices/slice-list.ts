@@ -1,41 +1,38 @@
-import { type Schema, setPortalSettings } from 'mfe-kit';
+import { setPortalSettings } from 'mfe-kit';
 import { isOverriding } from './is-overriding';
-
-/** What `slices.json` says: the deployment's settings, and which build of which slice is live. */
-export type SliceList = Schema<'LiveSlices'>;
-
-/** One build of a slice. */
-export type SliceBuild = Omit<SliceList['slices'][string], 'previous'>;
+import type { SliceList } from './live-slices';
 
 declare global {
   interface Window {
-    /** Begun by the page itself, before the bundle runs. */
+    /** Requested by an inline script of the page, before the bundle runs. */
     __SLICES__?: Promise<SliceList>;
   }
 }
 
 /**
- * The list that the page asked for, with the overrides of this tab; the deployment's settings are in
- * force once it is read. Rejects when it can't be had: then no slice can be shown.
+ * The list that the page requested, with this tab's overrides applied. The deployment's settings are in
+ * force once it is read. Rejects when the list could not be read: then no slice can be shown.
  */
 export async function readSliceList(): Promise<SliceList> {
-  const list: Partial<SliceList> | undefined = await window.__SLICES__;
-  if (!list?.slices || !list.portal) throw new Error('slices.json does not list slices');
+  const read: Partial<SliceList> | undefined = await window.__SLICES__;
+  if (!read?.slices || !read.portal) throw new Error('slices.json does not list slices');
+  const list = read as SliceList;
   setPortalSettings(list.portal);
-  if (!isOverriding()) return list as SliceList;
-  const { overridden } = await import('./overrides');
-  return overridden(list as SliceList);
+  if (!isOverriding()) return list;
+  const { storeOverridesOfAddress, withOverrides } = await import('./overrides');
+  storeOverridesOfAddress(list.portal);
+  return withOverrides(list);
 }
 
-/** Asks for the list anew, as the page does: another build may be live by now. */
-export function askForSliceList(): Promise<SliceList> {
+/** Requests the list again, as the page does: another build may be live by now. */
+export function requestSliceList(): Promise<SliceList> {
   const list = fetch('/slices.json', { cache: 'no-cache' }).then((answer) => {
     if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
     return answer.json() as Promise<SliceList>;
   });
   window.__SLICES__ = list;
   list.catch(() => {
-    /* told where the list is read */
+    /* reported where the list is read */
   });
   return list;
 }

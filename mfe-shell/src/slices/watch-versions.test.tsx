@@ -4,7 +4,7 @@ import { type Schema } from 'mfe-kit';
 import { answer, hold, screen, unreachable } from 'mfe-kit/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
-import { newVersion } from './new-version';
+import { newVersion } from '../notices/new-version';
 import { watchVersions } from './watch-versions';
 
 vi.mock('./federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));

@@ -1,6 +1,7 @@
 import { loadedSlices } from './load-slice';
-import { newVersion } from './new-version';
-import { askForSliceList, type SliceList } from './slice-list';
+import { newVersion } from '../notices/new-version';
+import type { SliceList } from './live-slices';
+import { requestSliceList } from './slice-list';
 
 /** Milliseconds between two looks; a page that nobody sees does not look. */
 const EVERY_MS = 60_000;
@@ -13,7 +14,7 @@ export function watchVersions(): () => void {
     const before = window.__SLICES__;
     try {
       // What has not been loaded yet will be by this list.
-      newVersion.set(differs((await began) ?? null, await askForSliceList()));
+      newVersion.set(differs((await began) ?? null, await requestSliceList()));
     } catch {
       if (before) window.__SLICES__ = before; // one that could be read serves better than none
     }

@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError } from '../api/api-error';
 import { api, dataOf } from '../api/client';
+import { ApiError } from '../failures/api-error';
 import { queryKeys } from '../query/query-keys';
-import { session } from './session';
+import { session } from '../session/session';
 
 /**
  * The user as the provider knows it; read only with a token. It proves that the session is alive

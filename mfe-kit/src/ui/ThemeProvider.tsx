@@ -1,8 +1,8 @@
 import ConfigProvider from 'antd/es/config-provider';
 import antdTheme from 'antd/es/theme';
-import type { ReactNode } from 'react';
-import { antdTokens } from './tokens';
 import { useTheme } from 'mfe-kit';
+import type { ReactNode } from 'react';
+import { antdTokens } from '../theme/tokens';
 
 const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
 

@@ -1,5 +1,5 @@
 import { api } from '../api/client';
-import { session } from './session';
+import { session } from '../session/session';
 
 /**
  * Signs out here first, then tells the provider, which ends the token everywhere. That the
