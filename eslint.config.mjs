@@ -8,7 +8,7 @@ import { sliceNames } from './mfe-kit/build/slices.mjs';
 
 const SLICES = [...sliceNames(), 'mfe-kit/template'];
 
-/** A component's file is named as the component, a hook's as the hook, any other in kebab-case; folders too. */
+/** A component's file has the component's name, a hook's the hook's; other files and folders are in kebab-case. */
 const fileNames = {
   create: (context) => ({
     Program(node) {
@@ -45,7 +45,7 @@ export default tseslint.config(
   },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
-  // Runs in nginx, which has this one of Node's.
+  // Runs in nginx, which provides `process`.
   { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
     files: ['mfe-*/**/*.{ts,tsx}', 'e2e/**/*.ts', '*.ts'],
@@ -65,9 +65,9 @@ export default tseslint.config(
       '@typescript-eslint/no-empty-function': 'off',
       // An empty text counts as missing wherever the provider may send one.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
-      // Numbers and strings of a Record are told apart by the type, not by a habit of brackets.
+      // The type of a Record's key decides, not the notation.
       '@typescript-eslint/dot-notation': 'off',
-      // antd's controls are wrapped in a label by `Field`, and Switch in its own.
+      // `Field` labels antd's controls; a Switch is inside its label.
       'jsx-a11y/label-has-associated-control': [
         'error',
         { controlComponents: ['Switch', 'Input', 'Select'], depth: 3 },
@@ -112,10 +112,10 @@ export default tseslint.config(
     files: ['e2e/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // Playwright's fixtures are handed a function called `use`, and may take nothing.
+      // Playwright's fixtures take a function called `use`, and may use no fixture.
       'react-hooks/rules-of-hooks': 'off',
       'no-empty-pattern': 'off',
-      // Figures are there to be read.
+      // Tests print measurements.
       'no-console': 'off',
     },
   },

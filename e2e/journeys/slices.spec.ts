@@ -175,7 +175,7 @@ test.describe('when the live build of a slice', () => {
         await expect(dashboard(page, OLD)).toBeVisible();
         await page.getByRole('link', { name: 'Settings' }).click();
         const row = page.getByRole('region', { name: 'About' }).getByRole('row', { name: /^mfe-loans/ });
-        await expect(row).toContainText('The one before: 0.2.0 could not be loaded');
+        await expect(row).toContainText('Previous version: 0.2.0 could not be loaded');
         await expect(row).toContainText(reason);
         await page.unroute(LIVE + files);
       });

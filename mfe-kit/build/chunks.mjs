@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import webpack from 'webpack';
 
 /**
- * Writes `chunks.json`: for every module that is loaded on demand, by its path or its shared name,
- * the files that come with it. The size check reads it; the shell may preload by it.
+ * Writes `chunks.json`: the files of every module that is loaded on demand, by its path or its shared
+ * name. The size check reads it.
  */
 export class ChunkList {
   apply(compiler) {
@@ -19,7 +19,7 @@ export class ChunkList {
   }
 }
 
-/** The files that come with each module that is loaded on demand. */
+/** The files of each module that is loaded on demand. */
 export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
   const chunks = {};
   for (const origin of modules) {
@@ -38,7 +38,7 @@ export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
   return chunks;
 }
 
-/** A module of mfe-kit goes by the name that it is shared under. */
+/** A module of mfe-kit is listed under its shared name. */
 function nameOf(path) {
   return path.replace(/^\.\.\/(mfe-kit)\/src\/(.*)\.tsx?$/, '$1/$2');
 }

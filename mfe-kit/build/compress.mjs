@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const TEXT = new Set(['.js', '.css', '.html', '.json', '.svg', '.txt', '.webmanifest']);
 
-/** Writes `.br` and `.gz` beside every text file below a folder, so that no server compresses on the fly. */
+/** Writes `.br` and `.gz` beside every text file in a folder, so that servers need not compress. */
 async function compressFolder(folder) {
   const files = await readdir(folder, { recursive: true, withFileTypes: true });
   const texts = files.filter((file) => file.isFile() && TEXT.has(extname(file.name)));
@@ -27,7 +27,7 @@ export async function compressFile(path) {
   await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)]);
 }
 
-/** Compresses what a build has written; after it, because federation adds its manifest last. */
+/** Compresses a build's files, after they are written because federation adds its manifest last. */
 export class CompressAhead {
   apply(compiler) {
     compiler.hooks.afterEmit.tapPromise('CompressAhead', (compilation) =>

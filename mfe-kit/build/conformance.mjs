@@ -1,10 +1,10 @@
 /**
- * What every slice has to be, as tests that run in its own folder: what it exposes, its screens, what
- * it shares with the shell, what it weighs, and that the shell can mount it. It is built first where
- * the build is older than the sources, and so is the shell.
+ * The requirements for a slice, as tests that run in its own folder: what it exposes, its screens, what
+ * it shares with the shell, its size, and that the shell can mount it. The slice and the shell are built
+ * first if their builds are older than the sources.
  *
- * `PREVIOUS_SHELL` names the shell that was published before, as the folder of its build or as the
- * address of a portal that runs it; the slice is mounted in that one too.
+ * `PREVIOUS_SHELL` is the previously published shell, as the folder of its build or the address of a
+ * portal that runs it; the slice is mounted in that one too.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
@@ -18,7 +18,7 @@ const BUILD_MS = 240_000;
 
 const SHELLS = [
   ['current', join(root, 'mfe-shell')],
-  // Before the first release there is no other; from then on CI gives the one that was released.
+  // CI sets it after the first release.
   ...(process.env.PREVIOUS_SHELL ? [['previously published', process.env.PREVIOUS_SHELL]] : []),
 ];
 
@@ -79,7 +79,7 @@ export function checkSlice(slice, sources) {
     const screens = slice.routes.map(({ path }) => path).filter((path) => !path.includes(':'));
     test.for(SHELLS)('it mounts in the %s shell', { timeout: 120_000 }, async ([, shell]) => {
       const script = join(import.meta.dirname, 'mount.mjs');
-      // In a process of its own: it brings a network and a document that are none of the tests'.
+      // In its own process, because it has its own network and document.
       const { stdout } = await run(process.execPath, [script, shell, folder, ...screens], {
         timeout: 100_000,
       });
@@ -93,7 +93,7 @@ export function checkSlice(slice, sources) {
   });
 }
 
-/** Builds a package whose build is not there, or older than what it is made of; one process does, others wait. */
+/** Builds a package if its build is missing or older than its sources; one process builds, others wait. */
 async function buildWhenStale(folder) {
   if (!isStale(folder)) return;
   const locks = join(root, 'node_modules/.cache');
@@ -104,7 +104,7 @@ async function buildWhenStale(folder) {
     if (!isStale(folder)) return;
     const cli = join(root, 'node_modules/webpack-cli/bin/cli.js');
     await run(process.execPath, [cli, '--mode', 'production'], { cwd: folder, timeout: BUILD_MS });
-    // webpack leaves alone what comes out as it was.
+    // webpack does not write files that have not changed.
     utimesSync(builtFile(folder), new Date(), new Date());
   } finally {
     rmSync(lock, { recursive: true, force: true });
@@ -116,7 +116,7 @@ function takes(lock) {
     mkdirSync(lock);
     return true;
   } catch {
-    // Whoever was stopped in the middle left it.
+    // Left by a process that was killed.
     if (existsSync(lock) && Date.now() - statSync(lock).mtimeMs > BUILD_MS) rmSync(lock, { recursive: true });
     return false;
   }

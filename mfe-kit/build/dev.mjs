@@ -1,6 +1,6 @@
 /**
- * A whole portal on this machine with one slice as it is edited: the provider serves shell and slices
- * as built, and the slice comes from its own dev server, which loads the page anew at every change.
+ * A complete portal on this machine with one slice as you edit it: the provider serves the shell and the
+ * built slices, and the slice comes from its own dev server, which reloads the page on every change.
  *
  *     node mfe-kit/build/dev.mjs loans     (`make dev SLICE=loans`)
  */
@@ -20,7 +20,7 @@ if (!sliceNames().includes(slice)) {
 }
 const port = process.env.PORT ?? '8080';
 const slicePort = process.env.SLICE_PORT ?? String(devPort(slice));
-// The same name for both: the dev server gives its code to pages of its own site only.
+// The same host name for both: the dev server serves its code to pages of its own site only.
 const portal = `http://localhost:${port}`;
 
 const running = [

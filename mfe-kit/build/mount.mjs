@@ -1,7 +1,7 @@
 /**
- * Mounts a built slice in a built shell, without a browser: the shell's own page runs in jsdom, is
- * told that the slice is the one that is live, and draws each of the screens that are named. Prints
- * what came of each, as JSON. The provider is away, so that screens show how they take that.
+ * Mounts a built slice in a built shell, without a browser: the shell's page runs in jsdom with the slice
+ * as the only live one, and draws each of the given screens. Prints the outcome of each as JSON. There is
+ * no provider, so the screens draw their failed states.
  *
  *     node mfe-kit/build/mount.mjs SHELL SLICE-FOLDER PATH…
  *
@@ -52,7 +52,7 @@ const server = createServer((request, response) => {
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${server.address().port}`;
 
-// What a page throws is judged by what it draws then.
+// Errors of a page are reported with what it draws.
 const thrown = [];
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error) => thrown.push(String(error?.message ?? error)));
@@ -67,11 +67,11 @@ async function answer(path) {
   const file = path.startsWith(own)
     ? await readSlice(path.slice(own.length))
     : await readShell(extname(path) ? path.slice(1) : 'index.html');
-  if (path.startsWith('/api/')) throw new Error('the provider is away');
+  if (path.startsWith('/api/')) throw new Error('there is no provider');
   return [TYPES[extname(path) || '.html'] ?? 'application/octet-stream', file];
 }
 
-/** Opens one screen as a person who is signed in, and waits for its heading. */
+/** Opens one screen as a signed-in user, and waits for its heading. */
 async function mount(path) {
   const errors = [];
   const console = new VirtualConsole();
@@ -93,7 +93,7 @@ async function mount(path) {
     /^(This part of the portal could not be loaded|This page has stopped working|Page Not Found|The portal could not be loaded)/;
   const failure =
     headings().find((heading) => isFailure.test(heading)) ??
-    (headings().length === 0 ? 'No heading came' : null);
+    (headings().length === 0 ? 'The screen drew no heading' : null);
   return {
     path,
     headings: headings(),
@@ -101,7 +101,7 @@ async function mount(path) {
   };
 }
 
-/** What jsdom lacks of a browser, and somebody who is signed in. */
+/** Adds what jsdom lacks, and signs a user in. */
 function asBrowsersAre(window) {
   window.fetch = (address, options) => fetch(new URL(address.url ?? address, window.location.href), options);
   Object.assign(window, {
@@ -127,7 +127,7 @@ function asBrowsersAre(window) {
     this.open = false;
   };
   const user = { id: 1, username: 'Achieng', email: 'agent@mkopo.test', role: 'admin' };
-  // The screens of sign-in are for those who are not signed in yet.
+  // The sign-in screens are for visitors.
   if (!/^\/(login|password-reset)/.test(window.location.pathname)) {
     window.localStorage.setItem('auth_token', 'token-1');
     window.localStorage.setItem('user', JSON.stringify(user));

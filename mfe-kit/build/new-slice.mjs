@@ -10,12 +10,12 @@ import { root } from './slices.mjs';
 
 const [name = '', into] = process.argv.slice(2);
 if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60) {
-  console.error('mkopo: give the slice a name such as repayments: lower-case letters, digits, dashes.');
+  console.error('mkopo: give the slice a name such as repayments: lower-case letters, digits and dashes.');
   process.exit(1);
 }
 const folder = into ? resolve(into) : join(root, `mfe-${name}`);
 if (existsSync(folder)) {
-  console.error(`mkopo: ${folder} is there already.`);
+  console.error(`mkopo: ${folder} already exists.`);
   process.exit(1);
 }
 

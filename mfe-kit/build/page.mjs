@@ -4,13 +4,13 @@ import webpack from 'webpack';
 import { chunksByModule } from './chunks.mjs';
 
 /**
- * Writes `index.html` from a template, and `csp.txt`: the whole Content-Security-Policy that
- * belongs to that page, with the hashes of its inline scripts, for whichever server serves it.
+ * Writes `index.html` from a template, and `csp.txt`: the page's Content-Security-Policy with the hashes
+ * of its inline scripts, for the server that serves it.
  *
- * In the template `<!-- styles -->` and `<!-- scripts -->` stand for what the build emitted;
- * `__OWNERS__` for the owner of each address, by the first part of its path; `__FRAME__` for the
- * files of the modules in `frame`, which every page of a signed-in user needs; and `__DEMO_NOTICE__`
- * for what a demo says of itself, which is on the page before any code.
+ * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` are the build's files;
+ * `__OWNERS__` is the owner of each address, by the first part of its path; `__FRAME__` the files of the
+ * modules in `frame`, which every page of a signed-in user needs; and `__DEMO_NOTICE__` the notice of a
+ * demo, which is on the page before any code.
  */
 export class PortalPage {
   constructor({ template, ownedPaths, demoNotice, frame }) {
@@ -58,7 +58,7 @@ export class PortalPage {
   }
 }
 
-/** antd writes its styles into the page at run time, hence `unsafe-inline` for styles, and only there. */
+/** antd adds its styles to the page at run time, hence `unsafe-inline` for styles only. */
 function contentSecurityPolicy(page) {
   const hashes = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

@@ -1,5 +1,5 @@
 /**
- * Writes what `slices.json` says of the shell, for a web server that adds it to the provider's list:
+ * Writes the shell's part of `slices.json`, for a web server that adds it to the provider's list:
  * `node mfe-kit/build/placed-shell.mjs <file>`.
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Makes the whole content of a web server that a slice has for itself: its build, and `build.json`
- * that says which it is. `node mfe-kit/build/placed-slice.mjs <name> <folder>`.
+ * Writes the content of a slice's own web server: its build, and `build.json` with its version.
+ * `node mfe-kit/build/placed-slice.mjs <name> <folder>`.
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Copies a slice's build into `folder` under `version`; answers what `slices.json` says of it. */
+/** Copies a slice's build into `folder` under `version`; returns its entry for `slices.json`. */
 async function placeSlice(name, folder, version) {
   const { peerDependencies } = await packageOf(name);
   const address = `slices/${name}/${version}`;
@@ -28,8 +28,8 @@ async function packageOf(name) {
 }
 
 /**
- * The slice's version, with a digest of the build as semver's build metadata. Browsers keep a build
- * for a year by its address, so two builds of one version must not have the same.
+ * The slice's version, with a digest of the build as semver build metadata. Browsers cache a build for a
+ * year by its address, so two builds of one version need different addresses.
  */
 async function exactVersion(name) {
   const { version } = await packageOf(name);

@@ -5,7 +5,7 @@
  *
  *     --out FOLDER            another folder than dist/portal
  *     --at NAME=ADDRESS       a slice that is served elsewhere: the address of its mf-manifest.json,
- *                             which is read now; can be repeated
+ *                             which is read during the build; can be repeated
  *     --origin ORIGIN         a further origin that ?slice= may load from; can be repeated
  *     --override              allow ?slice=
  *     --brand NAME --product NAME
@@ -65,7 +65,7 @@ await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n
 await widenPolicy(asked.override ? [...origins, ...ownMachine()] : origins);
 await Promise.all(['slices.json', 'csp.txt'].map((file) => compressFile(join(portal, file))));
 
-/** A build of this repository, which comes with the portal. */
+/** A build of this repository, copied into the portal. */
 async function bundled(name) {
   const { version } = await readPackage(name);
   const address = `slices/${name}/${version}`;
@@ -90,7 +90,7 @@ function listed(entry, manifest) {
   };
 }
 
-/** Lets the page fetch what slices of other origins are made of. */
+/** Allows the page to load slices of other origins. */
 async function widenPolicy(origins) {
   if (origins.length === 0) return;
   const file = join(portal, 'csp.txt');

@@ -1,7 +1,7 @@
 /**
- * Holds the first load of two pages to its budget: what a browser with an empty cache fetches, as
- * JavaScript and CSS, over the wire. The files are followed as the browser would: the page, its
- * entry, the slice's manifest and container, and the chunks that the screen's module asks for.
+ * Checks the first load of two pages against its budget: the JavaScript and CSS that a browser with an
+ * empty cache fetches, compressed. The files are found as a browser finds them: the page, its entry, the
+ * slice's manifest and container, and the chunks of the screen's module.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ function filesOf({ slice, screen, shell }) {
   ];
 }
 
-/** The files of the chunk groups that importing these modules loads. */
+/** The files that importing these modules loads. */
 function chunksOf(chunks, modules) {
   return modules.flatMap((module) => {
     if (!chunks[module]) throw new Error(`The build has no chunk for ${module}`);

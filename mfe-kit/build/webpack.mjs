@@ -1,10 +1,9 @@
 /**
  * The one webpack configuration of the shell and of every slice.
  *
- * What is shared follows from mfe-kit's own package.json and stands nowhere else: its
- * `peerDependencies`, and every entry of its `exports` that runs in the portal. The shell carries
- * them; a slice only asks for them (`import: false`), so no slice ships a second copy and antd's
- * contexts come from one place.
+ * The shared libraries are derived from mfe-kit's package.json: its `peerDependencies`, and every entry of
+ * its `exports` that runs in the portal. The shell brings them; a slice only uses them
+ * (`import: false`), so no slice ships a second copy and antd's contexts exist once.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,13 +18,13 @@ import { devPort } from './slices.mjs';
 
 const kit = readPackage(join(import.meta.dirname, '..'));
 
-/** Entries that pages can wait for; the shell's first bundle carries the others. */
+/** Entries that are loaded on demand; the others are in the shell's first bundle. */
 const LOADED_WHEN_NEEDED = new Set(['mfe-kit/ui-layout', 'mfe-kit/ui-data']);
 
-/** Files so named never change; the shell's lie under `assets/`, so that a server can tell them. */
+/** Files with such a name never change; the shell's are in `assets/`, so that a server can tell. */
 const HASHED = '[name].[contenthash:10]';
 
-/** Kit entries that are no part of a running portal. */
+/** Kit entries that are not part of a running portal. */
 const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
 
 /** The configuration of a slice, which exposes `./slice` from `src/slice.tsx`. */
@@ -36,7 +35,7 @@ export function sliceBuild(folder) {
     return {
       ...config,
       entry: {},
-      // It runs in the shell as built, whose React has no development half to talk to.
+      // The slice runs in a production shell, whose React has no development build.
       optimization: { ...config.optimization, nodeEnv: 'production' },
       plugins: [
         ...basePlugins(mode),
@@ -51,7 +50,7 @@ export function sliceBuild(folder) {
   };
 }
 
-/** The configuration of the shell: the page, and the copies of everything that is shared. */
+/** The configuration of the shell: the page, and everything that is shared. */
 export function shellBuild(folder) {
   return (_env, { mode }) => {
     const shell = readPackage(folder);
@@ -100,7 +99,7 @@ function base(folder, { name }, mode) {
     },
     resolve: {
       extensions: ['.tsx', '.ts', '.mjs', '.js'],
-      // The package's exports lead bundlers to its development build, with its warnings.
+      // The package's exports resolve to its development build, with its warnings.
       alias: production
         ? {
             'react-router$': fileURLToPath(import.meta.resolve('react-router')).replace(
@@ -112,7 +111,7 @@ function base(folder, { name }, mode) {
     },
     module: {
       rules: [
-        // antd's own parts have no side effects either, but their packages do not say so.
+        // antd's own packages have no side effects either, but do not declare it.
         { test: /node_modules\/(@rc-component|@ant-design)\//, sideEffects: false },
         {
           test: /\.tsx?$/,
@@ -154,13 +153,13 @@ function base(folder, { name }, mode) {
         }),
       ],
     },
-    performance: false, // `npm run size` holds the budget, over the wire and per page.
+    performance: false, // `npm run size` checks the budget per page, compressed.
     cache: { type: 'filesystem', buildDependencies: { config: [import.meta.filename] } },
     infrastructureLogging: { level: 'warn' },
     stats: 'errors-warnings',
     devServer: {
       port: process.env.PORT ?? devPort(name),
-      hot: false, // the page is loaded anew: state that matters is in the address and the session
+      hot: false, // reloads the page: its state is in the address and the session
       historyApiFallback: true,
       headers: { 'Access-Control-Allow-Origin': '*' },
       client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
@@ -174,7 +173,7 @@ function base(folder, { name }, mode) {
   };
 }
 
-/** Federation asks for the first file's path before its content is known; only the folder matters to it. */
+/** Federation reads the first file's path before its content is known, and uses only the folder. */
 function hashedOnceKnown({ chunk }) {
   return chunk?.contentHash?.javascript ? `assets/${HASHED}.js` : '[name].js';
 }
@@ -188,7 +187,7 @@ function basePlugins(mode, folder = '') {
   ];
 }
 
-/** The shell carries federation's runtime too; 18 KB of it would come with every slice otherwise. */
+/** Only the shell brings federation's runtime; otherwise every slice would have 18 KB of it. */
 function federation({ name }, runtime) {
   return {
     name: containerName(name),
@@ -200,7 +199,7 @@ function federation({ name }, runtime) {
   };
 }
 
-/** One copy each; what asks for them says which versions will do, in its own `peerDependencies`. */
+/** One copy of each; a slice's `peerDependencies` say which versions it accepts. */
 function shared(extra, wanted = {}) {
   const libraries = Object.entries(kit.peerDependencies).map(([name, range]) => [
     name,
@@ -224,7 +223,7 @@ function shared(extra, wanted = {}) {
   return Object.fromEntries([...libraries, ...entries]);
 }
 
-/** The name of a slice's container on the page; it has to be a JavaScript identifier. */
+/** The name of a slice's container on the page, a JavaScript identifier. */
 function containerName(packageName) {
   return packageName.replaceAll('-', '_');
 }

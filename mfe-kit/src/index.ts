@@ -1,4 +1,4 @@
-/** What the shell offers a slice, apart from the parts to draw with (`mfe-kit/ui…`). */
+/** What the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf, type Schema } from './api/client';
 export { connection } from './connection/connection';

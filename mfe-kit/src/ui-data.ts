@@ -1,4 +1,4 @@
-/** Parts for lists, forms and dialogs; loaded with the first screen that draws one. */
+/** Parts for lists, forms and dialogs; loaded with the first screen that uses one. */
 export { default as InputNumber } from 'antd/es/input-number';
 export { default as Modal } from 'antd/es/modal/Modal';
 export { default as Select } from 'antd/es/select';

@@ -1,2 +1,2 @@
-/** Parts of the layout around the screens; loaded once somebody is signed in. */
+/** Parts of the layout around the screens; loaded once a user is signed in. */
 export { MenuButton, type MenuItem } from './ui/MenuButton';

@@ -1,4 +1,4 @@
-/** Parts that every screen can draw with; the shell's first bundle carries them. */
+/** Parts for every screen; they are in the shell's first bundle. */
 export { default as Button } from 'antd/es/button';
 export { default as Checkbox } from 'antd/es/checkbox/Checkbox';
 export { default as Input } from 'antd/es/input/Input';

@@ -1,7 +1,7 @@
 import { Icon } from 'mfe-kit/ui';
 import { Notices } from './notices/Notices';
 
-/** What the page shows before any code runs, for as long as the frame is not there; index.html has the same. */
+/** What the page shows until the layout is loaded; index.html has the same before any code runs. */
 export function FirstPaint() {
   return (
     <>

@@ -7,7 +7,7 @@ vi.mock('./settings/SettingsPage', () => {
   throw new Error('Loading chunk 204 failed');
 });
 
-test('where a part of the shell does not arrive, that is said, and Reload loads the page anew', async () => {
+test('if a part of the shell does not load, the page says so, and Reload reloads it', async () => {
   vi.spyOn(console, 'error').mockReturnValue();
   goLive();
   storeUser();

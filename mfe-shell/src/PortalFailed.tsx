@@ -2,7 +2,7 @@ import { Button, FailedState, PageHeader } from 'mfe-kit/ui';
 import { useRouteError } from 'react-router';
 import { PublicFrame } from './layout/PublicFrame';
 
-/** In place of the page when the shell's own code fails, or did not arrive. */
+/** Shown instead of the page when the shell's own code fails or does not load. */
 export function PortalFailed() {
   const error = useRouteError();
   return (

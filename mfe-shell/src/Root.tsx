@@ -10,9 +10,9 @@ import { Toasts } from './toasts/Toasts';
 
 const OverrideBadge = lazy(() => import('./slices/OverrideBadge'));
 
-/** What is around every page, signed in or not. */
+/** The parts around every page, signed in or not. */
 export function Root() {
-  useWayToSignIn();
+  useSignInRedirect();
   useHeadingFocus();
   return (
     <ThemeProvider>
@@ -32,8 +32,8 @@ export function Root() {
   );
 }
 
-/** Sends the browser to sign-in when the provider has ended the session, once (REQ-067, REQ-068). */
-function useWayToSignIn() {
+/** Redirects to sign-in when the provider has ended the session, once (REQ-067, REQ-068). */
+function useSignInRedirect() {
   const state = useSession();
   const location = useLocation();
   const navigate = useNavigate();

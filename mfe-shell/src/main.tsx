@@ -1,15 +1,15 @@
 import 'mfe-kit/styles.css';
 
-/** Lets the browser draw, and answer whoever clicks, between two pieces of work. */
-const breathe = () => new Promise((resolve) => setTimeout(resolve));
+/** Lets the browser draw and handle input between two pieces of work. */
+const yieldToBrowser = () => new Promise((resolve) => setTimeout(resolve));
 
-// The libraries run first, one by one: all in one piece, they would hold a slow phone for a second.
+// The libraries run first, one by one: in one piece, they would block a slow phone for a second.
 await import(/* webpackMode: "eager" */ 'react-dom/client');
-await breathe();
+await yieldToBrowser();
 await import(/* webpackMode: "eager" */ 'react-router');
-await breathe();
+await yieldToBrowser();
 await import(/* webpackMode: "eager" */ 'mfe-kit/ui');
-await breathe();
+await yieldToBrowser();
 await import(/* webpackMode: "eager" */ './portal');
 
 export {};

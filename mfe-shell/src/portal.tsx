@@ -9,12 +9,12 @@ theme.start();
 session.start();
 connection.start();
 
-// The settings are needed for the first words drawn; without a list the defaults have to do.
+// The settings are needed for the first text; without a list the defaults apply.
 await readSliceList().catch((error: unknown) => console.error('slices.json could not be read', error));
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
-// A transition is drawn in slices of time.
+// A transition is drawn in small steps.
 startTransition(() =>
   createRoot(root).render(
     <StrictMode>
@@ -23,5 +23,5 @@ startTransition(() =>
   ),
 );
 
-// Nobody waits for it.
+// Not needed for the first page.
 void import('./slices/watch-versions').then(({ watchVersions }) => watchVersions());

@@ -9,7 +9,7 @@ vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class ex
 
 beforeEach(() => goLive());
 
-test('REQ-016 REQ-018 REQ-077 a visitor is sent to sign-in, and Back does not lead to the page', async () => {
+test('REQ-016 REQ-018 REQ-077 a visitor is redirected to sign-in, and Back does not open the page', async () => {
   const { router } = await open('/pending-loans?search=kamau');
   expect(await heading('Sign in')).toBeVisible();
   expect(router.state.location).toMatchObject({
@@ -63,7 +63,7 @@ test('REQ-030 /dashboard is the dashboard', async () => {
   expect(router.state.historyAction).toBe('REPLACE');
 });
 
-test('REQ-017 REQ-059 REQ-060 until the stored user is read, nobody is sent anywhere', async () => {
+test('REQ-017 REQ-059 REQ-060 until the stored user is read, there is no redirect', async () => {
   vi.resetModules();
   const kit = await import('mfe-kit');
   expect(kit.session.state.status).toBe('loading');
@@ -89,7 +89,7 @@ test.for(['signed in', 'signed out'])(
   },
 );
 
-test('a screen that a slice was given after the shell was built is found', async () => {
+test('a screen that a slice added after the shell was built is found', async () => {
   goLive([slice('mfe-auth', { '/login': 'Sign in' }), slice('mfe-loans', { '/brand-new': 'Brand new' })]);
   storeUser();
   await open('/brand-new');
@@ -97,7 +97,7 @@ test('a screen that a slice was given after the shell was built is found', async
   expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
 });
 
-test('REQ-057 REQ-058 REQ-063 REQ-078 Logout leaves nothing stored and leads to sign-in, even when the call fails', async () => {
+test('REQ-057 REQ-058 REQ-063 REQ-078 Logout removes what is stored and goes to sign-in, even when the call fails', async () => {
   const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   storeUser();
   const calls = answer('post', '/api/v1/auth/logout', 401, failure('unauthorized'));
@@ -113,7 +113,7 @@ test('REQ-057 REQ-058 REQ-063 REQ-078 Logout leaves nothing stored and leads to 
   expect(shown).toEqual([]);
 });
 
-test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session leads to sign-in after a second, once', async () => {
+test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session redirects to sign-in after a second, once', async () => {
   storeUser();
   answer('get', '/api/v1/auth/me', 401, failure('unauthorized'));
   const shown = collectNotifications();
@@ -136,7 +136,7 @@ test('REQ-029 REQ-064 REQ-067 REQ-069 an ended session leads to sign-in after a 
   });
 });
 
-test('who signs out leaves no page for the next user to land on', async () => {
+test('after a sign-out the next user does not return to the last user’s page', async () => {
   storeUser();
   const { router } = await open('/settings');
   await heading('Settings');
@@ -145,7 +145,7 @@ test('who signs out leaves no page for the next user to land on', async () => {
   expect(router.state.location).toMatchObject({ pathname: '/login', state: null });
 });
 
-test('signing out in another tab leads to sign-in here', async () => {
+test('signing out in another tab redirects to sign-in here', async () => {
   storeUser();
   const { router } = await open('/settings');
   await heading('Settings');
@@ -163,7 +163,7 @@ test('after a navigation the focus is on the heading of the new page, but not on
   expect(await heading('Transaction History')).toHaveFocus();
 });
 
-test('the focus waits for a heading that is late, unless the user is quicker', async () => {
+test('the focus waits for a late heading, unless the user acts first', async () => {
   let draw: (isDrawn: boolean) => void = () => {};
   function Late() {
     const [isDrawn, setDrawn] = useState(false);

@@ -16,7 +16,7 @@ const screensOfSlices = (access: 'public' | undefined): RouteObject[] =>
     element: <SliceScreen name={slice} />,
   }));
 
-/** The portal's addresses: those that slices own, the shell's own, and any other. */
+/** The portal's routes: those of slices, those of the shell, and any other. */
 export const routes: RouteObject[] = [
   {
     Component: Root,

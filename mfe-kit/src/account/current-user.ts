@@ -5,8 +5,8 @@ import { queryKeys } from '../query/query-keys';
 import { session } from '../session/session';
 
 /**
- * The user as the provider knows it; read only with a token. It proves that the session is alive
- * and changes nothing in the stored user. Answers `null` when the session is not (REQ-069).
+ * The signed-in user as the provider knows it; read only with a token. It checks that the session is valid
+ * and does not change the stored user. The data is `null` when the session has ended (REQ-069).
  */
 export function currentUserQuery() {
   return queryOptions({

@@ -2,8 +2,8 @@ import { api } from '../api/client';
 import { session } from '../session/session';
 
 /**
- * Signs out here first, then tells the provider, which ends the token everywhere. That the
- * provider could not be told is only logged (REQ-058).
+ * Signs out in this browser first, then calls the provider, which ends the session everywhere. A
+ * failure of that call is only logged (REQ-058).
  */
 export async function signOut(): Promise<void> {
   const { token } = session;

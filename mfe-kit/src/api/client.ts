@@ -6,13 +6,13 @@ import { session } from '../session/session';
 /** A body of the contract by its name, such as `Schema<'PendingLoan'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** Milliseconds until a call is given up, its body included. */
+/** The time limit of a call, including its body, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only when the server
- * answered it well, and rejects with `ApiError` alone. It carries the stored token; a 401 to a
- * signed-in user's call ends the session, here and nowhere else.
+ * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only on a 2xx status, and
+ * rejects only with `ApiError`. It carries the stored token; a 401 to a signed-in user's call ends the
+ * session, and nothing else does.
  */
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
@@ -30,8 +30,8 @@ api.use({
 });
 
 /**
- * The body of an answered call. `failure` becomes the error's message where the server gave no
- * text of its own.
+ * The body of a successful call. `failure` becomes the error's message where the server sent no
+ * text.
  */
 export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): Promise<T> {
   try {
@@ -43,7 +43,7 @@ export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): 
   }
 }
 
-/** The rows of an answered list; an answer that is no list fails the call, like one that is not JSON. */
+/** The rows of a successful call for a list; a body that is not an array fails it, like one that is not JSON. */
 export async function listOf<T>(call: Promise<{ data?: T[] }>): Promise<T[]> {
   const rows: unknown = await dataOf(call);
   if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed' });
@@ -72,7 +72,7 @@ async function answerTo(request: Request) {
   }
 }
 
-/** An answer to an older token, or to a visitor, says nothing about the session there is now. */
+/** A 401 to an older token, or without a token, does not concern the current session. */
 function endSessionOf(request: Request) {
   const current = session.token === null ? null : `Bearer ${session.token}`;
   if (session.state.status === 'signed-in' && request.headers.get('Authorization') === current)

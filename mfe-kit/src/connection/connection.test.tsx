@@ -29,7 +29,7 @@ const browserSays = (word: 'online' | 'offline') =>
     await vi.advanceTimersByTimeAsync(0);
   });
 
-test('the browser is believed at once that the network is gone, and asked about it until it is back', async () => {
+test('going offline shows at once, and the portal is checked until it is back', async () => {
   expect(screen.getByText('online')).toBeVisible();
   await browserSays('offline');
   expect(screen.getByText('offline')).toBeVisible();
@@ -40,7 +40,7 @@ test('the browser is believed at once that the network is gone, and asked about 
   expect(screen.getByText('online')).toBeVisible();
 });
 
-test('a network that leads nowhere is not taken for a connection', async () => {
+test('a network without the portal does not count as online', async () => {
   await browserSays('offline');
   await browserSays('online');
   expect(screen.getByText('offline')).toBeVisible();

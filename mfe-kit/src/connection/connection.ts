@@ -1,4 +1,4 @@
-/** Milliseconds between two questions whether the portal can be reached again. */
+/** Milliseconds between two checks whether the portal can be reached again. */
 const ASKED_EVERY_MS = 5000;
 
 let isOnline = navigator.onLine;
@@ -6,9 +6,9 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
 /**
- * Whether the portal can be reached. The browser's word that it can't counts at once; that it can
- * again is believed only of an answer, for a browser calls every network a connection, and calls a
- * portal on the same machine unreachable as soon as the cable is out.
+ * Whether the portal can be reached. The browser's `offline` event counts at once. That the portal can be
+ * reached again needs an answer from it: browsers report `online` for any network, and `offline` for a
+ * portal on the same machine when the cable is unplugged.
  */
 export const connection = {
   /** Whether calls can be expected to arrive. */
@@ -16,14 +16,14 @@ export const connection = {
     return isOnline;
   },
 
-  /** Follows the browser's word from then on. Called once by the shell. */
+  /** Follows the browser's events. Called once by the shell. */
   start(): void {
     window.addEventListener('offline', lose);
     window.addEventListener('online', () => void ask());
     if (!navigator.onLine) lose();
   },
 
-  /** Calls back on every change; returns how to stop. */
+  /** Calls back on every change; returns a function that unsubscribes. */
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);

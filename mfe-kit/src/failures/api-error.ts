@@ -1,6 +1,6 @@
 /**
- * How a call failed: the server said so, it could not be reached, it did not answer in time, or it
- * answered something that is not JSON.
+ * How a call failed: the server answered with a failure, it could not be reached, it did not answer in
+ * time, or its answer was not what the contract says.
  */
 export type ApiErrorKind = 'server' | 'network' | 'timeout' | 'malformed';
 
@@ -18,11 +18,11 @@ interface ApiErrorFacts {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: ApiErrorKind;
-  /** The HTTP status; `undefined` when no answer came. */
+  /** The HTTP status; `undefined` without an answer. */
   readonly status: number | undefined;
-  /** The failure's name for programs, such as `mobile_money_refused`. */
+  /** The failure's code, such as `mobile_money_refused`. */
   readonly code: string | undefined;
-  /** The body's `error` and `message`; screens read the one that the specification names first. */
+  /** The body's `error` and `message`; screens show the one that the specification names. */
   readonly serverError: string | undefined;
   readonly serverMessage: string | undefined;
   /** The whole body, where it was JSON. */
@@ -38,12 +38,12 @@ export class ApiError extends Error {
     this.body = facts.body;
   }
 
-  /** The server's own text, or '' when it gave none. */
+  /** The server's text, or '' without one. */
   get serverText(): string {
     return this.serverMessage ?? this.serverError ?? '';
   }
 
-  /** Whether the call may have taken effect all the same: no final answer arrived. */
+  /** Whether the call may have taken effect although it failed: no final answer arrived. */
   get isOutcomeUnknown(): boolean {
     return this.kind !== 'server' || (this.status ?? 0) >= 500;
   }

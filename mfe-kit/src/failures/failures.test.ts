@@ -43,7 +43,7 @@ test.for([
   expect(failureText(what, thrown)).toBe(text);
 });
 
-test('REQ-375 a server’s text is taken whole, whatever an object’s own names are', () => {
+test('REQ-375 a server’s text is shown unchanged, even if it is a name of Object.prototype', () => {
   expect(failureText('signIn', server('constructor'))).toBe('constructor');
   expect(Object.keys(FAILURES.signIn.replacements)).toHaveLength(3);
 });

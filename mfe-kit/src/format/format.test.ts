@@ -10,7 +10,7 @@ test('REQ-001 money is whole KES with a plain space', () => {
   expect(formatMoney(0)).toBe('KES 0');
 });
 
-test('REQ-002 dates are written as in Kenya, in the local time zone', () => {
+test('REQ-002 dates are written as in Kenya, in the deployment’s time zone', () => {
   expect(formatDate('2026-11-12T22:30:00.000Z')).toBe('13 Nov 2026');
   expect(formatLongDate('2026-11-14T09:00:00.000Z')).toBe('Saturday, 14 November 2026');
   expect(formatMonthAndYear('2026-11-14T09:00:00.000Z')).toBe('November 2026');

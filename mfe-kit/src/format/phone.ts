@@ -1,4 +1,4 @@
-/** A Kenyan phone number as people there write it: +254712345678 becomes 0712345678 (REQ-003). */
+/** A Kenyan phone number in its local form: +254712345678 becomes 0712345678 (REQ-003). */
 export function localPhone(phone: string): string {
   return /^\+254\d{9,}$/.test(phone) ? `0${phone.slice(-9)}` : phone;
 }

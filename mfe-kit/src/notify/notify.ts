@@ -1,10 +1,10 @@
-/** What a `showNotification` event carries. */
+/** The detail of a `showNotification` event. */
 export interface ShowNotification {
   type: 'success' | 'error' | 'info' | 'warning' | 'loading';
   message: string;
-  /** Milliseconds until it goes by itself; 5000 without it, 0 for never. */
+  /** Milliseconds until it disappears; 5000 by default, 0 for never. */
   duration?: number | undefined;
-  /** A later notification with the same key takes this one's place. */
+  /** A later notification with the same key replaces this one. */
   key?: string | undefined;
 }
 
@@ -13,7 +13,7 @@ export function notify(notification: ShowNotification): void {
   window.dispatchEvent(new CustomEvent<ShowNotification>('showNotification', { detail: notification }));
 }
 
-/** Takes a toast away, such as 'Sending reset code...' once the answer is there. */
+/** Removes a toast, such as 'Sending reset code...' once the answer has arrived. */
 export function dismissNotification(key: string): void {
   window.dispatchEvent(new CustomEvent<string>('dismissNotification', { detail: key }));
 }

@@ -18,15 +18,15 @@ function defaults() {
   return queryClient.getDefaultOptions().queries ?? {};
 }
 
-test('REQ-370 what was read is stale at once, and not read again when the window gets the focus', () => {
+test('REQ-370 data is stale at once, and not read again on window focus', () => {
   expect(defaults()).toMatchObject({ staleTime: 0, refetchOnWindowFocus: false });
 });
 
-test('REQ-371 a query that meets a 401 is not asked again', async () => {
+test('REQ-371 a query that fails with 401 is not retried', async () => {
   expect(await asked(new ApiError({ kind: 'server', status: 401 }))).toBe(1);
 });
 
-test('REQ-372 any other failing query is asked three times more', async () => {
+test('REQ-372 any other failing query is retried three times', async () => {
   expect(await asked(new ApiError({ kind: 'server', status: 500 }))).toBe(4);
   expect(await asked(new ApiError({ kind: 'network' }))).toBe(4);
 });

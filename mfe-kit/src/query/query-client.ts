@@ -3,13 +3,13 @@ import { ApiError } from '../failures/api-error';
 
 const RETRIES = 3;
 
-/** What has been read from the provider, shared by all slices; emptied when the session ends. */
+/** The cache of what was read from the provider, shared by all slices; cleared when the session ends. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 0,
       refetchOnWindowFocus: false,
-      // The browser's own guess of being offline must not leave a screen waiting without a word.
+      // Otherwise a screen would wait without a message while the browser believes to be offline.
       networkMode: 'always',
       retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status === 401),
     },

@@ -15,22 +15,22 @@ export interface SessionUser {
   avatar?: string | undefined;
 }
 
-/** What to call the user on screen (REQ-011, REQ-047). */
+/** The user's name on screens (REQ-011, REQ-047). */
 export function displayName(user: Pick<SessionUser, 'name' | 'username'> | null | undefined): string {
   return user?.name || user?.username || 'User';
 }
 
-/** The first letter of a name, for where there is no picture. */
+/** The first letter of a name. */
 export function initialOf(name: string): string {
   return Array.from(name.trim().toUpperCase())[0] ?? '?';
 }
 
-/** The user to keep after a sign-in that answered this username and e-mail address. */
+/** The user to store after a sign-in with this username and e-mail address. */
 export function signedInUser(username: string, email: string): SessionUser {
   return { id: 1, username, email, role: 'admin', avatar: avatarOf(username) };
 }
 
-/** A stored user, or `null` when there is none that can be read. */
+/** The stored user, or `null` if there is none or it can't be read. */
 export function parseUser(stored: string | null): SessionUser | null {
   if (!stored) return null;
   try {
@@ -56,7 +56,7 @@ function textOrNone(value: unknown) {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Drawn in the page itself: the policy lets no image in from elsewhere, and the portal works offline. */
+/** A data: address, because the page's policy allows no images of other origins. */
 function avatarOf(username: string): string {
   const initial = initialOf(username);
   const blue = Array.from(username).reduce(

@@ -39,7 +39,7 @@ test('REQ-363 REQ-364 calls go to /api/v1/ of the provider, as JSON', async () =
   ]);
 });
 
-test('REQ-064..068 calls that meet a 401 at once end the session once, and a second later lead to sign-in', async () => {
+test('REQ-064..068 several 401s at the same time end the session once, with a redirect to sign-in a second later', async () => {
   const shown = collectNotifications();
   answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
   session.signIn(SIGN_IN);
@@ -64,7 +64,7 @@ test('REQ-064..068 calls that meet a 401 at once end the session once, and a sec
   expect(session.state).toMatchObject({ expiry: 'ended' });
 });
 
-test('a 401 to a call without a token is only that call’s failure', async () => {
+test('a 401 to a call without a token only fails that call', async () => {
   const shown = collectNotifications();
   answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
   await expect(pending()).rejects.toMatchObject({ status: 401 });
@@ -81,7 +81,7 @@ test('REQ-063 REQ-078 signing out clears this browser first, then ends the token
   expect(received.map(({ headers }) => headers.get('Authorization'))).toEqual(['Bearer token-1']);
 });
 
-test('REQ-058 a sign-out that the provider never heard of is only logged', async () => {
+test('REQ-058 a sign-out that does not reach the provider is only logged', async () => {
   unreachable('post', '/api/v1/auth/logout');
   session.signIn(SIGN_IN);
   await signOut();
@@ -89,7 +89,7 @@ test('REQ-058 a sign-out that the provider never heard of is only logged', async
   expect(console.error).toHaveBeenCalledOnce();
 });
 
-test('the server’s text names a failure, and the call’s own where there is none', async () => {
+test('a failure has the server’s text, else the call’s', async () => {
   answer('get', '/api/v1/disbursements/pending', 503, failure('The service is busy', 'busy'));
   await expect(pending()).rejects.toMatchObject({
     kind: 'server',
@@ -103,7 +103,7 @@ test('the server’s text names a failure, and the call’s own where there is n
   expect(lost).toMatchObject({ kind: 'network', message: 'Failed to fetch pending disbursements' });
 });
 
-test('another tab that signs out signs this one out', () => {
+test('signing out in another tab signs this one out', () => {
   session.start();
   session.signIn(SIGN_IN);
   localStorage.removeItem('user');
@@ -122,19 +122,19 @@ test('REQ-059 REQ-060 a stored user is signed in from the start, and none is sig
   });
 });
 
-test.for(['{', '7', 'null', '"Achieng"'])('a stored user that reads %s is none', (stored) => {
+test.for(['{', '7', 'null', '"Achieng"'])('a stored user of %s is ignored', (stored) => {
   localStorage.setItem('user', stored);
   session.start();
   expect(session.state.status).toBe('signed-out');
 });
 
-test('REQ-076 a stored role that is not known is no role', () => {
+test('REQ-076 an unknown stored role is ignored', () => {
   localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', role: 'root' }));
   session.start();
   expect(session.state.user?.role).toBeUndefined();
 });
 
-test('REQ-064 a 401 ends the session of a user whose token is gone, too', async () => {
+test('REQ-064 a 401 also ends the session of a user whose token is missing', async () => {
   answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'));
   session.signIn(SIGN_IN);
   localStorage.removeItem('auth_token');
@@ -142,7 +142,7 @@ test('REQ-064 a 401 ends the session of a user whose token is gone, too', async 
   expect(session.state).toMatchObject({ status: 'signed-out', expiry: 'ending' });
 });
 
-test('a 401 to the token before says nothing about the session there is now', async () => {
+test('a 401 to an older token does not end the current session', async () => {
   answer('get', '/api/v1/disbursements/pending', 401, failure('No session', 'no_session'), { afterMs: 20 });
   session.signIn(SIGN_IN);
   const answered = pending();
@@ -151,7 +151,7 @@ test('a 401 to the token before says nothing about the session there is now', as
   expect(session.state.status).toBe('signed-in');
 });
 
-test('signing in again in another tab takes back an ending that was under way here', () => {
+test('signing in again in another tab cancels the redirect here', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   session.start();
   session.signIn(SIGN_IN);
@@ -163,7 +163,7 @@ test('signing in again in another tab takes back an ending that was under way he
   expect(session.state.status).toBe('signed-in');
 });
 
-test('what was read for one user is gone when another signs in in another tab', () => {
+test('data of one user is cleared when another user signs in in another tab', () => {
   session.start();
   session.signIn(SIGN_IN);
   queryClient.setQueryData(['pending-loans'], ['of Achieng']);
@@ -173,19 +173,19 @@ test('what was read for one user is gone when another signs in in another tab', 
   expect(queryClient.getQueryData(['pending-loans'])).toBeUndefined();
 });
 
-test('REQ-367 REQ-069 the current user is asked for with a token only, and a 401 answers that there is none', async () => {
+test('REQ-367 REQ-069 the current user is read with a token only, and is null after a 401', async () => {
   const observer = new QueryObserver(queryClient, currentUserQuery());
   onTestFinished(observer.subscribe(() => undefined));
   expect(observer.getCurrentResult().fetchStatus).toBe('idle');
 
   answer('get', '/api/v1/auth/me', 401, failure('No session', 'no_session'));
   session.signIn(SIGN_IN);
-  // The portal's own cache is emptied with the session, this question with it.
+  // The portal's cache is cleared with the session, including this query.
   expect(await new QueryClient().query(currentUserQuery())).toBeNull();
   expect(localStorage.getItem('user')).toBeNull();
 });
 
-test('REQ-070 any other failure of the current user is passed on', async () => {
+test('REQ-070 any other failure to read the current user is passed on', async () => {
   answer('get', '/api/v1/auth/me', 503, failure('The service is busy', 'busy'));
   session.signIn(SIGN_IN);
   await expect(queryClient.query({ ...currentUserQuery(), retry: false })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ test('REQ-070 any other failure of the current user is passed on', async () => {
   expect(session.state.status).toBe('signed-in');
 });
 
-test('REQ-365 a call is given 10 seconds', async () => {
+test('REQ-365 a call has a time limit of 10 seconds', async () => {
   silent('get', '/api/v1/disbursements/pending');
   await expect(pending()).rejects.toMatchObject({ kind: 'timeout' });
   expect(vi.mocked(AbortSignal).timeout).toHaveBeenCalledWith(10_000);

@@ -3,9 +3,9 @@ import { queryClient } from '../query/query-client';
 import { parseUser, signedInUser, type SessionUser } from './session-user';
 
 /**
- * Who is asking. A session that the provider ended is `ending` while the page says so, and `ended`
- * when the browser has to go to sign-in. `hasLeft` tells a user who signed out from a visitor who
- * has not signed in yet: the next to sign in here does not go on where the last one was.
+ * Who is signed in. A session that the provider ended is `ending` while the page says so, and `ended`
+ * when the browser has to go to sign-in. `hasLeft` distinguishes a user who signed out from a visitor who
+ * has not signed in yet: the next user does not return to the page of the last one.
  */
 export type SessionState =
   | { status: 'loading'; user: null }
@@ -15,7 +15,7 @@ export type SessionState =
 const TOKEN_KEY = 'auth_token';
 const USER_KEY = 'user';
 
-/** Milliseconds between a session's end and the way to sign-in. */
+/** Milliseconds between a session's end and the redirect to sign-in. */
 const REDIRECT_DELAY_MS = 1000;
 const EXPIRED_TOAST_MS = 2000;
 
@@ -25,19 +25,19 @@ let state: SessionState = { status: 'loading', user: null };
 let expiry: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** The browser's session: stored under `auth_token` and `user`, the same in every tab. */
+/** The browser's session, stored under `auth_token` and `user` and shared by all tabs. */
 export const session = {
   /** The stored token; `null` without one. */
   get token(): string | null {
     return localStorage.getItem(TOKEN_KEY);
   },
 
-  /** The state as it is now; a new object whenever it changes. */
+  /** The current state; a new object on each change. */
   get state(): SessionState {
     return state;
   },
 
-  /** Reads what is stored, and follows the other tabs from then on. Called once by the shell. */
+  /** Reads the stored session, and follows changes in other tabs. Called once by the shell. */
   start(): void {
     read();
     window.addEventListener('storage', ({ key }) => {
@@ -45,7 +45,7 @@ export const session = {
     });
   },
 
-  /** Keeps a sign-in answer. */
+  /** Stores the answer to a sign-in. */
   signIn({ token, username, email }: { token: string; username: string; email: string }): void {
     stopExpiry();
     const user = signedInUser(username, email);
@@ -54,7 +54,7 @@ export const session = {
     change({ status: 'signed-in', user });
   },
 
-  /** Forgets token, user and everything that was read for them. */
+  /** Removes token, user and all data that was read for them. */
   clear(): void {
     stopExpiry();
     forget();
@@ -62,8 +62,8 @@ export const session = {
   },
 
   /**
-   * Ends the session because the provider no longer knows it: says so, and a second later has the
-   * shell send the browser to sign-in. However many calls fail at once, it happens once (REQ-068).
+   * Ends the session because the provider no longer knows it: shows a message, and a second later has
+   * the shell redirect to sign-in. It happens once, however many calls fail at the same time (REQ-068).
    */
   expire(): void {
     if (expiry !== undefined) return;
@@ -81,19 +81,19 @@ export const session = {
     });
   },
 
-  /** Calls back on every change of `state`; returns how to stop. */
+  /** Calls back on every change of `state`; returns a function that unsubscribes. */
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   },
 
-  /** Told by the shell when the browser has arrived at sign-in. */
+  /** Called by the shell when the browser has arrived at sign-in. */
   expiryShown(): void {
     if (state.status === 'signed-out' && state.expiry === 'ended')
       change({ status: 'signed-out', user: null });
   },
 
-  /** The key of the toast that says that the session ended; sign-in replaces it with its own. */
+  /** The key of the toast about the ended session; sign-in replaces that toast with its own. */
   expiredToastKey: EXPIRED_TOAST_KEY,
 };
 
@@ -101,7 +101,7 @@ function read() {
   const user = parseUser(localStorage.getItem(USER_KEY));
   if (user) {
     stopExpiry();
-    // What was read for one user is not for the eyes of another.
+    // Data that was read for one user must not be shown to another.
     if (state.status === 'signed-in' && state.user.email !== user.email) void queryClient.resetQueries();
     change({ status: 'signed-in', user });
   } else if (expiry === undefined) {

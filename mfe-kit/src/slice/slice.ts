@@ -4,17 +4,17 @@ import type { RouteObject } from 'react-router';
 export interface Slice {
   /** The package's name, as in `slices.json`. */
   name: string;
-  /** The package's version, shown where the slice fails. */
+  /** The package's version, shown when the slice fails. */
   version: string;
   /**
-   * The screens, by absolute path, each a `React.lazy` component so that a screen's code loads when
-   * it is opened. The shell draws them inside its layout and behind its guard, unless the route's
-   * `handle` is a `SliceRouteHandle` that says otherwise.
+   * The screens, by absolute path, each a `React.lazy` component so that a screen's code is loaded when
+   * it is opened. The shell draws them in its layout and for signed-in users only, unless the route's
+   * `handle` is a `SliceRouteHandle` with other access.
    */
   routes: RouteObject[];
 }
 
-/** What a slice's route may tell the shell. */
+/** The `handle` of a route, for the shell. */
 export interface SliceRouteHandle {
   /** `public`: open to visitors who are not signed in, and drawn without the layout. */
   access: 'public';

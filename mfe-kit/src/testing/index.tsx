@@ -1,4 +1,4 @@
-/** What tests of screens use: the provider they talk to, samples of what it sends, and ways to draw. */
+/** For tests of screens: a simulated provider, samples of its data, and functions that draw. */
 export { collectNotifications, standingToasts } from './notifications';
 export { answer, failure, garbled, hold, provider, type Received, silent, unreachable } from './provider';
 export { renderPart, renderRoutes, renderSlice } from './render';

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { ShowNotification } from '../notify/notify';
 
-/** Collects what asks for a toast from here on, until the test ends. */
+/** Collects the toasts that are shown from now on, until the test ends. */
 export function collectNotifications(): ShowNotification[] {
   const shown: ShowNotification[] = [];
   const collect = (event: Event) => shown.push((event as CustomEvent<ShowNotification>).detail);
@@ -11,8 +11,8 @@ export function collectNotifications(): ShowNotification[] {
 }
 
 /**
- * The messages of the toasts that stand on the page at each later moment: those that were asked
- * for, and neither dismissed nor replaced. No time takes them away.
+ * Returns a function that answers the messages of the toasts on the page: those that were shown and
+ * neither dismissed nor replaced. They do not time out.
  */
 export function standingToasts(): () => string[] {
   let standing: ShowNotification[] = [];

@@ -3,7 +3,7 @@ import { setupServer } from 'msw/node';
 import { vi } from 'vitest';
 import type { paths } from '../contract';
 
-/** The provider of the tests; a request that no test has answered fails it. */
+/** The provider of the tests; a request without a prepared answer fails the test. */
 export const provider = setupServer();
 
 type Method = 'get' | 'post';
@@ -28,9 +28,8 @@ export interface Received {
 }
 
 /**
- * Makes the provider answer a call of the contract with a status and a body that the contract
- * knows; returns the requests it then receives, in their order. `afterMs` holds the answer back, `until` does so until it is
- * resolved.
+ * Makes the provider answer a call of the contract with a status and a body of the contract; returns the
+ * requests it then receives, in order. `afterMs` delays the answer, and `until` does until it is resolved.
  */
 export function answer<M extends Method, P extends PathOf<M>, S extends StatusOf<M, P>>(
   method: M,
@@ -53,7 +52,7 @@ export function answer<M extends Method, P extends PathOf<M>, S extends StatusOf
   return received;
 }
 
-/** Something to hold an answer back with, however slow the machine: `answer(…, { until: held.back })`. */
+/** Delays an answer until `release()`, however slow the machine: `answer(…, { until: held.back })`. */
 export function hold() {
   let release: () => void = () => undefined;
   const back = new Promise<void>((resolve) => (release = resolve));
@@ -65,12 +64,12 @@ export function unreachable<M extends Method>(method: M, path: PathOf<M>): void 
   provider.use(http[method](addressOf(path), () => HttpResponse.error()));
 }
 
-/** Makes a call be answered well by its status, with a body that the contract does not know. */
+/** Makes a call be answered with status 200 and a body that is not the contract's. */
 export function garbled<M extends Method>(method: M, path: PathOf<M>, body: string): void {
   provider.use(http[method](addressOf(path), () => new HttpResponse(body)));
 }
 
-/** Makes a call go unanswered; the time that it is given is over at once. */
+/** Makes a call go unanswered; it times out at once. */
 export function silent<M extends Method>(method: M, path: PathOf<M>): void {
   const given: AbortController[] = [];
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {

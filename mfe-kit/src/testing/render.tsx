@@ -17,8 +17,8 @@ function Around({ children }: { children: ReactNode }) {
 }
 
 /**
- * Draws routes at an address as the shell would, without its layout; any address that they do not
- * have shows its path in a `<main>`. Failing queries are not retried, so that a test need not wait.
+ * Draws routes at an address as the shell would, without its layout; any other address draws an empty
+ * `<main>`. Failing queries are not retried, so that tests need not wait.
  */
 export function renderRoutes(routes: RouteObject[], at: InitialEntry = '/') {
   queryClient.setDefaultOptions({
@@ -28,7 +28,7 @@ export function renderRoutes(routes: RouteObject[], at: InitialEntry = '/') {
   const router = createMemoryRouter([...routes, { path: '*', element: <Elsewhere /> }], {
     initialEntries: [at],
   });
-  // The user brings the clipboard, which a screen may look for.
+  // userEvent provides the clipboard, which a screen may check for.
   const user = userEvent.setup();
   render(<RouterProvider router={router} />, { wrapper: Around });
   return { router, user };

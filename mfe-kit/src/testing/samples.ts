@@ -1,6 +1,6 @@
 import type { Schema } from '../api/client';
 
-/** A pending loan as the provider sends it; what a test is about is given, the rest is filled in. */
+/** A pending loan as the provider sends it, with the fields given. */
 export function pendingLoan(given: Partial<Schema<'PendingLoan'>> = {}): Schema<'PendingLoan'> {
   return {
     loan_id: 'LN-2026-00917',
@@ -66,7 +66,7 @@ export function disbursementRecord(
   };
 }
 
-/** What the provider answers to a payout that settled. */
+/** The provider's answer to a settled payout. */
 export function disbursement(given: Partial<Schema<'Disbursement'>> = {}): Schema<'Disbursement'> {
   return {
     ...disbursementRecord(),
@@ -78,7 +78,7 @@ export function disbursement(given: Partial<Schema<'Disbursement'>> = {}): Schem
   };
 }
 
-/** What the provider answers to a sign-in. */
+/** The provider's answer to a sign-in. */
 export function signedIn(given: Partial<Schema<'SignedIn'>['user']> = {}): Schema<'SignedIn'> {
   return {
     user: {

@@ -5,10 +5,10 @@ import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
 import { provider } from './provider';
 
-// A busy machine takes its time; a test that waits longer than this waits for what never comes.
+// Enough for a busy machine; what takes longer than this never comes.
 configure({ asyncUtilTimeout: 5000 });
 
-// jsdom draws nothing, so it lacks what asks about the drawing.
+// jsdom has no layout, and lacks what depends on it.
 window.matchMedia = (query) =>
   Object.assign(new EventTarget(), { matches: false, media: query }) as unknown as MediaQueryList;
 window.scrollTo = () => undefined;

@@ -40,13 +40,13 @@ test('REQ-166 without a choice the system decides, also when it changes', async 
   expect(theme.current).toBe('dark');
 });
 
-test('REQ-170 anything else that is stored is no choice', async () => {
+test('REQ-170 any other stored value is ignored', async () => {
   system('light');
   localStorage.setItem('theme', 'blue');
   expect((await start()).current).toBe('light');
 });
 
-test('another tab’s choice is followed', async () => {
+test('a choice made in another tab is followed', async () => {
   system('light');
   const theme = await start();
   const told = vi.fn();

@@ -4,13 +4,13 @@ const KEY = 'theme';
 const listeners = new Set<() => void>();
 const systemDark = () => window.matchMedia('(prefers-color-scheme: dark)');
 
-/** Light or dark: the stored choice, else what the system prefers (REQ-165, REQ-166). */
+/** Light or dark: the stored choice, else the system's preference (REQ-165, REQ-166). */
 export const theme = {
   get current(): Theme {
     return stored() ?? (systemDark().matches ? 'dark' : 'light');
   },
 
-  /** Marks the page, and follows the system and the other tabs from then on. Called once by the shell. */
+  /** Marks the page, and follows the system and the other tabs. Called once by the shell. */
   start(): void {
     systemDark().addEventListener('change', changed);
     window.addEventListener('storage', ({ key }) => {
@@ -19,13 +19,13 @@ export const theme = {
     changed();
   },
 
-  /** Flips and stores the choice. */
+  /** Switches the theme and stores the choice. */
   toggle(): void {
     localStorage.setItem(KEY, theme.current === 'dark' ? 'light' : 'dark');
     changed();
   },
 
-  /** Calls back on every change; returns how to stop. */
+  /** Calls back on every change; returns a function that unsubscribes. */
   subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);

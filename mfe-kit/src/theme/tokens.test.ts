@@ -9,7 +9,7 @@ const [light = '', dark = ''] = css.split('.dark {');
 test.for([
   ['light', light],
   ['dark', dark],
-] as const)('antd is given the same %s colours as the style sheet', ([theme, sheet]) => {
+] as const)('antd has the same %s colours as the style sheet', ([theme, sheet]) => {
   for (const [name, colour] of Object.entries(COLOURS[theme]))
     expect(sheet).toContain(`--${name}: ${colour};`);
 });

@@ -1,6 +1,6 @@
 import type { Theme } from './theme';
 
-/** The colours of styles.css that antd has to compute with, under the names they have there. */
+/** The colours of styles.css that antd computes with, under the same names. */
 export const COLOURS = {
   light: {
     layout: '#f5f6f8',
@@ -42,7 +42,7 @@ export const COLOURS = {
   },
 } as const satisfies Record<Theme, Record<string, string>>;
 
-/** antd's tokens for a theme. Those that it derives too pale to read are set outright. */
+/** antd's tokens for a theme. Those that antd would derive too pale are set explicitly. */
 export function antdTokens(theme: Theme) {
   const c = COLOURS[theme];
   return {

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { type Theme, theme } from './theme';
 
-/** The theme in force, redrawn when it changes. */
+/** The current theme; redraws on change. */
 export function useTheme(): Theme {
   return useSyncExternalStore(theme.subscribe, () => theme.current);
 }

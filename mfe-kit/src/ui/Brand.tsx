@@ -3,7 +3,7 @@ import { portalSettings } from 'mfe-kit';
 import classes from './Brand.module.css';
 import { Icon } from './Icon';
 
-/** The provider's brand, which leads to the dashboard. */
+/** The deployment's brand, as a link to the dashboard. */
 export function Brand() {
   return (
     <Link to="/" className={classes.brand}>

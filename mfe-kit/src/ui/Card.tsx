@@ -2,11 +2,11 @@ import { type ReactNode, useId } from 'react';
 import classes from './Card.module.css';
 
 interface CardProps {
-  /** Names the card and stands at its top; without it the card is a plain frame. */
+  /** The card's heading and accessible name; without it the card is a plain frame. */
   title?: string;
-  /** Stands at the right of the title. */
+  /** Drawn at the right of the title. */
   action?: ReactNode;
-  /** Leaves out the inner margin, for tables and lists. */
+  /** Without padding, for tables and lists. */
   flush?: boolean;
   children: ReactNode;
 }

@@ -5,8 +5,8 @@ import { Icon } from './Icon';
 const SHOWN_MS = 2000;
 
 /**
- * Copies `text`; `label` names the act, such as 'Copy phone number'. Not there where the browser
- * gives no clipboard, which it does over TLS and on this machine only.
+ * Copies `text`; `label` names the action, such as 'Copy phone number'. Draws nothing where the browser
+ * offers no clipboard, which it does on HTTPS pages and on localhost only.
  */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);

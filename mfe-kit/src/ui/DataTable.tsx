@@ -5,7 +5,7 @@ import { Spinner } from './Spinner';
 import { isDrawnInBlocks, TableRows } from './TableRows';
 import { useMediaQuery } from './useMediaQuery';
 
-/** CSS pixels of the window that a table needs; a narrower one shows a list. */
+/** The viewport width from which a table is drawn; a narrower one gets a list. */
 const TABLE_FROM_PX = 768;
 const DENSE_TABLE_FROM_PX = 1100;
 
@@ -16,18 +16,18 @@ interface DataTableProps<Row> {
   rows: readonly Row[];
   rowKey: (row: Row) => string;
   sort?: Sort;
-  /** Called with the column's key; the list's owner decides what it does. */
+  /** Called with the column's key; the screen decides on the direction. */
   onSort?: (key: string) => void;
-  /** Whether the rows are being read anew; they stay under a spinner. */
+  /** Whether the rows are being read again; they stay visible under a spinner. */
   isBusy?: boolean;
-  /** For many columns: they stand closer, and become a list below 1100 px already. */
+  /** For many columns: smaller padding, and a list below 1100 px instead of 768 px. */
   isDense?: boolean;
 }
 
 /**
  * Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space.
- * Of more than 50 rows those near the window are drawn; give `columns` and `rows` that stay the
- * same objects as long as they are the same.
+ * Of more than 50 rows only those near the viewport are drawn. Pass the same `columns` and `rows` objects
+ * as long as their content is the same.
  */
 export function DataTable<Row>({
   label,
@@ -42,7 +42,7 @@ export function DataTable<Row>({
   const inBlocks = isDrawnInBlocks(rows);
   const isList = useMediaQuery(`(max-width: ${(isDense ? DENSE_TABLE_FROM_PX : TABLE_FROM_PX) - 1}px)`);
 
-  // The roles are said aloud because the list's `display` would take them away.
+  // The roles are explicit because the list's `display` values would remove them.
   return (
     <div
       className={classes.frame}
@@ -63,7 +63,7 @@ export function DataTable<Row>({
                 key={column.key}
                 role="columnheader"
                 scope="col"
-                // Rows that come and go must not push the columns to and fro.
+                // Rows that are added and removed must not change the widths of the columns.
                 style={inBlocks ? { width: widthOf(column, columns.length) } : undefined}
                 data-sortable={column.isSortable ?? false}
                 className={column.align === 'right' ? classes.right : undefined}

@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import classes from './Field.module.css';
 
-/** What a field's control has to carry, to be tied to its label and its texts. */
+/** The attributes that connect a field's control to its label and texts. */
 export interface ControlProps {
   id: string;
   'aria-describedby'?: string;
@@ -10,11 +10,11 @@ export interface ControlProps {
 
 interface FieldProps {
   label: string;
-  /** Stands under the control, such as what a value means. */
+  /** Drawn below the control. */
   hint?: string | undefined;
-  /** What is wrong with the value; replaces the hint and marks the control. */
+  /** What is wrong with the value; replaces the hint and marks the control as invalid. */
   error?: string | undefined;
-  /** Says the hint or error aloud when it changes while someone types. */
+  /** Announces the hint or error when it changes during typing. */
   isLive?: boolean;
   children: (control: ControlProps) => ReactNode;
 }

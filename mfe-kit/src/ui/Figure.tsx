@@ -12,11 +12,11 @@ interface FigureProps {
   icon: IconName;
   title: string;
   value: string;
-  /** Stands under the value in grey. */
+  /** Drawn below the value in grey. */
   note?: ReactNode;
 }
 
-/** One number that matters, and what it counts. */
+/** A figure with its title. */
 export function Figure({ icon, title, value, note }: FigureProps) {
   return (
     <Card>

@@ -40,7 +40,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A picture beside words; it says nothing by itself and is hidden from assistive technology. */
+/** A decorative icon beside text, hidden from assistive technology. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

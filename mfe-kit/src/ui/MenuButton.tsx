@@ -4,22 +4,22 @@ import { Link } from 'react-router';
 import { Icon, type IconName } from './Icon';
 import classes from './MenuButton.module.css';
 
-/** One line of a menu: a way to somewhere, or an act. */
+/** One entry of a menu: a link or an action. */
 export type MenuItem = { label: string; icon?: IconName } & ({ to: string } | { onSelect: () => void });
 
 interface MenuButtonProps {
   /** Names the button. */
   label: string;
-  /** What the button shows. */
+  /** The button's content. */
   face: ReactNode;
-  /** Stands above the lines. */
+  /** Drawn above the entries. */
   heading?: ReactNode;
   items: MenuItem[];
 }
 
 /**
- * A button with a menu, as the ARIA authoring practices have it: focus moves into the menu, arrows
- * and first letters move within it, Escape and Tab leave it. (antd's Dropdown never moves focus into its menu.)
+ * A button with a menu, as in the ARIA Authoring Practices: focus moves into the menu, arrows
+ * and first letters move within it, Escape and Tab leave it. (antd's Dropdown does not move focus into its menu.)
  */
 export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
   const [isOpen, setOpen] = useState(false);
@@ -39,7 +39,7 @@ export function MenuButton({ label, face, heading, items }: MenuButtonProps) {
     return () => document.removeEventListener('pointerdown', closeFromOutside);
   }, [isOpen]);
 
-  /** Opens at a line: 0 is the first, -1 the last. */
+  /** Opens with the focus on an entry: 0 is the first, -1 the last. */
   function open(at: number) {
     openedAt.current = at;
     setOpen(true);

@@ -5,17 +5,17 @@ import classes from './PageHeader.module.css';
 interface PageHeaderProps {
   /** The page's one h1, and the start of the window's title. */
   title: string;
-  /** Stands under the title in grey, such as a count. */
+  /** Drawn below the title in grey, such as a count. */
   subtitle?: ReactNode;
-  /** Stands left of the title, such as a way back. */
+  /** Drawn left of the title, such as a back button. */
   before?: ReactNode;
-  /** Stands right of the title, such as a status. */
+  /** Drawn right of the title, such as a status. */
   after?: ReactNode;
-  /** The page's main act; spans the width on narrow screens. */
+  /** The page's main action; full width on narrow screens. */
   action?: ReactNode;
 }
 
-/** The head of a page. */
+/** The heading of a page, with what belongs beside it. */
 export function PageHeader({ title, subtitle, before, after, action }: PageHeaderProps) {
   return (
     <div className={classes.head}>

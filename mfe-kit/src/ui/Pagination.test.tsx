@@ -22,14 +22,14 @@ function List({
 const button = (name: string) => screen.getByRole('button', { name });
 const current = () => screen.getByRole('button', { current: 'page' });
 
-test('REQ-301 with no items there is nothing', () => {
+test('REQ-301 without items nothing is drawn', () => {
   renderPart(<List total={0} />);
   expect(screen.queryByRole('navigation')).not.toBeInTheDocument();
   expect(screen.queryByText(/Showing/)).not.toBeInTheDocument();
   expect(screen.queryByRole('combobox')).not.toBeInTheDocument();
 });
 
-test('REQ-302 REQ-303 first, previous, next and last lead through the pages', async () => {
+test('REQ-302 REQ-303 first, previous, next and last go through the pages', async () => {
   const { user } = renderPart(<List total={60} />);
   expect(screen.getByText('Showing 1 to 7 of 60 results')).toBeVisible();
   expect(button('First page')).toBeDisabled();
@@ -59,7 +59,7 @@ test('REQ-304 REQ-308 in the middle there are seven places, two of them gaps', (
   expect(pages.getAllByText('…')).toHaveLength(2);
 });
 
-test('the keyboard alone leads there, and keeps its place when a step ends', async () => {
+test('the pages work by keyboard, and the focus stays when a button is disabled', async () => {
   const { user } = renderPart(<List total={14} />);
   button('Next page').focus();
   await user.keyboard('{Enter}');
@@ -85,13 +85,13 @@ test('REQ-300 the sizes are 10, 25, 50 and 100; a starting size of 7 shows until
   expect(screen.queryByText('7 / page')).not.toBeInTheDocument();
 });
 
-test('a page past the end is the last one', () => {
+test('a page past the end counts as the last one', () => {
   renderPart(<List total={60} page={1000} />);
   expect(screen.getByText('Showing 57 to 60 of 60 results')).toBeVisible();
   expect(current()).toHaveAccessibleName('Page 9');
 });
 
-test('on the one and only page no step can be taken', () => {
+test('on a single page all steps are disabled', () => {
   renderPart(<List total={3} />);
   for (const name of ['First page', 'Previous page', 'Next page', 'Last page'])
     expect(button(name)).toBeDisabled();

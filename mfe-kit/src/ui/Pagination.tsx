@@ -11,15 +11,15 @@ interface PaginationProps {
   /** Counted from 1. */
   page: number;
   pageSize: number;
-  /** Rows on all pages together; with none, nothing is drawn (REQ-301). */
+  /** Rows on all pages; with none, nothing is drawn (REQ-301). */
   total: number;
-  /** Rows a page that can be chosen; `pageSize` shows even where it is none of them. */
+  /** The page sizes to choose from; `pageSize` is shown even if it is not one of them. */
   pageSizes?: readonly number[];
   onPage: (page: number) => void;
   onPageSize: (pageSize: number) => void;
 }
 
-/** The way through the pages of a list (REQ-299 to REQ-308). A page past the end counts as the last one. */
+/** The page navigation of a list (REQ-299 to REQ-308). A page past the end counts as the last one. */
 export function Pagination({
   page: asked,
   pageSize,
@@ -61,7 +61,7 @@ export function Pagination({
         value={pageSize}
         onChange={onPageSize}
         options={pageSizes.map((size) => ({ value: size, label: `${size} / page` }))}
-        // The size in force shows even where it can't be chosen: a list starts at 7, and the choices at 10.
+        // The current size is shown even if it can't be chosen: a list starts at 7, and the choices at 10.
         labelRender={({ value }) => `${value} / page`}
       />
       <nav ref={nav} className={classes.pages} aria-label="Pages">
@@ -93,8 +93,8 @@ export function Pagination({
 }
 
 /**
- * A step that leads to the first or last page is disabled by it, and a disabled button loses the
- * focus; the page's own button takes it then.
+ * A button that goes to the first or last page is disabled there, and a disabled button loses the
+ * focus; the focus moves to the current page's button.
  */
 function useFocusOnPage(page: number) {
   const nav = useRef<HTMLElement>(null);

@@ -1,7 +1,7 @@
 import { Avatar } from './Avatar';
 import classes from './Person.module.css';
 
-/** Whom a row of a list is about: initial, name, and lines in grey under it. */
+/** The person of a table row: initial, name, and details in grey below. */
 export function Person({ name, details }: { name: string; details: readonly string[] }) {
   return (
     <div className={classes.person}>

@@ -23,7 +23,7 @@ function List() {
   );
 }
 
-test('every keystroke stands and is searched for', async () => {
+test('every keystroke is kept and searched for', async () => {
   const { user } = renderPart(<List />);
   await user.type(screen.getByRole('searchbox', { name: 'Search loans' }), 'wanjiku');
   expect(screen.getByRole('searchbox')).toHaveValue('wanjiku');
@@ -39,7 +39,7 @@ test('typing in the middle keeps the caret there', async () => {
   expect(field.selectionStart).toBe(2);
 });
 
-test('a search that is changed from elsewhere shows in the field', async () => {
+test('a search that changes outside the field shows in it', async () => {
   const { user } = renderPart(<List />);
   await user.type(screen.getByRole('searchbox'), 'wanjiku');
   await user.click(screen.getByRole('button', { name: 'Start over' }));

@@ -6,16 +6,16 @@ interface SearchBoxProps {
   /** Names the field for assistive technology. */
   label: string;
   placeholder: string;
-  /** The search in force, such as the one in the address. */
+  /** The current search, such as the one in the address. */
   value: string;
-  /** Called with the whole text at each keystroke. */
+  /** Called with the whole text on each keystroke. */
   onSearch: (text: string) => void;
   className?: string;
 }
 
-/** The search of a list. While somebody types, their text stands, however late `value` follows. */
+/** The search field of a list. It keeps the typed text itself, however late `value` is updated. */
 export function SearchBox({ label, placeholder, value, onSearch, className }: SearchBoxProps) {
-  // The router follows in a transition; a field drawn from the address alone would lose fast keystrokes.
+  // The router updates in a transition: a field that showed the address only would lose fast keystrokes.
   const [draft, setDraft] = useState<string | null>(null);
 
   return (

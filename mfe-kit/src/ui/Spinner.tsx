@@ -3,7 +3,7 @@ import classes from './Spinner.module.css';
 
 const SHOWN_AFTER_MS = 150;
 
-/** A spinner that appears after 150 ms, so that a quick answer shows none; it says `label` to those who can't see it. */
+/** A spinner that appears after 150 ms, so that a quick answer shows none. `label` is its accessible name. */
 export function Spinner({
   label = 'Loading',
   isLabelShown = false,

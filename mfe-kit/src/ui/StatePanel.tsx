@@ -4,7 +4,7 @@ import { Icon, type IconName } from './Icon';
 import { Spinner } from './Spinner';
 import classes from './StatePanel.module.css';
 
-/** In place of content that is not there yet. */
+/** Shown while content is being loaded. */
 export function LoadingState({ label }: { label?: string }) {
   return (
     <div className={classes.panel}>
@@ -20,7 +20,7 @@ interface FailedStateProps {
   action?: ReactNode;
 }
 
-/** In place of content that could not be had. */
+/** Shown instead of content that could not be loaded. */
 export function FailedState({ title = 'Error', message, action }: FailedStateProps) {
   return (
     <Panel tone="bad" icon="alert" title={title} text={message} role="alert">
@@ -29,7 +29,7 @@ export function FailedState({ title = 'Error', message, action }: FailedStatePro
   );
 }
 
-/** In place of a list that has nothing in it. */
+/** Shown instead of an empty list. */
 export function EmptyState({ title, text, action }: { title: string; text?: string; action?: ReactNode }) {
   return (
     <Panel tone="info" icon="empty" title={title} text={text}>

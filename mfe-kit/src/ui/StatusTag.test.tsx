@@ -16,14 +16,14 @@ const open = () =>
 
 const tag = () => screen.getByRole('button', { name: 'Failed' });
 
-test('a status without a reason is an icon and a word, and takes no focus', () => {
+test('a status without a reason is an icon and a word, and cannot be focused', () => {
   renderPart(<StatusTag tone="good">Successful</StatusTag>);
   expect(screen.getByText('Successful')).toBeVisible();
   expect(document.querySelector('svg')).toHaveAttribute('aria-hidden', 'true');
   expect(screen.queryByRole('button')).not.toBeInTheDocument();
 });
 
-test('the reason describes the status to those who do not see it', () => {
+test('the reason is the status’s description for assistive technology', () => {
   open();
   expect(tag()).toHaveAccessibleDescription(REASON);
   expect(screen.queryByRole('tooltip')).not.toBeInTheDocument();
@@ -48,7 +48,7 @@ test('the reason shows on focus by keyboard and goes with it', async () => {
   expect(screen.queryByRole('tooltip')).not.toBeInTheDocument();
 });
 
-test('Escape puts the reason away and leaves the focus where it is', async () => {
+test('Escape hides the reason and leaves the focus where it is', async () => {
   const { user } = open();
   await user.tab();
   await user.keyboard('{Escape}');
@@ -66,7 +66,7 @@ test('a reason that is hovered and focused stays until both have ended', async (
   expect(screen.queryByRole('tooltip')).not.toBeInTheDocument();
 });
 
-test('a tap shows the reason, and a tap elsewhere puts it away', async () => {
+test('a tap shows the reason, and a tap elsewhere hides it', async () => {
   const { user } = open();
   await user.pointer({ keys: '[TouchA]', target: tag() });
   expect(screen.getByRole('tooltip')).toBeVisible();

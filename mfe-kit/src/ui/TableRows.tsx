@@ -3,16 +3,16 @@ import { flushSync } from 'react-dom';
 import type { Column } from './column';
 import classes from './DataTable.module.css';
 
-/** Up to so many rows are all drawn; of longer lists only what is near the window. */
+/** Lists of up to this many rows are drawn completely; longer ones only near the viewport. */
 const DRAWN_WHOLE = 50;
 
-/** Rows that are drawn, or left out, together. */
+/** Rows that are drawn or omitted together. */
 const BLOCK = 20;
 
-/** CSS pixels around the window within which rows are drawn, so that scrolling does not meet the gap. */
+/** CSS pixels around the viewport within which rows are drawn, so that scrolling shows no gap. */
 const NEAR_PX = 1000;
 
-/** Height of a row, in CSS pixels, until one has been measured. */
+/** Assumed height of a row, in CSS pixels, until one has been measured. */
 const ROW_PX = 64;
 
 interface TableRowsProps<Row> {
@@ -21,14 +21,14 @@ interface TableRowsProps<Row> {
   rowKey: (row: Row) => string;
 }
 
-/** Whether a list of this length leaves out the rows that are far from the window. */
+/** Whether a list of this length omits the rows that are far from the viewport. */
 export function isDrawnInBlocks(rows: readonly unknown[]): boolean {
   return rows.length > DRAWN_WHOLE;
 }
 
 /**
- * The rows of a table. A long list is drawn in blocks: those near the window, with space in place of
- * the others. Finding in the page and printing need all of them, and get them.
+ * The rows of a table. A long list is drawn in blocks: those near the viewport, with empty space for
+ * the others. Find-in-page and printing need all rows, and draw them.
  */
 export function TableRows<Row>(props: TableRowsProps<Row>) {
   const { columns, rows, rowKey } = props;
@@ -67,7 +67,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
   );
 }
 
-/** Rows that are there while the window is near; the space that they took stays. */
+/** Rows that are drawn while the viewport is near; otherwise a space of the same height. */
 function Block<Row>({
   start,
   rowHeight,
@@ -82,7 +82,7 @@ function Block<Row>({
     const observer = new IntersectionObserver(
       (entries) => {
         const isInside = entries.at(-1)?.isIntersecting ?? false;
-        // A row that has focus must not be taken away from under it.
+        // A row that contains the focus must not be removed.
         setNear(isInside || (body.current?.contains(document.activeElement) ?? false));
       },
       { rootMargin: `${NEAR_PX}px 0px` },
@@ -115,11 +115,11 @@ function BlockRows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & 
 interface TableRowProps<Row> {
   columns: Column<Row>[];
   row: Row;
-  /** Which row of the table it is, the head counted, where not all are drawn. */
+  /** The row's number in the table, counting the head, where not all rows are drawn. */
   position?: number;
 }
 
-/** Drawn again only when its row is another one, so that narrowing a list costs what is new in it. */
+/** Drawn again only when its row changes, so that filtering a list costs only the new rows. */
 const TableRow = memo(function TableRow<Row>({ columns, row, position }: TableRowProps<Row>) {
   return (
     <tr role="row" aria-rowindex={position}>
@@ -138,9 +138,9 @@ const TableRow = memo(function TableRow<Row>({ columns, row, position }: TableRo
   );
 }) as <Row>(props: TableRowProps<Row>) => React.ReactNode;
 
-/** Whether all rows have to be there: somebody looks for words in the page, or prints it. */
+/** Whether all rows have to be drawn, because the user searches in the page or prints it. */
 function useDrawnWhole(rows: readonly unknown[]): boolean {
-  // Until the list is another one: when the looking has ended, no browser says.
+  // Until the list changes: browsers do not tell when a search has ended.
   const [wholeRows, setWholeRows] = useState<readonly unknown[] | null>(null);
 
   useEffect(() => {

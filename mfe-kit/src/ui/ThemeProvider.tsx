@@ -6,7 +6,7 @@ import { antdTokens } from '../theme/tokens';
 
 const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
 
-/** Themes every antd component of every slice. Drawn once, by the shell. */
+/** Gives antd's components our theme. Drawn once, by the shell. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const theme = useTheme();
   return (
@@ -14,7 +14,7 @@ export function ThemeProvider({ children }: { children: ReactNode }) {
       theme={{
         cssVar: { key: 'mkopo' },
         hashed: false,
-        // The last step puts our colours back where antd's derivation has changed them.
+        // The last step restores our colours where antd's derivation has changed them.
         algorithm: [
           theme === 'dark' ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
           (_seed, derived) => ({ ...antdTheme.defaultAlgorithm(_seed), ...derived, ...antdTokens(theme) }),

@@ -2,7 +2,7 @@ import Button from 'antd/es/button';
 import { theme, useTheme } from 'mfe-kit';
 import { Icon } from './Icon';
 
-/** Flips light and dark. */
+/** Switches between the light and the dark theme. */
 export function ThemeToggle() {
   const isDark = useTheme() === 'dark';
   return (

@@ -3,7 +3,7 @@ import { formatDateTime, relativeTime } from 'mfe-kit';
 
 const REDRAWN_MS = 30_000;
 
-/** How long ago a moment was, kept up to date, with the exact time in its title. */
+/** How long ago a time was, kept up to date, with the exact time in its title. */
 export function TimeAgo({ moment }: { moment: string }) {
   const [now, setNow] = useState(() => new Date());
 

@@ -2,14 +2,14 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import classes from './Tooltip.module.css';
 
 interface TooltipProps {
-  /** What shows; assistive technology reads it as the description of `children`. */
+  /** The text; assistive technology reads it as the description of `children`. */
   text: string;
   children: ReactNode;
 }
 
 /**
- * More about something, on hover, focus or tap. It can be hovered itself, stays until pointer and
- * focus have left, and goes with Escape (WCAG 1.4.13).
+ * Additional text, shown on hover, focus or tap. The tooltip can be hovered, stays until pointer and
+ * focus have left, and closes on Escape (WCAG 1.4.13).
  */
 export function Tooltip({ text, children }: TooltipProps) {
   const id = useId();
@@ -26,7 +26,7 @@ export function Tooltip({ text, children }: TooltipProps) {
     };
     const hideOnEscape = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return;
-      // The tooltip is what floats on top, so Escape is meant for it and for nothing beneath.
+      // The tooltip is on top, so Escape closes it and nothing below it.
       event.stopPropagation();
       hide();
     };

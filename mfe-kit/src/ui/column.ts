@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** By what, and which way, a list is ordered. */
+/** The order of a list. */
 export interface Sort {
   key: string;
   direction: 'ascending' | 'descending';
@@ -10,16 +10,16 @@ export interface Sort {
 export interface Column<Row> {
   key: string;
   title: string;
-  /** What stands in the cell of a row. */
+  /** Draws the cell of a row. */
   cell: (row: Row) => ReactNode;
   /** Whether the title is a button that calls `onSort`. */
   isSortable?: boolean;
-  /** Amounts stand at the right. */
+  /** For amounts. */
   align?: 'right';
   /**
-   * Where the cell goes below 768 px, where a row becomes an entry of a list: `who` and `amount`
-   * make the first line, a `plain` one stands under them without its title, the others follow with
-   * their titles, and an `act` stands at the end.
+   * The cell's place below 768 px, where each row is drawn as an entry of a list: `who` and `amount`
+   * make the first line, `plain` follows without its title, then the others with their titles, and
+   * `act` comes last.
    */
   narrow?: 'who' | 'amount' | 'plain' | 'act';
 }

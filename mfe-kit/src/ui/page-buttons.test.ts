@@ -9,7 +9,7 @@ const WINDOWS = Array.from({ length: 60 }, (_, index) => index + 1).flatMap((las
 const written = (buttons: readonly PageButton[]) =>
   buttons.map((button) => (typeof button === 'number' ? String(button) : '…')).join(' ');
 
-/** The pages with a button, in the words of the specification, page by page rather than by ranges. */
+/** The pages with a button, as the specification says it, page by page rather than by ranges. */
 function shownBySpecification(current: number, last: number): string {
   const isShown = (page: number) => {
     if (last <= 7) return true;
@@ -38,7 +38,7 @@ test.for([
   expect(written(pageButtons(current, last))).toBe(shown);
 });
 
-test('REQ-305 REQ-306 REQ-307 REQ-308 every window of up to 60 pages is the specification’s', () => {
+test('REQ-305 REQ-306 REQ-307 REQ-308 every list of up to 60 pages has the buttons of the specification', () => {
   const wrong = WINDOWS.filter(
     ({ current, last }) => written(pageButtons(current, last)) !== shownBySpecification(current, last),
   );
@@ -56,7 +56,7 @@ test.for(WINDOWS.filter(({ last }) => last <= 12 || last === 60))(
     expect(pages).toEqual(expect.arrayContaining([1, current, last]));
     expect(pages).toEqual([...new Set(pages)].sort((a, b) => a - b));
     expect(pages.every((page) => page >= 1 && page <= last)).toBe(true);
-    // A gap never stands for a single page that its place could have shown, nor for none.
+    // A gap never replaces a single page, which would fit in its place, or no page.
     buttons.forEach((button, index) => {
       if (typeof button === 'number') return;
       expect(Number(buttons[index + 1]) - Number(buttons[index - 1])).toBeGreaterThan(2);

@@ -1,9 +1,9 @@
-/** A page's number, or a gap between numbers. */
+/** A page's number, or an ellipsis between numbers. */
 export type PageButton = number | 'gap-before' | 'gap-after';
 
 const ALL_SHOWN = 7;
 
-/** Which pages have a button, so that there are at most seven places (REQ-304 to REQ-308). */
+/** The buttons of a list's pages, at most seven of them (REQ-304 to REQ-308). */
 export function pageButtons(current: number, last: number): PageButton[] {
   if (last <= ALL_SHOWN) return range(1, last);
   if (current <= 4) return [...range(1, 5), 'gap-after', last];

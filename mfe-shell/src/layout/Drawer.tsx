@@ -2,7 +2,7 @@ import { Button, Icon } from 'mfe-kit/ui';
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import classes from './Drawer.module.css';
 
-/** Where the sidebar stands beside the content; the style sheets say the same. */
+/** From this width the sidebar is beside the content; the same as in the style sheets. */
 const WIDE = '(min-width: 768px)';
 
 interface DrawerProps {
@@ -13,9 +13,9 @@ interface DrawerProps {
 }
 
 /**
- * The sidebar of narrow screens: slides in from the left over the page, which neither scrolls nor
- * takes the focus meanwhile. The browser's own modal dialog holds the focus, closes on Escape and
- * gives the focus back.
+ * The sidebar of narrow screens: slides in from the left over the page, which then neither scrolls nor
+ * takes the focus. It is the browser's modal dialog, which keeps the focus inside, closes on Escape and
+ * restores the focus.
  */
 export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -32,13 +32,13 @@ export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
     return () => wide.removeEventListener('change', onClose);
   }, [isOpen, onClose]);
 
-  // The dialog is filled by its content: what hits the dialog itself has hit its backdrop.
+  // The content fills the dialog: a click on the dialog itself is one on its backdrop.
   const closeFromOutside = ({ target }: MouseEvent) => {
     if (target === dialog.current) onClose();
   };
 
   return (
-    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- Escape is the dialog's own
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/click-events-have-key-events -- the dialog handles Escape
     <dialog
       className={classes.drawer}
       ref={dialog}

@@ -4,7 +4,7 @@ import { MenuButton } from 'mfe-kit/ui-layout';
 import classes from './Header.module.css';
 import { NotificationBell } from './NotificationBell';
 
-/** The bar on top: brand, theme, notifications, and the user's own menu. */
+/** The bar on top: brand, theme, notifications, and the user's menu. */
 export function Header({ onMenu }: { onMenu: () => void }) {
   const { user } = useSession();
   const name = displayName(user);

@@ -29,7 +29,7 @@ test.for([
   expect(entries()).toEqual(expected);
 });
 
-test('REQ-045 REQ-076 without a role, or with one that nobody knows, the sidebar is empty', async () => {
+test('REQ-045 REQ-076 without a role, or with an unknown one, the sidebar is empty', async () => {
   storeUser({ role: 'auditor' as 'admin' });
   await open('/');
   await heading('Dashboard');
@@ -48,7 +48,7 @@ test('REQ-047 the sidebar ends with "User" where there is no name', async () => 
   expect(within(await screen.findByRole('complementary')).getByText('User')).toBeVisible();
 });
 
-test('the page one is on is marked, and the one it was come to from', async () => {
+test('the current page is marked, and the entry above it', async () => {
   storeUser();
   const { click } = await open('/loans/LN-1');
   await heading('Loan Details');
@@ -59,7 +59,7 @@ test('the page one is on is marked, and the one it was come to from', async () =
   expect(screen.getByRole('link', { name: 'Dashboard' })).not.toHaveAttribute('aria-current');
 });
 
-test('REQ-033 REQ-034 REQ-049 the frame has header, sidebar, content and footer with year and brand', async () => {
+test('REQ-033 REQ-034 REQ-049 the layout has header, sidebar, content and footer with year and brand', async () => {
   storeUser();
   await open('/');
   await heading('Dashboard');
@@ -81,7 +81,7 @@ test('REQ-006 the brand is the deployment’s', async () => {
   setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false });
 });
 
-test('REQ-036..038 REQ-048 the menu button opens the drawer; its button, a click outside and a way elsewhere close it', async () => {
+test('REQ-036..038 REQ-048 the menu button opens the drawer; its button, a click outside and a link close it', async () => {
   storeUser();
   const { user, click } = await open('/');
   await heading('Dashboard');
@@ -122,7 +122,7 @@ test('REQ-051..053 the bell shows 2, its two samples, and a button that does not
   expect(bell).toHaveFocus();
 });
 
-test('REQ-054..057 the user menu has name, e-mail, and three lines that are walked by arrows and letters', async () => {
+test('REQ-054..057 the user menu has name, e-mail, and three entries that work with arrows and letters', async () => {
   storeUser({ role: 'agent' });
   const { user } = await open('/');
   await heading('Dashboard');
@@ -154,7 +154,7 @@ test('REQ-054..057 the user menu has name, e-mail, and three lines that are walk
   expect(screen.getByRole('menuitem', { name: 'Logout' })).toHaveFocus();
 });
 
-test('REQ-005 REQ-050 REQ-167..170 the theme button flips the theme and stores it', async () => {
+test('REQ-005 REQ-050 REQ-167..170 the theme button switches the theme and stores it', async () => {
   storeUser();
   const { user } = await open('/');
   await heading('Dashboard');

@@ -9,7 +9,7 @@ import { Header } from './Header';
 import classes from './MainLayout.module.css';
 import { Navigation } from './Navigation';
 
-/** The frame around every screen of a signed-in user. */
+/** The layout around every screen of a signed-in user. */
 export default function MainLayout({ children }: { children: ReactNode }) {
   const { user } = useSession();
   const [isDrawerOpen, setDrawerOpen] = useState(false);
@@ -18,7 +18,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
   const name = displayName(user);
   useQuery(currentUserQuery());
 
-  // Done here, for an address with a hash would be another page to the router.
+  // Not by the hash, which would be another page to the router.
   function skipToContent(event: MouseEvent) {
     event.preventDefault();
     content.current?.focus();

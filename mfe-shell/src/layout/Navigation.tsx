@@ -7,14 +7,14 @@ interface Entry {
   label: string;
   to: string;
   icon: IconName;
-  /** The pages one comes to from it. */
+  /** The pages below it. */
   below?: string;
   roles: readonly Role[];
 }
 
 const EVERYONE: readonly Role[] = ['admin', 'agent', 'supervisor'];
 
-/** What the sidebar offers, and to whom (REQ-040 to REQ-046). */
+/** The sidebar's entries and their roles (REQ-040 to REQ-046). */
 const ENTRIES: readonly Entry[] = [
   { label: 'Dashboard', to: '/', icon: 'home', roles: EVERYONE },
   { label: 'Pending Loans', to: '/pending-loans', icon: 'clock', below: '/loans/*', roles: EVERYONE },

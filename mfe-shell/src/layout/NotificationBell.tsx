@@ -2,9 +2,9 @@ import { Button, Icon } from 'mfe-kit/ui';
 import { useEffect, useId, useRef, useState } from 'react';
 import classes from './NotificationBell.module.css';
 
-/** Sample content, as specified: nothing feeds the bell (REQ-051 to REQ-053). */
+/** Sample content, as specified: there is no source of notifications (REQ-051 to REQ-053). */
 const SAMPLES = [
-  { title: 'New loan approved', text: 'A loan was approved and waits for disbursement.' },
+  { title: 'New loan approved', text: 'A loan was approved and is ready for disbursement.' },
   { title: 'Disbursement completed', text: 'A loan was disbursed to the customer.' },
 ];
 

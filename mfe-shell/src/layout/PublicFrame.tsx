@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Notices } from '../notices/Notices';
 import classes from './PublicFrame.module.css';
 
-/** What is around a page without the layout, which fills the window. */
+/** The frame of a page without the layout, which fills the viewport. */
 export function PublicFrame({ children }: { children: ReactNode }) {
   return (
     <div className={classes.frame}>

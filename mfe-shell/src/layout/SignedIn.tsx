@@ -5,12 +5,12 @@ import { Navigate, Outlet, useLocation } from 'react-router';
 
 const MainLayout = lazy(() => import('./MainLayout'));
 
-/** The guard: a signed-in user's screens in their layout, and sign-in for everybody else (REQ-016 to REQ-018). */
+/** The guard: draws the layout for a signed-in user, and redirects anyone else to sign-in (REQ-016 to REQ-018). */
 export function SignedIn({ children }: { children?: ReactNode }) {
   const session = useSession();
   const location = useLocation();
 
-  // An ended session stays here until its message was seen; then the shell leads to sign-in.
+  // An ended session stays here until its message was shown; then the shell redirects to sign-in.
   if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry))
     return <LoadingState />;
   if (session.status === 'signed-out')

@@ -2,9 +2,9 @@ import { useEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
 
 /**
- * Moves the focus to the new page's h1 after a navigation, as soon as it is drawn: so that a screen
- * reader says where one is, and Tab goes on from there. The first page, a list's state in the
- * address, a screen that has placed the focus itself, and a user who was quicker are left alone.
+ * Moves the focus to the new page's h1 after a navigation, as soon as it is drawn, so that a screen
+ * reader announces the page and Tab continues there. It does nothing on the first page, when only a list's
+ * state in the address changes, when the screen has set the focus itself, or when the user acts first.
  */
 export function useHeadingFocus(): void {
   const { pathname } = useLocation();
@@ -17,7 +17,7 @@ export function useHeadingFocus(): void {
     if (isFirst) return;
     focusHeading();
 
-    // A screen may draw its heading late, and another one once its data is there.
+    // A screen may draw its heading late, and another one when its data is loaded.
     const drawn = new MutationObserver(focusHeading);
     const stop = () => {
       drawn.disconnect();
@@ -38,6 +38,6 @@ function focusHeading(): void {
   const heading = [...document.querySelectorAll('h1')].find((h1) => h1.checkVisibility());
   if (!heading) return;
   heading.tabIndex = -1;
-  // The router has already put the page where it belongs.
+  // The router has already set the scroll position.
   heading.focus({ preventScroll: true });
 }

@@ -3,7 +3,7 @@ import { useNavigate } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
 import classes from './NotFoundPage.module.css';
 
-/** Any address that leads nowhere, for everybody. */
+/** Any unknown address, for every visitor. */
 export function NotFoundPage() {
   const navigate = useNavigate();
   return (

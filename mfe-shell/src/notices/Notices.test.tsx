@@ -27,14 +27,14 @@ test.for([
   expect(screen.getByText(DEMO)).toBeVisible();
 });
 
-test('a portal with real money says nothing of a demo', async () => {
+test('a portal that is not a demo has no demo notice', async () => {
   live({ demo: false });
   await open('/login');
   await heading('Sign in');
   expect(screen.queryByText(DEMO)).toBeNull();
 });
 
-test('being offline is said on top of the page, in a region that announces it, until it is over', async () => {
+test('being offline is announced on top of the page until it is over', async () => {
   live({ demo: false });
   storeUser();
   await open('/');

@@ -2,7 +2,7 @@ import { Icon } from 'mfe-kit/ui';
 import classes from './Notices.module.css';
 import { useNotices } from './useNotices';
 
-/** The lines on top of every page; one that appears is announced. */
+/** The notices on top of every page; a new one is announced. */
 export function Notices() {
   return (
     <div role="status" aria-atomic="false">

@@ -1,7 +1,7 @@
 let isThere = false;
 const listeners = new Set<() => void>();
 
-/** Whether what this page has loaded is not what is live any more. */
+/** Whether something newer than what this page has loaded is live. */
 export const newVersion = {
   get: () => isThere,
   set(is: boolean) {

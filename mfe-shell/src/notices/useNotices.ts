@@ -6,22 +6,22 @@ import demoNotice from './demo-notice.json';
 
 declare module 'react' {
   interface CSSProperties {
-    /** How many lines stand on top of the page, 30 px each. */
+    /** The number of notices on top of the page, 30 px each. */
     '--notices'?: number;
   }
 }
 
-/** A line on top of every page. */
+/** A notice on top of every page. */
 export interface Notice {
   key: 'demo' | 'offline' | 'version';
   text: string;
 }
 
-/** What has to be said on top of every page now. */
+/** The current notices. */
 export function useNotices(): Notice[] {
   const isOnline = useIsOnline();
   const isNewVersion = useSyncExternalStore(newVersion.subscribe, newVersion.get);
-  // A payout that runs must not be interrupted by a reload that we suggest.
+  // Do not suggest a reload that would interrupt a running payout.
   const isSending = useIsMutating() > 0;
   const notices: Notice[] = [];
   if (portalSettings().demo) notices.push({ key: 'demo', text: demoNotice });

@@ -31,7 +31,7 @@ test('About names the shell and every slice, with version and origin', async () 
   );
 });
 
-test('About says when the build before the live one had to do', async () => {
+test('About says when the previous build is used', async () => {
   const live = slice('mfe-loans', { '/': 'Dashboard' });
   goLive([live]);
   const { slices } = await window.__SLICES__!;
@@ -47,6 +47,6 @@ test('About says when the build before the live one had to do', async () => {
   await heading('Dashboard');
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await part('mfe-loans')).toHaveTextContent(
-    'The one before: 1.2.3 could not be loaded: HTTP 500http://portal.test/slices/mfe-loans/1.2.2/1.2.2',
+    'Previous version: 1.2.3 could not be loaded: HTTP 500http://portal.test/slices/mfe-loans/1.2.2/1.2.2',
   );
 });

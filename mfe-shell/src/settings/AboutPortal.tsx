@@ -10,17 +10,17 @@ import classes from './AboutPortal.module.css';
 interface Part {
   name: string;
   version: string;
-  /** Where its code came from. */
+  /** The address of its code. */
   from: string;
   note: string;
 }
 
-/** What this page is made of: the shell and every slice, in which version, and where each came from. */
+/** The parts of this page: the shell and every slice, with version and origin. */
 export function AboutPortal() {
   const { data: list, isError } = useQuery({
     queryKey: ['live-slices'],
     queryFn: readSliceList,
-    // What is loaded can change between two visits of the page.
+    // The loaded slices can change between two visits of the page.
     gcTime: 0,
   });
   const parts: Part[] = [
@@ -70,7 +70,7 @@ function noteOn(build: SliceBuild, slice: LoadedSlice | undefined): string {
   if (build.integrity === '') return 'Override';
   if (!slice) return 'Live, not loaded yet';
   if (!slice.used) return `Could not be loaded: ${slice.failure ?? ''}`;
-  if (slice.failure) return `The one before: ${slice.live.version} could not be loaded: ${slice.failure}`;
+  if (slice.failure) return `Previous version: ${slice.live.version} could not be loaded: ${slice.failure}`;
   return 'Live';
 }
 

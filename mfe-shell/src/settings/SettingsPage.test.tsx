@@ -49,7 +49,7 @@ test('REQ-331..333 anything may be typed, Save Changes does nothing, and a fresh
   await user.type(screen.getByLabelText('Retry Attempts'), '-5');
   await user.clear(screen.getByLabelText('Session Timeout (minutes)'));
   await user.click(screen.getByRole('switch', { name: 'SMS Notifications' }));
-  // A call would be unknown to the network and fail the test.
+  // A call would have no prepared answer and fail the test.
   await user.click(screen.getByRole('button', { name: 'Save Changes' }));
   expect(value('Retry Attempts')).toBe('-5');
   expect(value('Session Timeout (minutes)')).toBe('');

@@ -30,7 +30,7 @@ const DEFAULTS = {
 type Toggle =
   'emailNotifications' | 'smsNotifications' | 'twoFactorAuth' | 'requireConfirmation' | 'autoRetry';
 
-/** Settings that live on this page alone: nothing is stored or sent (REQ-331, REQ-332). */
+/** Settings of this page only: nothing is stored or sent (REQ-331, REQ-332). */
 export default function SettingsPage() {
   const [settings, setSettings] = useState(DEFAULTS);
   const set = (change: Partial<typeof DEFAULTS>) => setSettings((before) => ({ ...before, ...change }));

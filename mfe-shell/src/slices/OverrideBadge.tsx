@@ -4,7 +4,7 @@ import { refusals } from './is-overriding';
 import classes from './OverrideBadge.module.css';
 import { overrides, resetOverrides } from './overrides';
 
-/** Says on every page what this tab loads in the place of live builds, and leads back to them. */
+/** Shows on every page which builds this tab loads instead of the live ones, and ends that. */
 export default function OverrideBadge() {
   const [isRefusalRead, setRefusalRead] = useState(false);
   const entries = Object.entries(overrides());

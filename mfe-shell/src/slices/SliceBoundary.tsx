@@ -4,12 +4,12 @@ import { SliceFailed } from './SliceFailed';
 
 interface SliceBoundaryProps {
   name: string;
-  /** The page's path; another one is another try. */
+  /** The page's path; a change tries again. */
   pathname: string;
   children: ReactNode;
 }
 
-/** Keeps a slice that can't be loaded, or that crashes while drawing, from taking anything else with it. */
+/** Limits a failure to load or draw a slice to the slice's place. */
 export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error | null }> {
   override state: { error: Error | null } = { error: null };
 
@@ -27,7 +27,7 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
   }
 
   private readonly retry = () => {
-    // A screen that crashed, or whose code did not arrive, is remembered by React: only a fresh page asks again.
+    // React keeps the result of a screen that crashed or did not load: only a reload tries again.
     if (this.state.error instanceof SliceFailure) this.tryAgain();
     else window.location.reload();
   };

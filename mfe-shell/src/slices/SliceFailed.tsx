@@ -8,7 +8,7 @@ interface SliceFailedProps {
   onRetry: () => void;
 }
 
-/** In place of a slice's screens: what failed, what still works, what to tell support, and another try. */
+/** Shown instead of a slice's screens: what failed, what still works, details for support, and Retry. */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
   const what = isLoadFailure ? `${name} ${error.version}` : name;

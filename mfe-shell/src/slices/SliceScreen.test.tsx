@@ -42,7 +42,7 @@ test('the details are copied as one line for support', async () => {
   expect(await navigator.clipboard.readText()).toBe('mfe-loans 1.2.3: Its code could not be had (/)');
 });
 
-test('the live build is tried three times, then the one before it', async () => {
+test('the live build is tried three times, then the previous one', async () => {
   const live = slice('mfe-loans', { '/': 'Dashboard' });
   goLive([live]);
   const list = await window.__SLICES__!;
@@ -62,7 +62,7 @@ test('the live build is tried three times, then the one before it', async () => 
   ]);
 });
 
-test('a build for another shell is not tried again, and what it lacks is said', async () => {
+test('a build for another shell is not tried again, and the page says what it needs', async () => {
   const reason = 'It was built for react ^20.0.0; this shell has 19.3.1';
   vi.mocked(loadBuild).mockClear().mockRejectedValue(new WrongShell(reason));
   await open('/');
@@ -70,7 +70,7 @@ test('a build for another shell is not tried again, and what it lacks is said', 
   expect(vi.mocked(loadBuild)).toHaveBeenCalledTimes(1);
 });
 
-test('a screen that crashes takes nothing else with it, and going elsewhere leaves it behind', async () => {
+test('a screen that crashes affects nothing else, and another page works', async () => {
   goLive([slice('mfe-loans', { '/': <Broken />, '/pending-loans': 'Pending Disbursements' })]);
   const { click } = await open('/');
   expect(await heading('This page has stopped working')).toBeVisible();
@@ -79,7 +79,7 @@ test('a screen that crashes takes nothing else with it, and going elsewhere leav
   expect(await heading('Pending Disbursements')).toBeVisible();
 });
 
-test('without the list of slices the frame still works, and Retry asks for the list anew', async () => {
+test('without the list of slices the layout still works, and Retry requests the list again', async () => {
   unreachable('get', '/slices.json');
   for (const name of ['mfe-loans']) forgetSlice(name);
   const { click } = await open('/');

@@ -4,7 +4,7 @@ import { matchRoutes, renderMatches, useLocation } from 'react-router';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 
-/** The screen that a slice has for the present address, or what is wrong with the slice in its place. */
+/** A slice's screen for the current address, or the slice's failure. */
 export function SliceScreen({ name }: { name: string }) {
   const { pathname } = useLocation();
   return (
@@ -20,7 +20,7 @@ function MatchingScreen({ name }: { name: string }) {
   const { routes, version } = use(loadSlice(name));
   const location = useLocation();
   const matches = matchRoutes(routes, location);
-  // A build from before the slice was given this screen.
+  // An older build, from before this screen was added.
   if (!matches) throw new SliceFailure(name, version, 'It has no screen for this address');
   return renderMatches(matches);
 }

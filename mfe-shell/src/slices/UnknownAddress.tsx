@@ -9,8 +9,8 @@ import { findSlice } from './load-slice';
 import { SliceScreen } from './SliceScreen';
 
 /**
- * An address that no slice is known to own. A slice may have been given a new screen since the
- * shell was built, so every slice is asked before the page is not found.
+ * An address that no slice is known to own. A slice may have added a screen since the shell was built,
+ * so every slice is searched before the page is not found.
  */
 export function UnknownAddress() {
   const { pathname } = useLocation();

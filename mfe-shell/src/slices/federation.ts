@@ -9,7 +9,7 @@ import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import type { SliceBuild } from './live-slices';
 
-/** Milliseconds until a slice's manifest or script is given up. */
+/** The time limit for a slice's manifest or script, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 const integrities = new Map<string, string>();
@@ -17,7 +17,7 @@ const misfits = new Map<string, WrongShell>();
 const registered = new Set<string>();
 let isPrepared = false;
 
-/** A build that this shell can't carry, however often it is tried. */
+/** A build that needs another shell, so that trying again is useless. */
 export class WrongShell extends Error {
   override readonly name = 'WrongShell';
 }
@@ -29,7 +29,7 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
   const remote = name.replaceAll('-', '_');
   const entry = new URL(build.entry, window.location.href).href;
   integrities.set(entry, build.integrity);
-  // Registering anew clears what the runtime remembers of a failed try.
+  // Registering again clears the runtime's memory of a failed try.
   registerRemotes([{ name: remote, entry }], { force: registered.has(remote) });
   registered.add(remote);
 
@@ -57,7 +57,7 @@ function reasonOf(error: unknown): string {
   return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
 }
 
-/** Every manifest is checked against its integrity and the shell's libraries; nothing is waited for without end. */
+/** Adds time limits, and checks every manifest against its integrity and the shell's libraries. */
 function prepare() {
   if (isPrepared) return;
   isPrepared = true;
@@ -88,7 +88,7 @@ interface Manifest {
   shared?: { name: string; requiredVersion: string }[];
 }
 
-/** What a build asks for that the shell carries in no version that fits; one copy serves all that do. */
+/** The first shared library that a build needs in a version that the shell does not have. */
 function misfitIn({ shared = [] }: Manifest): WrongShell | undefined {
   const carried = getInstance()?.options.shared ?? {};
   for (const { name, requiredVersion } of shared) {

@@ -1,16 +1,16 @@
-/** Under which this tab keeps what is loaded in the place of live builds: slice to address, as JSON. */
+/** The key in the tab's storage of the overrides: slice to address or version, as JSON. */
 export const OVERRIDES = 'slice_overrides';
 
-/** What was asked for in the address and is not done, in words. */
+/** Sentences about overrides in the address that were refused. */
 export const refusals: string[] = [];
 
-/** Whether this tab loads another build than the live one of some slice, or is asked to. */
+/** Whether this tab has an override, or its address asks for one. */
 export function isOverriding(): boolean {
   try {
     return (
       sessionStorage.getItem(OVERRIDES) !== null || new URLSearchParams(window.location.search).has('slice')
     );
   } catch {
-    return false; // storage is closed: nothing could be kept
+    return false; // no access to storage
   }
 }

@@ -4,14 +4,14 @@ import { loadBuild, WrongShell } from './federation';
 import type { SliceBuild } from './live-slices';
 import { readSliceList, requestSliceList } from './slice-list';
 
-/** Milliseconds before each further try. */
+/** Milliseconds before each retry. */
 const BACK_OFF_MS = [300, 900];
 
-/** What became of a slice on this page. */
+/** How a slice was loaded on this page. */
 export interface LoadedSlice {
   /** The build that was live. */
   live: SliceBuild;
-  /** The build in use: the live one or, when that failed, the one before; `null` when neither could be loaded. */
+  /** The build in use: the live one or, when that failed, the previous one; `null` when both failed. */
   used: SliceBuild | null;
   /** Why the live build is not in use. */
   failure: string | null;
@@ -21,7 +21,7 @@ const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
 const finds = new Map<string, Promise<Slice | null>>();
 
-/** A slice that no build of could be loaded. */
+/** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
   override readonly name = 'SliceFailure';
   readonly slice: string;
@@ -35,8 +35,8 @@ export class SliceFailure extends Error {
 }
 
 /**
- * The slice of that name: its live build, tried again with growing pauses, else the build that was
- * live before it. The promise is the same until `forgetSlice`; it rejects with `SliceFailure`.
+ * The slice of that name: its live build, retried with growing pauses, else its previous build. The
+ * promise is the same until `forgetSlice`; it rejects with `SliceFailure`.
  */
 export function loadSlice(name: string): Promise<Slice> {
   return remembered(slices, name, load);
@@ -47,12 +47,12 @@ export function findSlice(pathname: string): Promise<Slice | null> {
   return remembered(finds, pathname, find);
 }
 
-/** What became of the slices that were asked for so far. */
+/** How each requested slice was loaded. */
 export function loadedSlices(): ReadonlyMap<string, LoadedSlice> {
   return loaded;
 }
 
-/** Makes the next call load a slice anew, by the list as it is then. */
+/** Makes the next call load a slice again, by a new list. */
 export function forgetSlice(name: string): void {
   slices.delete(name);
   loaded.delete(name);

@@ -15,7 +15,7 @@ function deploy(settings: { allow_override: boolean; slice_origins?: string[] })
   storeUser();
 }
 
-/** The page's address as it is when the portal starts. */
+/** The page's address when the portal starts. */
 function visit(address: string) {
   window.history.replaceState(null, '', address);
 }
@@ -35,7 +35,7 @@ test.for([
   ['http://127.0.0.1:3002/', 'http://127.0.0.1:3002/mf-manifest.json'],
   ['https://loans.example.com/next/mf-manifest.json', 'https://loans.example.com/next/mf-manifest.json'],
   ['2.0.0-rc.1', 'http://portal.test/slices/mfe-loans/2.0.0-rc.1/mf-manifest.json'],
-])('?slice=mfe-loans@%s loads that build in the place of the live one', async ([place, entry]) => {
+])('?slice=mfe-loans@%s loads that build instead of the live one', async ([place, entry]) => {
   deploy({ allow_override: true, slice_origins: ['https://loans.example.com'] });
   visit(`/?search=kamau&slice=mfe-loans@${place}`);
   await readSliceList();
@@ -45,7 +45,7 @@ test.for([
   expect(window.location.search).toBe('?search=kamau');
 });
 
-test('it is said on the page, stays for the tab, and ends with Reset', async () => {
+test('it is shown on the page, stays for the tab, and ends with Reset', async () => {
   deploy({ allow_override: true });
   visit('/?slice=mfe-loans@http://localhost:3002');
   await readSliceList();
@@ -66,28 +66,31 @@ test('it is said on the page, stays for the tab, and ends with Reset', async () 
 
 test.for([
   ['a deployment that does not allow it', false, 'mfe-loans@http://localhost:3002'],
-  ['an origin that the deployment does not name', true, 'mfe-loans@https://evil.example.com'],
+  ['an origin that the deployment does not allow', true, 'mfe-loans@https://evil.example.com'],
   ['an origin that only looks like it', true, 'mfe-loans@https://localhost.evil.example.com'],
   ['code in the address', true, 'mfe-loans@javascript:alert(1)'],
   ['no slice', true, 'http://localhost:3002'],
   ['a name with path parts', true, 'mfe-/../x@1.0.0'],
   ['no address', true, 'mfe-loans@nonsense'],
-] as const)('%s is refused in words, and the live build is loaded', async ([, allow_override, asked]) => {
-  deploy({ allow_override });
-  visit(`/?slice=${encodeURIComponent(asked)}`);
-  await readSliceList();
-  const { click } = await open('/');
-  expect(await heading('Dashboard')).toBeVisible();
-  expect(loadedEntry()).toBe('/slices/mfe-loans/1.2.3/mf-manifest.json');
-  const badge = await screen.findByRole('complementary', { name: 'Slice override' });
-  expect(within(badge).getByRole('alert')).toHaveTextContent(`${asked} is not loaded: `);
-  expect(sessionStorage).toHaveLength(0);
-  expect(window.location.search).toBe('');
-  await click(screen.getByRole('button', { name: 'Dismiss' }));
-  expect(badge).not.toBeInTheDocument();
-});
+] as const)(
+  '%s is refused with a sentence, and the live build is loaded',
+  async ([, allow_override, asked]) => {
+    deploy({ allow_override });
+    visit(`/?slice=${encodeURIComponent(asked)}`);
+    await readSliceList();
+    const { click } = await open('/');
+    expect(await heading('Dashboard')).toBeVisible();
+    expect(loadedEntry()).toBe('/slices/mfe-loans/1.2.3/mf-manifest.json');
+    const badge = await screen.findByRole('complementary', { name: 'Slice override' });
+    expect(within(badge).getByRole('alert')).toHaveTextContent(`${asked} is not loaded: `);
+    expect(sessionStorage).toHaveLength(0);
+    expect(window.location.search).toBe('');
+    await click(screen.getByRole('button', { name: 'Dismiss' }));
+    expect(badge).not.toBeInTheDocument();
+  },
+);
 
-test('an override that was set when it was allowed ends when it is not any more', async () => {
+test('an override ends when the deployment no longer allows overrides', async () => {
   deploy({ allow_override: true });
   visit('/?slice=mfe-loans@http://localhost:3002');
   await readSliceList();

@@ -22,12 +22,12 @@ export function withOverrides(list: SliceList): SliceList {
   return { ...list, slices };
 }
 
-/** What this tab loads in the place of live builds. */
+/** This tab's overrides: slice to address or version. */
 export function overrides(): Overrides {
   return JSON.parse(sessionStorage.getItem(OVERRIDES) ?? '{}') as Overrides;
 }
 
-/** Gives all overrides up, and loads the page with the live builds. */
+/** Ends all overrides, and reloads the page with the live builds. */
 export function resetOverrides(): void {
   sessionStorage.removeItem(OVERRIDES);
   window.location.reload();
@@ -72,10 +72,10 @@ function refusalOf(name: string, place: string, portal: SliceList['portal']): st
       portal.slice_origins.includes(entry.origin));
   return isKnown
     ? null
-    : 'it has to come from this portal, your own machine, or an origin that this deployment names';
+    : 'it has to come from this portal, your own machine, or an origin that this deployment allows';
 }
 
-/** The manifest at an address, or of a version that this portal's server has. */
+/** The manifest at an address, or of a version on this portal's server. */
 function entryOf(name: string, address: string): URL {
   if (VERSION.test(address))
     return new URL(`/slices/${name}/${address}/mf-manifest.json`, window.location.href);

@@ -7,9 +7,9 @@ interface OwnedPath {
 }
 
 /**
- * Which slice an address belongs to, known before any slice is loaded: so one page loads one slice,
- * the guard can answer at once, and a slice that is down can be named in its place. A path that is
- * not here still works: the shell then asks every slice. The page itself reads the same list, to
- * ask for the slice before the shell's code is there.
+ * Which slice owns which path, known before any slice is loaded: so a page loads one slice only, the
+ * guard can decide at once, and a slice that is down can be named. A path that is not listed still works:
+ * the shell then searches every slice. An inline script of the page uses the same list to request the
+ * slice before the shell's code is loaded.
  */
 export const OWNED_PATHS = paths as readonly OwnedPath[];

@@ -58,7 +58,7 @@ const renew = (name: string) => (list: List) => {
   list.slices[name] = { ...list.slices[name]!, version: '1.3.0', integrity: 'sha384-y' };
 };
 
-test('a slice that is loaded and has a new live build is told of, with a way to it', async () => {
+test('a new live build of a loaded slice shows a notice with Reload', async () => {
   const { user } = await open('/');
   await heading('Dashboard');
   await aMinuteAfter(renew('mfe-loans'));
@@ -80,7 +80,7 @@ test('the notice is held back while a payout runs', async () => {
   expect(await screen.findByText(NOTICE)).toBeVisible();
 });
 
-test('a slice that was not loaded yet is simply loaded in its new version', async () => {
+test('a slice that was not loaded yet is loaded in its new version, without a notice', async () => {
   const { click } = await open('/');
   await heading('Dashboard');
   await aMinuteAfter(renew('mfe-transactions'));
@@ -89,7 +89,7 @@ test('a slice that was not loaded yet is simply loaded in its new version', asyn
   expect(await heading('History')).toBeVisible();
 });
 
-test('another shell is told of, and the notice goes when what was is live again', async () => {
+test('a new shell shows a notice, which disappears when the old one is live again', async () => {
   await open('/');
   await heading('Dashboard');
   await aMinuteAfter((list) => (list.shell = { ...list.shell!, build: 'd4e5f6' }));
@@ -98,7 +98,7 @@ test('another shell is told of, and the notice goes when what was is live again'
   await vi.waitFor(() => expect(screen.queryByText(NOTICE)).toBeNull());
 });
 
-test('a list that can’t be had is nothing to talk about', async () => {
+test('a list that can’t be read shows no notice', async () => {
   await open('/');
   await heading('Dashboard');
   unreachable('get', '/slices.json');
@@ -107,11 +107,11 @@ test('a list that can’t be had is nothing to talk about', async () => {
   expect((await window.__SLICES__!).slices).toHaveProperty('mfe-loans');
 });
 
-test('a page that nobody sees does not ask', async () => {
+test('a hidden page does not check', async () => {
   await open('/');
   await heading('Dashboard');
   vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
-  // A call would be unknown to the network and fail the test.
+  // A call would have no prepared answer and fail the test.
   const calls = answer('get', '/slices.json', 200, await window.__SLICES__!);
   await act(() => vi.advanceTimersByTimeAsync(120_000));
   expect(calls).toEqual([]);

@@ -3,20 +3,20 @@ import { newVersion } from '../notices/new-version';
 import type { SliceList } from './live-slices';
 import { requestSliceList } from './slice-list';
 
-/** Milliseconds between two looks; a page that nobody sees does not look. */
+/** Milliseconds between two checks; a hidden page does not check. */
 const EVERY_MS = 60_000;
 
-/** Looks what is live, now and then and whenever the page is looked at again; returns how to stop. */
+/** Checks what is live, at intervals and whenever the page becomes visible; returns how to stop. */
 export function watchVersions(): () => void {
   const began = window.__SLICES__?.catch(() => null);
   const look = async () => {
     if (document.visibilityState !== 'visible') return;
     const before = window.__SLICES__;
     try {
-      // What has not been loaded yet will be by this list.
+      // Slices that are not loaded yet will be loaded by this list.
       newVersion.set(differs((await began) ?? null, await requestSliceList()));
     } catch {
-      if (before) window.__SLICES__ = before; // one that could be read serves better than none
+      if (before) window.__SLICES__ = before; // keep the last list that could be read
     }
   };
   const timer = setInterval(() => void look(), EVERY_MS);
@@ -28,12 +28,12 @@ export function watchVersions(): () => void {
   };
 }
 
-/** Whether the shell is another one since the page began, or a loaded slice since it was loaded. */
+/** Whether the shell has changed since the page was opened, or a slice since it was loaded. */
 function differs(began: SliceList | null, now: SliceList): boolean {
   if (began?.shell && now.shell && began.shell.build !== now.shell.build) return true;
   return [...loadedSlices()].some(([name, { live }]) => {
     const build = now.slices[name];
-    // An override has no integrity; it is what was asked for.
+    // An override has no integrity, and is never outdated.
     return live.integrity !== '' && build !== undefined && build.integrity !== live.integrity;
   });
 }

@@ -12,7 +12,7 @@ import { forgetSlice } from '../slices/load-slice';
 /** The shell that is live. */
 export const SHELL = { version: '0.1.0', kit: '0.1.0', build: 'a1b2c3' };
 
-/** A deployment without anything particular to it. */
+/** The settings of an ordinary deployment. */
 export const PORTAL: Schema<'LiveSlices'>['portal'] = {
   brand: 'Mkopo',
   product: 'the product',
@@ -42,8 +42,8 @@ export function slice(name: string, screens: Record<string, ReactNode>): Slice {
 }
 
 /**
- * Makes these slices live. Federation needs a built portal, so a test file replaces `loadBuild`,
- * the one place that knows it: `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }))`.
+ * Makes these slices live. Federation needs a built portal, so a test file replaces `loadBuild`:
+ * `vi.mock('./slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }))`.
  */
 export function goLive(
   slices: Slice[] = [
@@ -79,7 +79,7 @@ export function goLive(
   });
 }
 
-/** Stores a user as an earlier sign-in would have. The guard's question to the provider is answered. */
+/** Stores a user as an earlier sign-in would have, and answers the provider's call for the current user. */
 export function storeUser(user: Partial<SessionUser> = {}): void {
   localStorage.setItem('auth_token', 'token-1');
   localStorage.setItem(
@@ -106,7 +106,7 @@ export async function open(address: InitialEntry) {
     await Promise.resolve();
   });
   const user = userEvent.setup();
-  /** For what leads to another page: a screen that suspends has to be waited for. */
+  /** A click that opens another page, which may suspend. */
   const click = (element: Element) => act(() => user.click(element));
   return { router, user, click };
 }

@@ -13,13 +13,13 @@ const ICONS: Record<Toast['type'], IconName> = {
 
 interface ToastCardProps {
   toast: Toast;
-  /** Whether its time stands still. */
+  /** Whether its timer is paused. */
   isHeld: boolean;
   onTimeOver: () => void;
   onDismiss: () => void;
 }
 
-/** One toast, which counts its own time. */
+/** One toast with its timer. */
 export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardProps) {
   const { type, message, duration } = toast;
   const left = useRef(duration);
@@ -45,7 +45,7 @@ export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardPro
       <button
         type="button"
         aria-label="Dismiss"
-        // A pointer must not leave the focus here, where it would hold the others.
+        // A click must not move the focus here, which would pause the other toasts.
         onMouseDown={(event) => event.preventDefault()}
         onClick={onDismiss}
       >

@@ -39,7 +39,7 @@ test('REQ-378 a showNotification event shows its message for its duration', asyn
   expect(screen.queryByText('From elsewhere')).toBeNull();
 });
 
-test('errors interrupt a screen reader, the others wait', () => {
+test('errors are announced at once, the others politely', () => {
   show({ type: 'error', message: 'Failed' });
   for (const type of ['success', 'info', 'warning', 'loading'] as const) show({ type, message: type });
   expect(within(screen.getByRole('alert')).getByText('Failed')).toBeVisible();
@@ -47,7 +47,7 @@ test('errors interrupt a screen reader, the others wait', () => {
     expect(within(screen.getByRole('status')).getByText(type)).toBeVisible();
 });
 
-test('an event that says nothing shows nothing, and one of an unknown type informs', () => {
+test('an event without a message shows nothing, and one of an unknown type is an info', () => {
   for (const detail of [undefined, null, {}, { type: 'error' }, { message: 7 }]) dispatch(detail);
   expect(screen.queryByRole('button', { name: 'Dismiss' })).toBeNull();
   dispatch({ type: 'party', message: 'Odd' });
@@ -70,7 +70,7 @@ test('REQ-379 a progress toast stays until it is dismissed by its key', async ()
   expect(screen.getByText('Another')).toBeVisible();
 });
 
-test('one with the same key takes the place of the one before, with a time of its own', async () => {
+test('a toast replaces the one with the same key, with its own duration', async () => {
   show({ type: 'error', message: 'Your session has expired.', key: 'session', duration: 2000 });
   await pass(1500);
   show({ type: 'info', message: 'Please log in again.', key: 'session' });
@@ -81,7 +81,7 @@ test('one with the same key takes the place of the one before, with a time of it
   expect(screen.queryByText('Please log in again.')).toBeNull();
 });
 
-test('time stands still under the pointer, and goes on with what was left', async () => {
+test('the timer pauses under the pointer, and continues with the time left', async () => {
   show({ type: 'info', message: 'Read me' });
   await pass(3000);
   fireEvent.pointerOver(screen.getByText('Read me'));
@@ -94,7 +94,7 @@ test('time stands still under the pointer, and goes on with what was left', asyn
   expect(screen.queryByText('Read me')).toBeNull();
 });
 
-test('time stands still while the focus is inside, and for one that comes meanwhile', async () => {
+test('timers pause while the focus is inside, also that of a new toast', async () => {
   show({ type: 'info', message: 'First' });
   act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
   show({ type: 'info', message: 'Second' });
@@ -106,7 +106,7 @@ test('time stands still while the focus is inside, and for one that comes meanwh
   expect(screen.queryByText('Second')).toBeNull();
 });
 
-test('dismissing by keyboard moves the focus on to the next toast, and from the last back to the page', () => {
+test('dismissing by keyboard moves the focus to the next toast, and from the last one back to the page', () => {
   const onPage = screen.getByRole('button', { name: 'On the page' });
   act(() => onPage.focus());
   show({ type: 'info', message: 'First' });
@@ -120,7 +120,7 @@ test('dismissing by keyboard moves the focus on to the next toast, and from the 
   expect(screen.queryByText('Second')).toBeNull();
 });
 
-test('one that comes after the focus was inside has a time again', async () => {
+test('a toast that is shown after the focus was inside has a running timer', async () => {
   show({ type: 'info', message: 'First', key: 'only' });
   act(() => screen.getByRole('button', { name: 'Dismiss' }).focus());
   act(() => dismissNotification('only'));

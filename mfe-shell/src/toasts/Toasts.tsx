@@ -6,8 +6,8 @@ import { ToastCard } from './ToastCard';
 import classes from './Toasts.module.css';
 
 /**
- * Draws what `showNotification` events ask for, top-right. Errors interrupt a screen reader, the
- * others wait for a pause. All of them stay while the pointer or the focus is on one.
+ * Draws the toasts of `showNotification` events. Screen readers announce errors at once and the others
+ * politely. All toasts stay while the pointer or the focus is on one.
  */
 export function Toasts() {
   const [toasts, change] = useReducer(changeToasts, []);
@@ -31,7 +31,7 @@ export function Toasts() {
     };
   }, []);
 
-  // What is taken out from under the pointer or the focus says nothing of its leaving.
+  // An element that is removed fires no event when the pointer or the focus leaves it.
   if (toasts.length === 0 && isPointerHere) setPointerHere(false);
   if (toasts.length === 0 && isFocusHere) setFocusHere(false);
 
@@ -41,7 +41,7 @@ export function Toasts() {
       cameFrom.current = relatedTarget;
   }
 
-  /** The focus goes on to a neighbour, and from the last one back to where it came from. */
+  /** Moves the focus to the next toast, and from the last one back to where it came from. */
   function dismiss(toast: Toast) {
     const buttons = [...(corner.current?.querySelectorAll('button') ?? [])];
     const at = buttons.findIndex((button) => button === document.activeElement);
@@ -59,7 +59,7 @@ export function Toasts() {
     />
   );
   return (
-    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- time stands still here; nothing is done
+    // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- pauses the timers; not a control
     <div
       className={classes.corner}
       style={{ '--notices': notices.length }}

@@ -2,7 +2,7 @@ import type { ShowNotification } from 'mfe-kit';
 
 /** A notification on the page. */
 export interface Toast {
-  /** Its own, and new for one that takes another's place: its time starts anew. */
+  /** Unique, and new for a replacement, whose timer starts again. */
   id: number;
   key: string | undefined;
   type: ShowNotification['type'];
@@ -11,17 +11,17 @@ export interface Toast {
   duration: number;
 }
 
-/** Milliseconds a toast stays when it does not say (REQ-377). */
+/** The default duration in milliseconds (REQ-377). */
 const DEFAULT_MS = 5000;
 
-/** The browser's timers fire at once beyond this. */
+/** Browsers fire longer timers at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 const TYPES: readonly unknown[] = ['success', 'error', 'warning', 'info', 'loading'];
 
 let last = 0;
 
-/** Reads an event's detail, which anything on the page may have sent; `null` without a message. */
+/** Reads an event's detail, which any script on the page may have sent; `null` without a message. */
 export function readToast(detail: Partial<ShowNotification> | null | undefined): Toast | null {
   const { type, message, duration, key } = detail ?? {};
   if (typeof message !== 'string' || message === '') return null;
@@ -37,7 +37,7 @@ export function readToast(detail: Partial<ShowNotification> | null | undefined):
 export type ToastChange =
   { act: 'show'; toast: Toast } | { act: 'remove'; id: number } | { act: 'dismiss'; key: string };
 
-/** The toasts after a change; one with the key of another takes its place. */
+/** The toasts after a change; a new one replaces one with the same key. */
 export function changeToasts(toasts: Toast[], change: ToastChange): Toast[] {
   switch (change.act) {
     case 'show': {

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, listOf, queryKeys } from 'mfe-kit';
 
-/** The loans that wait to be paid out; its key begins as the others' do, so that a payout refreshes it too. */
+/** The pending loans. The key starts with the shared one, so that a payout refreshes this query too. */
 export const pendingLoansQuery = () =>
   queryOptions({
     queryKey: [...queryKeys.pendingLoans, 'sample'],
