@@ -21,6 +21,16 @@ impl Randomness {
         Self(Arc::new(Mutex::new(ChaCha12Rng::seed_from_u64(seed))))
     }
 
+    /// A source of its own that goes on from here: both give the same sequence.
+    pub fn fork(&self) -> Self {
+        self.draw(|rng| {
+            let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
+            fork.set_stream(rng.get_stream());
+            fork.set_word_pos(rng.get_word_pos());
+            Self(Arc::new(Mutex::new(fork)))
+        })
+    }
+
     /// A fresh id: a UUID v7, so that ids sort by the moment they were made.
     pub fn id(&self, now: UnixMillis) -> String {
         let mut random = [0; 10];

@@ -198,7 +198,7 @@ async fn a_malformed_answer_is_whole_and_no_json() {
 async fn a_server_beside_gives_the_same_faults() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let second = app.second().await;
+    let second = app.another_server(&[]).await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503})).await;
     let heard = async {
         let me = || crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None);

@@ -78,7 +78,7 @@ async fn whoever_waits_hears_of_a_message_the_moment_it_comes() {
 #[tokio::test]
 async fn whoever_waits_hears_of_what_another_server_sends() {
     let app = TestApp::start().await;
-    let second = app.second().await;
+    let second = app.another_server(&[]).await;
     let (messages, ()) =
         tokio::join!(outbox(&app, "?wait=20s"), ask_for_code(&second, "signin-otp", "agent"));
     assert_eq!(messages.len(), 1);

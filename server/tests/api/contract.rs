@@ -1,8 +1,12 @@
 //! Checks answers against `contract/openapi.yaml`.
 
-use std::sync::LazyLock;
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
+use jsonschema::Validator;
 use serde_json::{Value, json};
 
 const YAML: &str = include_str!("../../../contract/openapi.yaml");
@@ -60,13 +64,36 @@ fn matches_schema(call: &str, pointer: &str, headers: &HeaderMap, body: &[u8]) {
     let media_type = headers[header::CONTENT_TYPE].to_str().unwrap();
     assert!(media_type.ends_with("json"), "{call}: {media_type}");
     let body: Value = serde_json::from_slice(body).unwrap();
-    // The part meant, with the rest of the contract beside it for its references to reach.
-    let mut schema = CONTRACT.pointer(&pointer[1..]).unwrap().clone();
-    schema["components"] = CONTRACT["components"].clone();
-    let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    let validator = validator(pointer);
     let errors: Vec<String> =
         validator.iter_errors(&body).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{call} breaks the contract: {errors:#?}\n{body:#}");
+}
+
+/// The validator of the schema at `pointer`; compiling one takes longer than most tests do.
+fn validator(pointer: &str) -> Arc<Validator> {
+    static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let validator = compiled.get_or_insert_default().entry(pointer.to_owned()).or_insert_with(|| {
+        // The schema, with the rest of the contract beside it for its references to reach.
+        let mut schema = CONTRACT.pointer(&pointer[1..]).unwrap().clone();
+        schema["components"] = CONTRACT["components"].clone();
+        Arc::new(jsonschema::options().should_validate_formats(true).build(&schema).unwrap())
+    });
+    Arc::clone(validator)
+}
+
+/// Every operation: its method, its path with parameters in braces, and its id.
+pub fn operations() -> Vec<(String, String, String)> {
+    let paths = CONTRACT["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let operations = item.as_object().unwrap().iter().filter(|(_, operation)| operation.is_object());
+        let name = |(method, operation): (&String, &Value)| {
+            (method.to_uppercase(), path.clone(), operation["operationId"].as_str().unwrap().to_owned())
+        };
+        operations.filter(|(_, operation)| operation["operationId"].is_string()).map(name).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
 }
 
 fn operation(method: &Method, path: &str) -> Option<(&'static Value, String)> {

@@ -156,7 +156,7 @@ async fn a_restart_and_a_second_process_go_on_counting() {
         login_from(&app, HERE, AGENT, "wrong").await;
     }
     let app = app.restart().await;
-    let second = app.second().await;
+    let second = app.another_server(&[]).await;
     for _ in 0..4 {
         assert_eq!(login_from(&second, HERE, AGENT, "wrong").await, StatusCode::BAD_REQUEST);
     }

@@ -166,7 +166,7 @@ proptest! {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
             let here = TestApp::start_with(&["--session-minutes", "43200"]).await;
-            let there = here.beside().await;
+            let there = here.another_server(&[]).await;
             let token = here.sign_in("agent").await.token;
             for (is_here, step, encoding) in steps {
                 let app = if is_here { &here } else { &there };
@@ -182,7 +182,7 @@ proptest! {
 #[tokio::test]
 async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
     let here = TestApp::start().await;
-    let there = here.beside().await;
+    let there = here.another_server(&[]).await;
     let token = here.sign_in("agent").await.token;
     let pending = here.with(&token).pending().await;
     for loan in waiting(&pending).take(8) {

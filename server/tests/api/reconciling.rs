@@ -136,7 +136,7 @@ async fn two_servers_that_reconcile_beside_each_other_settle_each_payout_once() 
     {
         assert_eq!(answer.status, StatusCode::ACCEPTED);
     }
-    let other = app.second_server().await;
+    let other = app.another_server(&[]).await.sandbox;
     app.clock.advance(Duration::from_secs(20));
     let (ours, theirs) = tokio::join!(payouts::reconcile(&app.sandbox), payouts::reconcile(&other));
     let (_, _) = (ours.unwrap(), theirs.unwrap());

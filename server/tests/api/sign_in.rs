@@ -218,7 +218,7 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
 #[tokio::test]
 async fn a_session_that_ends_in_one_process_is_dead_at_once_in_another() {
     let here = TestApp::start().await;
-    let there = here.beside().await;
+    let there = here.another_server(&[]).await;
     for _ in 0..3 {
         let token = here.sign_in("agent").await.token;
         assert_eq!(there.with(&token).get("/api/v1/auth/me").await.status, StatusCode::OK);
@@ -239,7 +239,7 @@ async fn a_session_ends_in_time_in_a_process_that_knows_it() {
 #[tokio::test]
 async fn a_change_of_whose_session_it_is_shows_at_once() {
     let here = TestApp::start().await;
-    let there = here.beside().await;
+    let there = here.another_server(&[]).await;
     let token = here.sign_in("agent").await.token;
     assert_eq!(there.with(&token).get("/api/v1/auth/me").await.json()["role"], "agent");
     for (statement, email) in [

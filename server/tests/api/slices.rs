@@ -243,7 +243,7 @@ async fn a_build_stays_after_a_restart_a_reset_and_for_another_server() {
     assert_eq!(app.console(Method::POST, "/data/reset", None).await.status, 204);
     let app = app.restart_with(&["--portal-dir", &folder]).await;
     assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
-    let other = app.beside_with(&["--portal-dir", &folder]).await;
+    let other = app.another_server(&["--portal-dir", &folder]).await;
     assert_eq!(standing(&other).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(other.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
     roll_back(&other, "mfe-loans").await;

@@ -23,6 +23,7 @@ use mkopo::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 use tower::ServiceExt;
 
 use crate::{contract, store};
@@ -35,6 +36,35 @@ pub const CONSOLE_TOKEN: &str = "console-token-of-a-test";
 
 /// What signs the tokens of tests whose servers share a database.
 pub const JWT_SECRET: &str = "the-secret-of-the-servers-of-a-test";
+
+/// What a first start in demo mode leaves: made once and copied, as each would migrate the store, hash
+/// four passwords and make up the demo data again.
+struct Template {
+    data_dir: TempDir,
+    /// As that start left it, so that a test draws what it would have drawn.
+    randomness: Randomness,
+}
+
+static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
+
+impl Template {
+    async fn make() -> Self {
+        let data_dir = tempfile::tempdir().unwrap();
+        let randomness = Randomness::seeded(7);
+        // On a runtime of its own: the test that comes first takes its own along when it ends.
+        let settings = settings(data_dir.path().to_str().unwrap(), &[]);
+        let drawn = randomness.clone();
+        let start = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let sandbox = Sandbox::open(settings, Clock::held_at(NOON), drawn).await.unwrap();
+                sandbox.close(Duration::ZERO).await;
+            });
+        };
+        tokio::task::spawn_blocking(start).await.unwrap();
+        Self { data_dir, randomness }
+    }
+}
 
 /// A service with the demo data, its clock held at [`NOON`].
 pub struct TestApp {
@@ -53,16 +83,19 @@ impl TestApp {
 
     /// Like [`TestApp::start`], with further options of `mkopo serve`.
     pub async fn start_with(options: &[&str]) -> Self {
-        Self::open(Arc::new(tempfile::tempdir().unwrap()), Clock::held_at(NOON), options, 0).await
+        let data_dir = Arc::new(tempfile::tempdir().unwrap());
+        if options.contains(&"--demo") {
+            return Self::open(data_dir, Clock::held_at(NOON), options, 0).await;
+        }
+        let template = TEMPLATE.get_or_init(Template::make).await;
+        store::copy(template.data_dir.path(), data_dir.path());
+        let clock = Clock::held_at(NOON);
+        let settings = settings(data_dir.path().to_str().unwrap(), options);
+        Self::open_with(data_dir, clock, settings, template.randomness.fork(), 0).await
     }
 
-    /// Another process on the same data, with the same clock.
-    pub async fn beside(&self) -> Self {
-        Self::open(Arc::clone(&self.data_dir), self.clock.clone(), &[], self.starts + 1000).await
-    }
-
-    /// Like [`TestApp::beside`], with further options of `mkopo serve`.
-    pub async fn beside_with(&self, options: &[&str]) -> Self {
+    /// Another server on the same data, with the same clock and further options of `mkopo serve`.
+    pub async fn another_server(&self, options: &[&str]) -> Self {
         Self::open(Arc::clone(&self.data_dir), self.clock.clone(), options, self.starts + 1000).await
     }
 
@@ -92,7 +125,7 @@ impl TestApp {
             database: DatabaseSettings::default(),
             ..settings(data_dir.path().to_str().unwrap(), &[])
         };
-        Self::open_with(data_dir, Clock::held_at(NOON), settings, 0).await
+        Self::open_with(data_dir, Clock::held_at(NOON), settings, Randomness::seeded(7), 0).await
     }
 
     /// A service whose data is there already.
@@ -105,37 +138,24 @@ impl TestApp {
             },
             ..settings(data_dir.path().to_str().unwrap(), &[])
         };
-        Self::open_with(data_dir, clock, settings, 0).await
+        Self::open_with(data_dir, clock, settings, Randomness::seeded(7), 0).await
     }
 
     async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
-        Self::open_with(data_dir, clock, settings, starts).await
+        Self::open_with(data_dir, clock, settings, Randomness::seeded(7 + starts), starts).await
     }
 
-    async fn open_with(data_dir: Arc<TempDir>, clock: Clock, settings: Settings, starts: u64) -> Self {
-        let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(7 + starts)).await.unwrap();
+    async fn open_with(
+        data_dir: Arc<TempDir>,
+        clock: Clock,
+        settings: Settings,
+        randomness: Randomness,
+        starts: u64,
+    ) -> Self {
+        let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
         let router = mkopo::router(sandbox.clone());
         Self { sandbox, clock, router, data_dir, starts }
-    }
-
-    /// A second server on the same data.
-    pub async fn second_server(&self) -> Sandbox {
-        let settings = settings(self.data_dir.path().to_str().unwrap(), &[]);
-        Sandbox::open(settings, self.clock.clone(), Randomness::seeded(99)).await.unwrap()
-    }
-
-    /// The same, to be called.
-    pub async fn second(&self) -> Self {
-        let sandbox = self.second_server().await;
-        let router = mkopo::router(sandbox.clone());
-        Self {
-            sandbox,
-            clock: self.clock.clone(),
-            router,
-            data_dir: Arc::new(tempfile::tempdir().unwrap()),
-            starts: 0,
-        }
     }
 
     /// What comes of `future` while the clock runs, fifty times as fast as it does for us.
