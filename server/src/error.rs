@@ -9,7 +9,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What can go wrong while answering. The text is for a person; [`Failure::code`] for a program.
+/// What can go wrong while answering. The text is for a person; [`Failure::status_and_code`] for a program.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     // Who is asking

@@ -18,6 +18,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, query_as},
     email::Email,
+    error::Failure,
 };
 
 /// What a member of staff may do; the portal shows its entries by it.
@@ -61,5 +62,23 @@ impl Staff {
     /// First and last name.
     pub fn name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+/// What a transaction decided about a caller who has to prove something. It is kept either way, as it
+/// holds the count of what was wrong; an error in its place would undo the count.
+#[must_use = "a refusal has to reach the caller"]
+pub(crate) enum Ruling {
+    Granted,
+    Refused(Failure),
+}
+
+impl Ruling {
+    /// The caller's answer.
+    fn into_result(self) -> Result<(), Failure> {
+        match self {
+            Self::Granted => Ok(()),
+            Self::Refused(failure) => Err(failure),
+        }
     }
 }

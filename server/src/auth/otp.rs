@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Staff, limits, limits::Action, limits::Trier};
+use super::{Ruling, Staff, limits, limits::Action, limits::Trier};
 use crate::{
     Sandbox,
     auth::client_address::ClientAddress,
@@ -105,7 +105,7 @@ pub async fn send(
         .write(move |connection: &mut Connection| Box::pin(request.enter(connection)))
         .await?;
     sandbox.outbox.wake();
-    sent
+    sent.into_result()
 }
 
 struct Request {
@@ -129,8 +129,7 @@ const KEEP: &str = "
         expires_at = excluded.expires_at, used_at = NULL";
 
 impl Request {
-    /// The outer result undoes what was written, the inner one keeps it.
-    async fn enter(self, connection: &mut Connection) -> Result<Result<(), Failure>, Failure> {
+    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
         let Self { trier, purpose, now, .. } = &self;
         limits::check(connection, purpose.asking(), trier, *now).await?;
         let staff = match Staff::by_email(connection, &self.email).await? {
@@ -138,7 +137,11 @@ impl Request {
             absent => {
                 limits::count(connection, purpose.asking(), trier, *now).await?;
                 let inactive = absent.is_some();
-                return Ok(Err(if inactive { Failure::AccountInactive } else { Failure::UserNotFound }));
+                return Ok(Ruling::Refused(if inactive {
+                    Failure::AccountInactive
+                } else {
+                    Failure::UserNotFound
+                }));
             }
         };
         let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
@@ -163,7 +166,7 @@ impl Request {
             .execute(&mut *connection)
             .await?;
         self.enter_message(connection, &staff).await?;
-        Ok(Ok(()))
+        Ok(Ruling::Granted)
     }
 
     async fn enter_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{
-    Staff,
+    Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
     limits::{self, Action, Trier},
@@ -59,7 +59,9 @@ pub async fn reset(
         now: sandbox.clock.now(),
         fingerprints: sandbox.fingerprints.clone(),
     };
-    sandbox.database.write(move |connection: &mut Connection| Box::pin(change.enter(connection))).await?
+    let decided =
+        sandbox.database.write(move |connection: &mut Connection| Box::pin(change.enter(connection))).await?;
+    decided.into_result()
 }
 
 struct Change {
@@ -74,15 +76,14 @@ struct Change {
 const SET_PASSWORD: &str = "UPDATE staff SET password_hash = $2, updated_at = $3 WHERE staff_id = $1";
 
 impl Change {
-    /// The outer result undoes what was written, the inner one keeps it.
-    async fn enter(self, connection: &mut Connection) -> Result<Result<(), Failure>, Failure> {
+    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
         let Self { email, otp, password_hash, trier, now, fingerprints } = self;
         let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
         let staff_id = staff.map(|staff| staff.staff_id);
         let attempt =
             Attempt { staff_id: staff_id.clone(), purpose: Purpose::PasswordReset, otp, trier, now };
         let (true, Some(staff_id)) = (attempt.enter(connection, &fingerprints).await?, staff_id) else {
-            return Ok(Err(Failure::InvalidCode));
+            return Ok(Ruling::Refused(Failure::InvalidCode));
         };
         query(SET_PASSWORD).bind(&staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
         session::end_all(connection, &staff_id, now).await?;
@@ -90,6 +91,6 @@ impl Change {
         // Whoever was locked out for wrong passwords has just proved who they are.
         limits::forget(connection, Action::Password, &attempt.trier).await?;
         tracing::info!(staff.id = staff_id, "password.reset");
-        Ok(Ok(()))
+        Ok(Ruling::Granted)
     }
 }

@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 
 use super::{
-    Staff,
+    Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
     limits::{self, Action, Trier},
@@ -73,7 +73,11 @@ pub async fn sign_in(
         now,
         fingerprints: sandbox.fingerprints.clone(),
     };
-    sandbox.database.write(move |connection: &mut Connection| Box::pin(decision.enter(connection))).await??;
+    let decided = sandbox
+        .database
+        .write(move |connection: &mut Connection| Box::pin(decision.enter(connection)))
+        .await?;
+    decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
     tracing::info!(staff.id = staff.staff_id, "session.opened");
     Ok(SignedIn { token, staff })
@@ -91,31 +95,30 @@ struct Decision {
 }
 
 impl Decision {
-    /// The outer result undoes what was written, the inner one keeps it.
-    async fn enter(self, connection: &mut Connection) -> Result<Result<(), Failure>, Failure> {
+    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
         let Self { staff, matches, attempt, session, trier, now, fingerprints } = self;
         limits::check(connection, Action::Password, &trier, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
             limits::count(connection, Action::Password, &trier, now).await?;
-            return Ok(Err(Failure::UserNotFound));
+            return Ok(Ruling::Refused(Failure::UserNotFound));
         };
         // While the password was being checked it may have been reset, or the account closed.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
             limits::count(connection, Action::Password, &trier, now).await?;
-            return Ok(Err(Failure::InvalidPassword));
+            return Ok(Ruling::Refused(Failure::InvalidPassword));
         };
         if !staff.is_active {
-            return Ok(Err(Failure::AccountInactive));
+            return Ok(Ruling::Refused(Failure::AccountInactive));
         }
         if let Some(attempt) = attempt
             && !attempt.enter(connection, &fingerprints).await?
         {
-            return Ok(Err(Failure::InvalidCode));
+            return Ok(Ruling::Refused(Failure::InvalidCode));
         }
         limits::forget(connection, Action::Password, &trier).await?;
         session.enter(connection).await?;
-        Ok(Ok(()))
+        Ok(Ruling::Granted)
     }
 }

@@ -1,7 +1,8 @@
 //! The store: a `SQLite` file, or a PostgreSQL database that several servers share.
 //!
 //! Either way all writes of a process go through one task that owns its only writing connection,
-//! and there is a pool of readers. [`connection`] runs the same SQL on both engines.
+//! and there is a pool of readers. [`query()`] and its
+//! siblings run the same SQL on both engines.
 
 mod connection;
 mod engine_error;

@@ -28,61 +28,100 @@ pub async fn publish(
     is_held: bool,
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
+    let publication = Publication { build, is_held, mark };
+    let files = publication.compressed_files().await?;
     let bundled = bundled.clone();
-    let Build { name, version, shell, integrity, digest, files } = build;
-    let size: usize = files.values().map(Vec::len).sum();
-    let files = tokio::task::spawn_blocking(|| compressed(files)).await;
-    let files = files.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
     database
         .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                hold(connection, &name).await?;
-                let before = one(connection, &bundled, &name).await?;
-                if let Some(there) = before.build(&version) {
-                    let is_same = match there.origin {
-                        Origin::Published => there.digest.as_ref() == Some(&digest),
-                        Origin::Bundled => there.integrity == integrity,
-                    };
-                    return if is_same { Ok((before, false)) } else { Err(Failure::BuildExists) };
-                }
-                if let Some(newest) = before.builds.first().filter(|newest| newest.version > version) {
-                    return Err(Failure::BuildOutdated {
-                        version: version.to_string(),
-                        newest: newest.version.to_string(),
-                    });
-                }
-                query(ADD_BUILD)
-                    .bind(name.as_str())
-                    .bind(version.to_string())
-                    .bind(shell)
-                    .bind(integrity)
-                    .bind(digest)
-                    .bind(i64::try_from(size).unwrap_or(i64::MAX))
-                    .bind(mark.at)
-                    .bind(mark.by.clone())
-                    .execute(&mut *connection)
-                    .await?;
-                for (path, file) in files {
-                    query(ADD_FILE)
-                        .bind(name.as_str())
-                        .bind(version.to_string())
-                        .bind(path)
-                        .bind(file.content)
-                        .bind(file.brotli)
-                        .bind(file.gzip)
-                        .execute(&mut *connection)
-                        .await?;
-                }
-                let live_before = before.live.as_ref();
-                if !is_held {
-                    set_live(connection, &name, &version, live_before).await?;
-                }
-                let act = if is_held { SliceAction::Held } else { SliceAction::Published };
-                trail::add(connection, mark, act, &name, &version, live_before).await?;
-                Ok((one(connection, &bundled, &name).await?, true))
-            })
+            Box::pin(async move { publication.enter(connection, &bundled, files).await })
         })
         .await
+}
+
+struct Publication {
+    build: Build,
+    is_held: bool,
+    mark: Mark,
+}
+
+impl Publication {
+    /// Before the transaction: it takes seconds, and nobody else's write waits for it.
+    async fn compressed_files(&self) -> Result<BTreeMap<String, File>, Failure> {
+        let files = self.build.files.clone();
+        let compressed = tokio::task::spawn_blocking(|| compressed(files)).await;
+        compressed.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+    }
+
+    async fn enter(
+        self,
+        connection: &mut Connection,
+        bundled: &Bundled,
+        files: BTreeMap<String, File>,
+    ) -> Result<(SliceBuilds, bool), Failure> {
+        let Build { name, version, .. } = &self.build;
+        hold(connection, name).await?;
+        let before = one(connection, bundled, name).await?;
+        if self.is_there(&before)? {
+            return Ok((before, false));
+        }
+        self.keep(connection, files).await?;
+        let live_before = before.live.as_ref();
+        let action = if self.is_held {
+            SliceAction::Held
+        } else {
+            set_live(connection, name, version, live_before).await?;
+            SliceAction::Published
+        };
+        trail::add(connection, self.mark, action, name, version, live_before).await?;
+        Ok((one(connection, bundled, name).await?, true))
+    }
+
+    /// Whether the same build is there already.
+    fn is_there(&self, before: &SliceBuilds) -> Result<bool, Failure> {
+        let Build { version, integrity, digest, .. } = &self.build;
+        if let Some(there) = before.build(version) {
+            let is_same = match there.origin {
+                Origin::Published => there.digest.as_ref() == Some(digest),
+                Origin::Bundled => there.integrity == *integrity,
+            };
+            return if is_same { Ok(true) } else { Err(Failure::BuildExists) };
+        }
+        match before.builds.first().filter(|newest| newest.version > *version) {
+            Some(newest) => Err(Failure::BuildOutdated {
+                version: version.to_string(),
+                newest: newest.version.to_string(),
+            }),
+            None => Ok(false),
+        }
+    }
+
+    async fn keep(&self, connection: &mut Connection, files: BTreeMap<String, File>) -> Result<(), Failure> {
+        let Build { name, version, shell, integrity, digest, .. } = &self.build;
+        let size: usize = files.values().map(|file| file.content.len()).sum();
+        query(ADD_BUILD)
+            .bind(name.as_str())
+            .bind(version.to_string())
+            .bind(shell)
+            .bind(integrity)
+            .bind(digest)
+            .bind(i64::try_from(size).unwrap_or(i64::MAX))
+            .bind(self.mark.at)
+            .bind(&self.mark.by)
+            .execute(&mut *connection)
+            .await?;
+        for (path, file) in files {
+            query(ADD_FILE)
+                .bind(name.as_str())
+                .bind(version.to_string())
+                .bind(path)
+                .bind(file.content)
+                .bind(file.brotli)
+                .bind(file.gzip)
+                .execute(&mut *connection)
+                .await?;
+        }
+        Ok(())
+    }
 }
 
 /// A file as it is, and as it goes over the wire.

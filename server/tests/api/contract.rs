@@ -83,19 +83,6 @@ fn validator(pointer: &str) -> Arc<Validator> {
     Arc::clone(validator)
 }
 
-/// Every operation: its method, its path with parameters in braces, and its id.
-pub fn operations() -> Vec<(String, String, String)> {
-    let paths = CONTRACT["paths"].as_object().unwrap();
-    let of_path = |(path, item): (&String, &Value)| {
-        let operations = item.as_object().unwrap().iter().filter(|(_, operation)| operation.is_object());
-        let name = |(method, operation): (&String, &Value)| {
-            (method.to_uppercase(), path.clone(), operation["operationId"].as_str().unwrap().to_owned())
-        };
-        operations.filter(|(_, operation)| operation["operationId"].is_string()).map(name).collect::<Vec<_>>()
-    };
-    paths.iter().flat_map(of_path).collect()
-}
-
 fn operation(method: &Method, path: &str) -> Option<(&'static Value, String)> {
     let path = path.split('?').next()?;
     let method = method.as_str().to_lowercase();

@@ -38,6 +38,5 @@ mod seed;
 mod service;
 mod sign_in;
 mod slices;
-#[expect(dead_code, reason = "the tests of payouts use the rest")]
 mod store;
 mod test_app;

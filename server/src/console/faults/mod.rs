@@ -110,9 +110,56 @@ const LATENCY_AT_MOST: i64 = 25_000;
 /// How many faults there may be.
 const AT_MOST: usize = 100;
 
+/// What a fault does, with what that needs.
+enum Effect {
+    Status(i64),
+    Latency {
+        ms: i64,
+    },
+    /// The connection is closed or reset.
+    Cut,
+    /// The answer's body is damaged, so that there has to be an answer.
+    Damage,
+}
+
+impl Effect {
+    /// When it takes place, unless that is set.
+    fn usual_phase(&self) -> FaultPhase {
+        match self {
+            Self::Status(_) | Self::Latency { .. } => FaultPhase::Before,
+            Self::Cut | Self::Damage => FaultPhase::After,
+        }
+    }
+}
+
+fn wrong<T>(field: &'static str, text: &str) -> Result<T, Failure> {
+    Err(Failure::BadField { field, text: text.to_owned() })
+}
+
 impl NewFault {
-    fn checked(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
-        let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
+    fn effect(&self) -> Result<Effect, Failure> {
+        let effect = match self.kind {
+            Kind::Status => match self.status {
+                Some(status @ 400..=599) => Effect::Status(status),
+                _ => return wrong("status", "A fault of kind status needs a status from 400 to 599"),
+            },
+            Kind::Latency => match self.ms {
+                Some(ms @ 1..=LATENCY_AT_MOST) => Effect::Latency { ms },
+                _ => return wrong("ms", "A fault of kind latency needs ms from 1 to 25000"),
+            },
+            Kind::Drop | Kind::Reset => Effect::Cut,
+            Kind::Truncate | Kind::Malformed => Effect::Damage,
+        };
+        if self.status.is_some() && !matches!(effect, Effect::Status(_)) {
+            return wrong("status", "Only a fault of kind status has a status");
+        }
+        if self.ms.is_some() && !matches!(effect, Effect::Latency { .. }) {
+            return wrong("ms", "Only a fault of kind latency has ms");
+        }
+        Ok(effect)
+    }
+
+    fn path(&self) -> Result<String, Failure> {
         let is_segment = |segment: &str| {
             segment == "*"
                 || !segment.is_empty() && !segment.contains(['*', '?', '#', '%']) && segment.is_ascii()
@@ -125,55 +172,58 @@ impl NewFault {
                  /api/v1/disbursements/*/disburse",
             );
         }
-        let method = self.method.map(|method| method.to_ascii_uppercase());
-        if method
-            .as_deref()
-            .is_some_and(|method| !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method))
-        {
+        Ok(self.path.clone())
+    }
+
+    fn method(&self) -> Result<Option<String>, Failure> {
+        const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+        let method = self.method.as_ref().map(|method| method.to_ascii_uppercase());
+        if method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
             return wrong("method", "method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
         }
-        match (self.kind, self.status) {
-            (Kind::Status, Some(400..=599)) => {}
-            (Kind::Status, _) => {
-                return wrong("status", "A fault of kind status needs a status from 400 to 599");
-            }
-            (_, None) => {}
-            (_, Some(_)) => return wrong("status", "Only a fault of kind status has a status"),
-        }
-        match (self.kind, self.ms) {
-            (Kind::Latency, Some(1..=LATENCY_AT_MOST)) => {}
-            (Kind::Latency, _) => return wrong("ms", "A fault of kind latency needs ms from 1 to 25000"),
-            (_, None) => {}
-            (_, Some(_)) => return wrong("ms", "Only a fault of kind latency has ms"),
-        }
+        Ok(method)
+    }
+
+    /// In millionths.
+    fn chance(&self) -> Result<i64, Failure> {
         let probability = self.probability.unwrap_or(1.0);
         if !(0.000_001..=1.0).contains(&probability) {
             return wrong("probability", "probability must be above 0 and at most 1");
         }
+        #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
+        Ok((probability * 1e6).round() as i64)
+    }
+
+    fn phase(&self, effect: &Effect) -> Result<FaultPhase, Failure> {
+        match (effect, self.when) {
+            (Effect::Damage, Some(FaultPhase::Before)) => wrong(
+                "when",
+                "A fault of kind truncate or malformed needs an answer: it can only come after the work",
+            ),
+            (effect, when) => Ok(when.unwrap_or(effect.usual_phase())),
+        }
+    }
+
+    fn into_fault(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
+        let (path, method, effect) = (self.path()?, self.method()?, self.effect()?);
+        let chance = self.chance()?;
         if self.times.is_some_and(|times| !(1..=1_000_000).contains(&times)) {
             return wrong("times", "times must be between 1 and 1000000");
         }
-        let needs_answer = matches!(self.kind, Kind::Truncate | Kind::Malformed);
-        if needs_answer && self.when == Some(FaultPhase::Before) {
-            return wrong(
-                "when",
-                "A fault of kind truncate or malformed needs an answer: it can only come after the work",
-            );
-        }
-        let usual = match self.kind {
-            Kind::Status | Kind::Latency => FaultPhase::Before,
-            Kind::Drop | Kind::Reset | Kind::Truncate | Kind::Malformed => FaultPhase::After,
+        let phase = self.phase(&effect)?;
+        let (status, ms) = match effect {
+            Effect::Status(status) => (Some(status), None),
+            Effect::Latency { ms } => (None, Some(ms)),
+            Effect::Cut | Effect::Damage => (None, None),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
-        let chance = (probability * 1e6).round() as i64;
         Ok(Fault {
             id,
             method,
-            path: self.path,
+            path,
             kind: self.kind,
-            phase: self.when.unwrap_or(usual),
-            status: self.status,
-            ms: self.ms,
+            phase,
+            status,
+            ms,
             chance,
             times: self.times,
             seed: i64::from(self.seed.unwrap_or(any_seed)),
@@ -227,7 +277,7 @@ const ADD: &str = "
 /// [`Failure::BadValue`].
 pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
     let id = sandbox.randomness.id(sandbox.clock.now());
-    let fault = fault.checked(id, sandbox.randomness.below(1_000_000))?;
+    let fault = fault.into_fault(id, sandbox.randomness.below(1_000_000))?;
     let added = fault.clone();
     sandbox
         .database
