@@ -2,7 +2,7 @@ import { Field, Input, type InputRef } from 'mfe-kit/ui';
 import type { Ref } from 'react';
 import classes from './CodeField.module.css';
 
-/** How many digits a one-time code has. */
+/** The number of digits of a one-time code. */
 export const CODE_LENGTH = 6;
 
 interface CodeFieldProps {
@@ -14,8 +14,8 @@ interface CodeFieldProps {
 }
 
 /**
- * The field of a one-time code: one input, which a phone or a browser can fill by itself. Whatever
- * is pasted into it, its first six digits stay (REQ-114, REQ-146).
+ * The field for a one-time code: a single input, so that a phone or a browser can fill it in. It
+ * keeps the first six digits of what is typed or pasted (REQ-114, REQ-146).
  */
 export function CodeField({ ref, value, error, disabled, onChange }: CodeFieldProps) {
   return (

@@ -9,7 +9,7 @@ interface EmailFieldProps {
   onChange: (email: string) => void;
 }
 
-/** The field of the e-mail address that a user signs in with. */
+/** The field for the email address that a user signs in with. */
 export function EmailField({ ref, value, error, disabled, onChange }: EmailFieldProps) {
   return (
     <Field label="Email" error={error}>

@@ -6,7 +6,7 @@ interface PasswordFieldProps {
   ref?: Ref<InputRef>;
   label: string;
   name: string;
-  /** Tells password managers whether to fill the password in or to make one up. */
+  /** Tells password managers whether to fill in a password or to generate one. */
   autoComplete: 'current-password' | 'new-password';
   value: string;
   hint?: string | undefined;
@@ -17,7 +17,7 @@ interface PasswordFieldProps {
   onBlur?: () => void;
 }
 
-/** The field of a password, which can be looked at, and which warns of Caps Lock. */
+/** The field for a password, which can be shown, with a warning while Caps Lock is on. */
 export function PasswordField({
   ref,
   label,
@@ -31,7 +31,7 @@ export function PasswordField({
 }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false);
   const [hasCapsLock, setCapsLock] = useState(false);
-  const lookForCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'));
+  const checkCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'));
 
   return (
     <Field label={label} hint={hasCapsLock ? 'Caps Lock is on.' : hint} error={error} isLive={isLive}>
@@ -42,7 +42,7 @@ export function PasswordField({
           ref={ref}
           status={error ? 'error' : ''}
           size="large"
-          // Hidden again on the way, so that the browser does not offer it as ordinary text later.
+          // Hidden again while it is sent, so that the browser does not save it as ordinary text.
           type={isShown && !disabled ? 'text' : 'password'}
           autoCapitalize="none"
           autoCorrect="off"
@@ -50,8 +50,8 @@ export function PasswordField({
           required
           disabled={disabled}
           onChange={({ target }) => onChange(target.value)}
-          onKeyDown={lookForCapsLock}
-          onKeyUp={lookForCapsLock}
+          onKeyDown={checkCapsLock}
+          onKeyUp={checkCapsLock}
           onBlur={() => {
             setCapsLock(false);
             onBlur?.();

@@ -1,10 +1,10 @@
-/** What is wrong with one field of a form. */
+/** The validation error of one field of a form. */
 export interface FieldError<Name extends string> {
   field: Name;
   text: string;
 }
 
-/** The text for one field, where the error is about it. */
+/** The text of the error, if it is about this field. */
 export function errorAt<Name extends string>(error: FieldError<Name> | null, field: Name) {
   return error?.field === field ? error.text : undefined;
 }

@@ -1,16 +1,18 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
-import { Button, Icon, type InputRef } from 'mfe-kit/ui';
+import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
-import classes from '../gate/form.module.css';
-import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
+import { CodeActions } from '../signed-out/CodeActions';
+import classes from '../signed-out/form.module.css';
+import { SIGN_IN_TOAST } from '../signed-out/toast';
+import { useCodeRequest } from '../signed-out/useCodeRequest';
+import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
 import { adviceOnCode, type Credentials, signInByCode } from './sign-in';
-import { GATE_TOAST } from '../gate/toast';
+import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
-import { useCodeRequest } from './useCodeRequest';
 
-/** The second half of sign-in by code. */
+/** The second step of sign-in by code: entering it. */
 export function CodeForm({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
   const [otp, setOtp] = useState('');
   const [advice, setAdvice] = useState<string>();
@@ -20,12 +22,12 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
     mutationFn: () => signInByCode(credentials, otp),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signInByCode', error), key: GATE_TOAST });
+      notify({ type: 'error', message: failureText('signInByCode', error), key: SIGN_IN_TOAST });
       setAdvice(adviceOnCode(error));
-      if (adviceOnCode(error)) sendTo(() => focusWhole(code.current));
+      if (adviceOnCode(error)) sendTo(() => focusAndSelect(code.current));
     },
   });
-  const resend = useCodeRequest({ email: credentials.email });
+  const resend = useCodeRequest(signInCodeRequest, { email: credentials.email });
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
@@ -56,30 +58,18 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
       >
         {verify.isPending ? 'Verifying...' : 'Verify & Sign in'}
       </Button>
-      <div className={classes.ways}>
-        <Button
-          type="link"
-          icon={<Icon name="back" />}
-          disabled={isPending}
-          onClick={() => {
-            notify({ type: 'info', message: 'Switched back to regular login', key: GATE_TOAST });
-            onBack();
-          }}
-        >
-          Back to Login
-        </Button>
-        <Button
-          type="link"
-          disabled={isPending}
-          onClick={() => {
-            change('');
-            sendTo(() => code.current?.focus());
-            resend.mutate();
-          }}
-        >
-          {resend.isPending ? 'Sending...' : 'Resend code'}
-        </Button>
-      </div>
+      <CodeActions
+        back="Back to Login"
+        backMessage="Switched back to regular login"
+        isDisabled={isPending}
+        isSending={resend.isPending}
+        onBack={onBack}
+        onResend={() => {
+          change('');
+          sendTo(() => code.current?.focus());
+          resend.mutate();
+        }}
+      />
     </form>
   );
 }

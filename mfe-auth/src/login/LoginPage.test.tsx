@@ -35,7 +35,7 @@ beforeEach(() => {
   answer('get', '/api/v1/auth/me', 200, currentUser());
 });
 
-/** Opens sign-in and fills it in. */
+/** Opens sign-in and fills in the form. */
 async function fillIn(at: Parameters<typeof renderSlice>[1] = '/login') {
   const { router, user } = renderSlice(slice, at);
   await screen.findByLabelText('Email');
@@ -51,8 +51,8 @@ async function signIn(at?: Parameters<typeof renderSlice>[1]) {
   return { router, user };
 }
 
-/** Fills sign-in in and has a code sent. */
-async function askForCode() {
+/** Fills in the form and requests a code. */
+async function requestCode() {
   answer('post', REQUEST, 200, { message: 'sent' });
   const { router, user } = await fillIn();
   await user.click(button('Sign in with OTP'));
@@ -61,7 +61,7 @@ async function askForCode() {
 }
 
 describe('by password', () => {
-  test('REQ-079 REQ-082..088 the form asks for e-mail address and password, and starts there', async () => {
+  test('REQ-079 REQ-082..088 the form has email and password fields, with focus on the first', async () => {
     const { user } = renderSlice(slice, '/login');
     expect(await screen.findByRole('heading', { name: 'Sign in' })).toBeVisible();
     expect(document.title).toBe('Sign in · Mkopo');
@@ -83,7 +83,7 @@ describe('by password', () => {
     expect(localStorage.getItem('theme')).toBe('dark');
   });
 
-  test('REQ-092 REQ-075 REQ-093 REQ-101 REQ-102 a right password signs in, says so and goes to the dashboard', async () => {
+  test('REQ-092 REQ-075 REQ-093 REQ-101 REQ-102 the right password signs in, shows a toast and opens the dashboard', async () => {
     const shown = collectNotifications();
     const received = answer('post', LOGIN, 200, signedIn());
     const { router } = await signIn();
@@ -101,7 +101,7 @@ describe('by password', () => {
     });
   });
 
-  test('REQ-101 the greeting names the deployment’s product', async () => {
+  test('REQ-101 the toast names the deployment’s product', async () => {
     setPortalSettings({ brand: 'Pesa', product: 'Pesa Desk', demo: false });
     onTestFinished(() => setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false }));
     const shown = collectNotifications();
@@ -111,14 +111,14 @@ describe('by password', () => {
     expect(shown).toMatchObject([{ message: 'Login successful! Welcome back to Pesa Desk!' }]);
   });
 
-  test('Enter in the password is enough', async () => {
+  test('Enter in the password field submits the form', async () => {
     answer('post', LOGIN, 200, signedIn());
     const { user } = await fillIn();
     await user.keyboard('{Enter}');
     await screen.findByTestId('elsewhere');
   });
 
-  test('sign-in leads back to the page that was wanted, with what it was opened with', async () => {
+  test('sign-in returns to the page that was opened first, with its navigation state', async () => {
     answer('post', LOGIN, 200, signedIn());
     const from = { pathname: '/loans/7', search: '?a=1', hash: '', key: 'x', state: { loan: 7 } };
     const { router } = await signIn({ pathname: '/login', search: '?sessionExpired=true', state: { from } });
@@ -131,7 +131,7 @@ describe('by password', () => {
     expect(router.state.historyAction).toBe('REPLACE');
   });
 
-  test('REQ-014 who is signed in already goes on to the dashboard', async () => {
+  test('REQ-014 a signed-in user is redirected to the dashboard', async () => {
     session.signIn(signedIn().user);
     const { router } = renderSlice(slice, '/login');
     await screen.findByTestId('elsewhere');
@@ -147,7 +147,7 @@ describe('by password', () => {
     expect(router.state.location.pathname).toBe('/dashboard');
   });
 
-  test('REQ-095 a wrong e-mail address is pointed at, and the next keystroke replaces it', async () => {
+  test('REQ-095 an unknown email address is marked, and the next keystroke replaces it', async () => {
     const shown = collectNotifications();
     answer('post', LOGIN, 404, failure('user not found'));
     const { user } = await signIn();
@@ -163,7 +163,7 @@ describe('by password', () => {
     expect(email()).not.toHaveAttribute('aria-invalid');
   });
 
-  test('REQ-096 a wrong password is pointed at, and the next keystroke replaces it', async () => {
+  test('REQ-096 a wrong password is marked, and the next keystroke replaces it', async () => {
     const shown = collectNotifications();
     answer('post', LOGIN, 400, failure('invalid password'));
     const { user } = await signIn();
@@ -178,7 +178,7 @@ describe('by password', () => {
   test.for([
     ['REQ-097', 403, failure('account is inactive'), 'Your account is inactive. Please contact support.'],
     ['REQ-098', 429, failure('Too many tries. Wait a minute.'), 'Too many tries. Wait a minute.'],
-  ] as const)('%s %d reads as the table of failures says', async ([, status, body, message]) => {
+  ] as const)('%s a %d shows the text of the error catalogue', async ([, status, body, message]) => {
     const shown = collectNotifications();
     answer('post', LOGIN, status, body);
     await signIn();
@@ -187,19 +187,19 @@ describe('by password', () => {
   });
 
   test.for([
-    ['offline', () => unreachable('post', LOGIN)],
-    ['out of time', () => silent('post', LOGIN)],
+    ['missing', () => unreachable('post', LOGIN)],
+    ['too late', () => silent('post', LOGIN)],
     ['not JSON', () => garbled('post', LOGIN, '<html>')],
     ['empty', () => garbled('post', LOGIN, '')],
     ['without a user', () => garbled('post', LOGIN, '{}')],
     ['without a token', () => garbled('post', LOGIN, '{"user":{"username":"A","email":"a@b.c"}}')],
     [
-      'with a token that is none',
+      'with a token that is not text',
       () => garbled('post', LOGIN, '{"user":{"token":7,"username":"A","email":"a@b.c"}}'),
     ],
     ['without a name', () => garbled('post', LOGIN, '{"user":{"token":"t","email":"a@b.c"}}')],
   ] as const)(
-    'REQ-099 REQ-062 an answer that is %s signs nobody in and keeps what was typed',
+    'REQ-099 REQ-062 when the response is %s, nobody is signed in and the form keeps its values',
     async ([, fail]) => {
       const shown = collectNotifications();
       localStorage.setItem('auth_token', 'left over');
@@ -216,17 +216,17 @@ describe('by password', () => {
     },
   );
 
-  test('a 401 to a wrong password is that sign-in’s failure, not a session’s end', async () => {
+  test('a 401 to a wrong password fails the sign-in and does not expire a session', async () => {
     const shown = collectNotifications();
     localStorage.setItem('auth_token', 'left over');
-    // Another provider may answer so; ours does not.
+    // Another provider may answer this; ours does not.
     answer('post', LOGIN, 401 as 400, failure('invalid password'));
     await signIn();
     await expect.poll(() => shown).toMatchObject([{ message: 'Incorrect password. Please try again.' }]);
     expect(session.state).not.toHaveProperty('expiry');
   });
 
-  test('REQ-087 REQ-091 while it is pending the form is closed and the button says so', async () => {
+  test('REQ-087 REQ-091 while sign-in is pending the form is disabled and the button says so', async () => {
     const held = hold();
     const received = answer('post', LOGIN, 200, signedIn(), { until: held.back });
     const { user } = await signIn();
@@ -239,7 +239,7 @@ describe('by password', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('REQ-080 REQ-081 an ended session is explained once, and its mark leaves the address', async () => {
+  test('REQ-080 REQ-081 an expired session is explained once, and the parameter leaves the address', async () => {
     const shown = collectNotifications();
     const { router } = renderSlice(slice, '/login?sessionExpired=true&x=1');
     await screen.findByRole('heading', { name: 'Sign in' });
@@ -249,7 +249,7 @@ describe('by password', () => {
     expect(router.state.location.search).toBe('?x=1');
   });
 
-  test('the password can be looked at, and is hidden again on its way', async () => {
+  test('the password can be shown, and is hidden again while it is sent', async () => {
     const held = hold();
     answer('post', LOGIN, 400, failure('invalid password'), { until: held.back });
     const { user } = await fillIn();
@@ -262,7 +262,7 @@ describe('by password', () => {
     await waitFor(() => expect(password()).toHaveFocus());
   });
 
-  test('Caps Lock is told of while the password is typed', async () => {
+  test('Caps Lock is reported while the password is typed', async () => {
     const { user } = await fillIn();
     await user.keyboard('{CapsLock}');
     expect(password()).toHaveAccessibleDescription('Caps Lock is on.');
@@ -270,13 +270,13 @@ describe('by password', () => {
     expect(password()).not.toHaveAccessibleDescription();
   });
 
-  test('outside a demo nothing leads to an outbox', async () => {
+  test('outside a demo there is no link to an outbox', async () => {
     renderSlice(slice, '/login');
     await screen.findByLabelText('Email');
     expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
   });
 
-  test('in a demo the outbox is a link away', async () => {
+  test('in a demo there is a link to the outbox', async () => {
     setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: true });
     onTestFinished(() => setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false }));
     renderSlice(slice, '/login');
@@ -286,8 +286,8 @@ describe('by password', () => {
   });
 });
 
-describe('asking for a code', () => {
-  test('REQ-090 it takes an e-mail address and a password', async () => {
+describe('requesting a code', () => {
+  test('REQ-090 it needs an email address and a password', async () => {
     const { user } = renderSlice(slice, '/login');
     await user.type(await screen.findByLabelText('Email'), EMAIL);
     expect(button('Sign in with OTP')).toBeDisabled();
@@ -301,11 +301,11 @@ describe('asking for a code', () => {
     ['REQ-103', '', '', 'email', 'Please enter your email address first'],
     ['REQ-103', '  ', 'x', 'email', 'Please enter your email address first'],
     ['REQ-104', EMAIL, '', 'password', 'Please enter your password first'],
-  ] as const)('%s with "%s" and "%s" it lacks the %s', ([, email, password, field, text]) => {
+  ] as const)('%s with "%s" and "%s" the %s is missing', ([, email, password, field, text]) => {
     expect(missingForCode({ email, password })).toEqual({ field, text });
   });
 
-  test('REQ-104 a password of spaces is none', async () => {
+  test('REQ-104 a password of spaces counts as missing', async () => {
     const { user } = await fillIn();
     await user.clear(password());
     await user.type(password(), '   ');
@@ -314,7 +314,7 @@ describe('asking for a code', () => {
     expect(password()).toHaveAccessibleDescription('Please enter your password first');
   });
 
-  test('an e-mail address that is none is not sent', async () => {
+  test('an invalid email address is not sent', async () => {
     const received = answer('post', REQUEST, 200, { message: 'sent' });
     const { user } = renderSlice(slice, '/login');
     await user.type(await screen.findByLabelText('Email'), 'achieng');
@@ -324,7 +324,7 @@ describe('asking for a code', () => {
     expect(received).toEqual([]);
   });
 
-  test('REQ-089 REQ-105..107 REQ-110 REQ-111 REQ-112 it says how it goes, and asks for the code next', async () => {
+  test('REQ-089 REQ-105..107 REQ-110 REQ-111 REQ-112 toasts show the progress, and the code form opens', async () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
@@ -341,7 +341,7 @@ describe('asking for a code', () => {
     expect(code()).toHaveFocus();
   });
 
-  test('REQ-105 what is answered is not read', async () => {
+  test('REQ-105 the response is not read', async () => {
     garbled('post', REQUEST, '');
     const { user } = await fillIn();
     await user.click(button('Sign in with OTP'));
@@ -350,20 +350,23 @@ describe('asking for a code', () => {
 
   test.for([
     ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
-    ['offline', () => unreachable('post', REQUEST), 'Failed to send OTP'],
-    ['out of time', () => silent('post', REQUEST), 'Failed to send OTP'],
+    ['missing', () => unreachable('post', REQUEST), 'Failed to send OTP'],
+    ['too late', () => silent('post', REQUEST), 'Failed to send OTP'],
     ['not JSON', () => garbled('post', REQUEST, '<html>'), 'Failed to send OTP'],
-  ] as const)('REQ-108 REQ-110 %s, it says so and stays with what was typed', async ([, fail, message]) => {
-    const toasts = standingToasts();
-    fail();
-    const { user } = await fillIn();
-    await user.click(button('Sign in with OTP'));
-    await expect.poll(toasts).toEqual([message]);
-    expect(password()).toHaveValue(PASSWORD);
-    await waitFor(() => expect(button('Sign in with OTP')).toHaveFocus());
-  });
+  ] as const)(
+    'REQ-108 REQ-110 when the response is %s, a toast says so and the form keeps its values',
+    async ([, fail, message]) => {
+      const toasts = standingToasts();
+      fail();
+      const { user } = await fillIn();
+      await user.click(button('Sign in with OTP'));
+      await expect.poll(toasts).toEqual([message]);
+      expect(password()).toHaveValue(PASSWORD);
+      await waitFor(() => expect(button('Sign in with OTP')).toHaveFocus());
+    },
+  );
 
-  test('REQ-108 an unknown e-mail address is pointed at', async () => {
+  test('REQ-108 an unknown email address is marked', async () => {
     answer('post', REQUEST, 404, failure('user not found'));
     const { user } = await fillIn();
     await user.click(button('Sign in with OTP'));
@@ -373,8 +376,8 @@ describe('asking for a code', () => {
 });
 
 describe('by code', () => {
-  test('REQ-113..118 the code is six digits in one field, whatever is typed or pasted', async () => {
-    const { user } = await askForCode();
+  test('REQ-113..118 the code field keeps six digits of what is typed or pasted', async () => {
+    const { user } = await requestCode();
     expect(code()).toBeRequired();
     expect(code()).toHaveAttribute('inputmode', 'numeric');
     expect(code()).toHaveAttribute('autocomplete', 'one-time-code');
@@ -389,10 +392,10 @@ describe('by code', () => {
     expect(code()).toHaveValue('123456');
   });
 
-  test('REQ-119 REQ-120 REQ-128 REQ-129 a right code signs in, and the current user is kept', async () => {
+  test('REQ-119 REQ-120 REQ-128 REQ-129 the right code signs in, and the current user is cached', async () => {
     const shown = collectNotifications();
     const received = answer('post', VERIFY, 200, signedIn());
-    const { router, user } = await askForCode();
+    const { router, user } = await requestCode();
     await user.keyboard('481516{Enter}');
     await screen.findByTestId('elsewhere');
     expect(router.state.location.pathname).toBe('/dashboard');
@@ -404,10 +407,10 @@ describe('by code', () => {
       .toMatchObject({ name: 'Achieng Otieno' });
   });
 
-  test('REQ-117 REQ-091 while it is pending the form is closed and the button says so', async () => {
+  test('REQ-117 REQ-091 while verification is pending the form is disabled and the button says so', async () => {
     const held = hold();
     answer('post', VERIFY, 200, signedIn(), { until: held.back });
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     await user.keyboard('481516{Enter}');
     expect(await screen.findByRole('button', { name: 'Verifying...' })).toBeDisabled();
     for (const control of [code(), button('Back to Login'), button('Resend code')])
@@ -420,7 +423,7 @@ describe('by code', () => {
     const toasts = standingToasts();
     answer('post', VERIFY, 400, { ...failure('not read'), message: 'invalid or expired code' });
     localStorage.setItem('auth_token', 'left over');
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     await user.keyboard('481516{Enter}');
     await expect.poll(toasts).toEqual(['invalid or expired code']);
     expect(localStorage.getItem('auth_token')).toBeNull();
@@ -431,9 +434,9 @@ describe('by code', () => {
     expect(code()).toHaveValue('2');
   });
 
-  test('a wrong password behind a code is not taken for a wrong code', async () => {
+  test('a wrong password is not reported as a wrong code', async () => {
     answer('post', VERIFY, 400, failure('invalid password'));
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     await user.keyboard('481516{Enter}');
     await waitFor(() =>
       expect(code()).toHaveAccessibleDescription('Go back to login and check your password.'),
@@ -441,14 +444,14 @@ describe('by code', () => {
   });
 
   test.for([
-    ['offline', () => unreachable('post', VERIFY)],
-    ['out of time', () => silent('post', VERIFY)],
+    ['missing', () => unreachable('post', VERIFY)],
+    ['too late', () => silent('post', VERIFY)],
     ['not JSON', () => garbled('post', VERIFY, '<html>')],
     ['without a token', () => garbled('post', VERIFY, '{"user":{}}')],
-  ] as const)('REQ-122 an answer that is %s signs nobody in and keeps the code', async ([, fail]) => {
+  ] as const)('REQ-122 when the response is %s, nobody is signed in and the code stays', async ([, fail]) => {
     const toasts = standingToasts();
     fail();
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     await user.keyboard('481516{Enter}');
     await expect.poll(toasts).toEqual(['OTP login failed']);
     expect(code()).toHaveValue('481516');
@@ -456,9 +459,9 @@ describe('by code', () => {
     await waitFor(() => expect(code()).toHaveFocus());
   });
 
-  test('REQ-123..125 Back to Login clears the code and keeps the rest', async () => {
+  test('REQ-123..125 Back to Login clears the code and keeps email and password', async () => {
     const toasts = standingToasts();
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     await user.keyboard('4815');
     await user.click(button('Back to Login'));
     expect(toasts()).toEqual(['Switched back to regular login']);
@@ -469,10 +472,10 @@ describe('by code', () => {
     expect(await screen.findByLabelText('Verification Code')).toHaveValue('');
   });
 
-  test('REQ-126 REQ-127 Resend code clears the code, asks again and waits for the new one', async () => {
+  test('REQ-126 REQ-127 Resend code clears the field, requests a code and focuses the field', async () => {
     const held = hold();
     const toasts = standingToasts();
-    const { user } = await askForCode();
+    const { user } = await requestCode();
     const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
     await user.keyboard('4815');
     await user.click(button('Resend code'));

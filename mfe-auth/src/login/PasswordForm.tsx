@@ -6,13 +6,14 @@ import { Link } from 'react-router';
 import { EmailField } from '../fields/EmailField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
-import classes from '../gate/form.module.css';
-import { useGateState } from '../gate/gate-state';
-import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
+import classes from '../signed-out/form.module.css';
+import { useSignInState } from '../signed-out/navigation-state';
+import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { SIGN_IN_TOAST } from '../signed-out/toast';
+import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { type Credentials, fieldAtFault, missingForCode, signInByPassword } from './sign-in';
-import { GATE_TOAST } from '../gate/toast';
+import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
-import { useCodeRequest } from './useCodeRequest';
 
 interface PasswordFormProps {
   credentials: Credentials;
@@ -20,9 +21,9 @@ interface PasswordFormProps {
   onCodeSent: () => void;
 }
 
-/** Sign-in by password, and the way to sign-in by code. */
+/** Sign-in by password, and the button that requests a code instead. */
 export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordFormProps) {
-  const { from } = useGateState();
+  const { from } = useSignInState();
   const [wrong, setWrong] = useState<FieldError<keyof Credentials> | null>(null);
   const email = useRef<InputRef>(null);
   const password = useRef<InputRef>(null);
@@ -31,11 +32,11 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     mutationFn: () => signInByPassword(credentials),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signIn', error), key: GATE_TOAST });
+      notify({ type: 'error', message: failureText('signIn', error), key: SIGN_IN_TOAST });
       pointAt(fieldAtFault(error));
     },
   });
-  const request = useCodeRequest({
+  const request = useCodeRequest(signInCodeRequest, {
     email: credentials.email,
     onSent: onCodeSent,
     onFailed: (error) => pointAt(fieldAtFault(error)),
@@ -43,7 +44,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
   const isPending = signIn.isPending || request.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
-  // The first field that is still to be filled in.
+  // The first field that is still empty.
   useEffect(() => {
     (email.current?.input?.value ? password : email).current?.focus();
   }, []);
@@ -54,7 +55,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
   }
 
   function focusOn(field: keyof Credentials) {
-    focusWhole((field === 'email' ? email : password).current);
+    focusAndSelect((field === 'email' ? email : password).current);
   }
 
   function change(given: Partial<Credentials>) {
@@ -102,7 +103,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
           Forgot password?
         </Link>
       </div>
-      <div className={classes.acts}>
+      <div className={classes.actions}>
         <Button type="primary" size="large" block htmlType="submit" disabled={isPending}>
           {signIn.isPending ? 'Signing in...' : 'Sign in'}
         </Button>

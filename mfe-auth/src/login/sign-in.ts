@@ -6,34 +6,34 @@ export interface Credentials {
   password: string;
 }
 
-/** Signs in by password; a failure leaves nobody signed in (REQ-062). */
+/** Signs in by password; a failure clears the session (REQ-062). */
 export function signInByPassword({ email, password }: Credentials): Promise<void> {
   return openSession(api.POST('/api/v1/auth/login', { body: { email, password } }));
 }
 
-/** Signs in by password and code; a failure leaves nobody signed in (REQ-122). */
+/** Signs in by password and code; a failure clears the session (REQ-122). */
 export function signInByCode({ email, password }: Credentials, otp: string): Promise<void> {
   return openSession(api.POST('/api/v1/auth/verify-signin-otp', { body: { email, password, otp } }));
 }
 
-/** Has a code sent to the e-mail address. What is answered is not read (REQ-105). */
+/** Sends a code to the email address. The response is not read (REQ-105). */
 export async function requestSignInCode(email: string): Promise<void> {
   await api.POST('/api/v1/auth/request-signin-otp', { body: { email } });
 }
 
-async function openSession(answer: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
+async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
   try {
-    session.signIn(userIn(await dataOf(answer)));
+    session.signIn(userIn(await dataOf(response)));
   } catch (error) {
     session.clear();
     throw error;
   }
-  // Kept for whoever asks; should it fail, who asks will ask again (REQ-128).
+  // Filled into the cache (REQ-128). If it fails, the screen that needs it reads it again.
   void queryClient.query(currentUserQuery()).catch(() => undefined);
 }
 
-function userIn(answer: unknown) {
-  const { token, username, email } = (answer as { user?: Record<string, unknown> } | undefined)?.user ?? {};
+function userIn(body: unknown) {
+  const { token, username, email } = (body as { user?: Record<string, unknown> } | undefined)?.user ?? {};
   if (!isText(token) || !isText(username) || !isText(email)) throw new ApiError({ kind: 'malformed' });
   return { token, username, email };
 }
@@ -42,14 +42,14 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** What a code can't be asked for without (REQ-103, REQ-104). */
+/** The field that has to be filled in before a code is requested (REQ-103, REQ-104). */
 export function missingForCode({ email, password }: Credentials): FieldError<keyof Credentials> | null {
   if (!email.trim()) return { field: 'email', text: 'Please enter your email address first' };
   if (!password.trim()) return { field: 'password', text: 'Please enter your password first' };
   return null;
 }
 
-/** The field that a refusal is about, where it is about one. */
+/** The error of the field that the failure is about, if it is about one. */
 export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | null {
   if (!(error instanceof ApiError)) return null;
   switch ((error.serverError ?? error.serverMessage)?.toLowerCase()) {
@@ -62,7 +62,7 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
   }
 }
 
-/** What to do about a refused code; `undefined` when the refusal was about neither code nor password. */
+/** What to do after a code is rejected; `undefined` when neither the code nor the password was wrong. */
 export function adviceOnCode(error: unknown): string | undefined {
   if (fieldAtFault(error)?.field === 'password') return 'Go back to login and check your password.';
   return error instanceof ApiError && error.status === 400

@@ -2,7 +2,7 @@ import { notify, session } from 'mfe-kit';
 import { useEffect } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
 
-/** Says why the browser was sent here, once: the mark leaves the address (REQ-080, REQ-081). */
+/** Explains once that the session expired, and removes the parameter from the address (REQ-080, REQ-081). */
 export function useExpiredMessage() {
   const [search, setSearch] = useSearchParams();
   const { state } = useLocation() as { state: unknown };
@@ -20,7 +20,7 @@ export function useExpiredMessage() {
         before.delete('sessionExpired');
         return before;
       },
-      // The state names the page to come back to.
+      // The state names the page to return to.
       { replace: true, state },
     );
   }, [hasExpired, setSearch, state]);

@@ -1,10 +1,11 @@
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { EmailField } from '../fields/EmailField';
-import classes from '../gate/form.module.css';
-import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
+import classes from '../signed-out/form.module.css';
+import { useCodeRequest } from '../signed-out/useCodeRequest';
+import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
 import { fieldAtFault } from '../login/sign-in';
-import { useResetCode } from './useResetCode';
+import { resetCodeRequest } from './reset-code';
 
 interface EmailStepProps {
   email: string;
@@ -12,17 +13,17 @@ interface EmailStepProps {
   onCodeSent: () => void;
 }
 
-/** Whose password it is. */
+/** The first step: the email address. */
 export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   const [wrong, setWrong] = useState<string>();
   const input = useRef<InputRef>(null);
 
-  const request = useResetCode({
+  const request = useCodeRequest(resetCodeRequest, {
     email,
     onSent: onCodeSent,
     onFailed: (error) => {
       setWrong(fieldAtFault(error)?.text);
-      sendTo(() => focusWhole(input.current));
+      sendTo(() => focusAndSelect(input.current));
     },
   });
   const { form, sendTo } = useKeptFocus(request.isPending);

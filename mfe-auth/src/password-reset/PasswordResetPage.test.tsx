@@ -15,7 +15,7 @@ import {
 import { fireEvent } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import slice from '../slice';
-import { problemWith } from './reset';
+import { validationError } from './reset';
 
 const REQUEST = '/api/v1/auth/request-password-reset';
 const RESET = '/api/v1/auth/reset-password';
@@ -36,8 +36,8 @@ async function open(at: Parameters<typeof renderSlice>[1] = '/password-reset') {
   return { router, user };
 }
 
-/** Has a code sent, and stands at the second step. */
-async function askForCode() {
+/** Requests a code, which opens the second step. */
+async function requestCode() {
   answer('post', REQUEST, 200, { message: 'sent' });
   const { router, user } = await open();
   await user.paste(EMAIL);
@@ -46,9 +46,9 @@ async function askForCode() {
   return { router, user };
 }
 
-/** Fills the second step in. */
+/** Fills in the second step. */
 async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']) {
-  const { router, user } = await askForCode();
+  const { router, user } = await requestCode();
   await user.paste('481516');
   await user.click(newPassword());
   await user.paste(passwords[0]);
@@ -57,9 +57,10 @@ async function fillIn(passwords: [string, string] = ['New-pass-2', 'New-pass-2']
   return { router, user };
 }
 
-describe('the e-mail address', () => {
-  test('REQ-130..136 REQ-138 is asked for first', async () => {
+describe('the email step', () => {
+  test('REQ-130..136 REQ-138 comes first', async () => {
     const { user } = await open();
+    expect(document.title).toBe('Reset your password · Mkopo');
     expect(screen.getByText('We will send a verification code to your phone.')).toBeVisible();
     expect(email()).toHaveAttribute('type', 'email');
     expect(email()).toHaveFocus();
@@ -72,7 +73,7 @@ describe('the e-mail address', () => {
     expect(button('Send Reset Code')).toBeEnabled();
   });
 
-  test('what was typed at sign-in stands there already, and goes back with the user', async () => {
+  test('the email typed at sign-in is filled in, and kept on the way back', async () => {
     const from = { pathname: '/reports', search: '', hash: '', key: 'x', state: null };
     const { router, user } = await open({ pathname: '/password-reset', state: { email: EMAIL, from } });
     expect(email()).toHaveValue(EMAIL);
@@ -82,7 +83,7 @@ describe('the e-mail address', () => {
     expect(router.state.location).toMatchObject({ search: '', state: { from } });
   });
 
-  test('REQ-139 a form sent without it says so', async () => {
+  test('REQ-139 a form submitted without an email shows an error', async () => {
     await open();
     fireEvent.submit(button('Send Reset Code').closest('form')!);
     expect(await screen.findByText('Please enter your email address')).toBeVisible();
@@ -90,7 +91,7 @@ describe('the e-mail address', () => {
     expect(email()).toHaveFocus();
   });
 
-  test('REQ-137 REQ-140 REQ-141 REQ-142 REQ-144 REQ-145 it says how it goes, and then asks for the code', async () => {
+  test('REQ-137 REQ-140 REQ-141 REQ-142 REQ-144 REQ-145 toasts show the progress, and the second step opens', async () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', REQUEST, 200, { message: 'sent' }, { until: held.back });
@@ -111,21 +112,24 @@ describe('the e-mail address', () => {
 
   test.for([
     ['refused', () => answer('post', REQUEST, 429, failure('Wait 30 seconds')), 'Wait 30 seconds'],
-    ['offline', () => unreachable('post', REQUEST), 'Failed to send reset code. Please try again.'],
-    ['out of time', () => silent('post', REQUEST), 'Failed to send reset code. Please try again.'],
+    ['missing', () => unreachable('post', REQUEST), 'Failed to send reset code. Please try again.'],
+    ['too late', () => silent('post', REQUEST), 'Failed to send reset code. Please try again.'],
     ['not JSON', () => garbled('post', REQUEST, '<html>'), 'Failed to send reset code. Please try again.'],
-  ] as const)('REQ-143 REQ-144 %s, it says so and stays with what was typed', async ([, fail, message]) => {
-    const toasts = standingToasts();
-    fail();
-    const { user } = await open();
-    await user.paste(EMAIL);
-    await user.keyboard('{Enter}');
-    await expect.poll(toasts).toEqual([message]);
-    expect(email()).toHaveValue(EMAIL);
-    await waitFor(() => expect(email()).toHaveFocus());
-  });
+  ] as const)(
+    'REQ-143 REQ-144 when the response is %s, a toast says so and the form keeps its values',
+    async ([, fail, message]) => {
+      const toasts = standingToasts();
+      fail();
+      const { user } = await open();
+      await user.paste(EMAIL);
+      await user.keyboard('{Enter}');
+      await expect.poll(toasts).toEqual([message]);
+      expect(email()).toHaveValue(EMAIL);
+      await waitFor(() => expect(email()).toHaveFocus());
+    },
+  );
 
-  test('REQ-143 an unknown one is pointed at', async () => {
+  test('REQ-143 an unknown email address is marked', async () => {
     answer('post', REQUEST, 404, failure('user not found'));
     const { user } = await open();
     await user.paste(EMAIL);
@@ -134,9 +138,9 @@ describe('the e-mail address', () => {
   });
 });
 
-describe('the new password', () => {
-  test('REQ-146..148 REQ-156 takes a code of six digits and the same password twice', async () => {
-    const { user } = await askForCode();
+describe('the password step', () => {
+  test('REQ-146..148 REQ-156 needs a code of six digits and the same password twice', async () => {
+    const { user } = await requestCode();
     expect(code()).toHaveAttribute('autocomplete', 'one-time-code');
     expect(newPassword()).toHaveAttribute('autocomplete', 'new-password');
     expect(confirmation()).toHaveAttribute('autocomplete', 'new-password');
@@ -156,7 +160,7 @@ describe('the new password', () => {
     expect(confirmation()).toHaveAccessibleDescription('Passwords do not match');
   });
 
-  test('REQ-148 who has only begun to repeat it is told when they leave the field', async () => {
+  test('REQ-148 an incomplete confirmation is an error only after its field loses focus', async () => {
     const { user } = await fillIn(['New-pass-2', 'New-pa']);
     expect(screen.queryByText('Passwords do not match')).toBeNull();
     await user.tab();
@@ -172,15 +176,15 @@ describe('the new password', () => {
   ] as const)(
     '%s code "%s", password "%s" and "%s": %s',
     ([, otp, newPassword, confirmPassword, field, text]) => {
-      expect(problemWith({ otp, newPassword, confirmPassword })).toEqual({ field, text });
+      expect(validationError({ otp, newPassword, confirmPassword })).toEqual({ field, text });
     },
   );
 
-  test('REQ-155 one of six characters is long enough', () => {
-    expect(problemWith({ otp: '481516', newPassword: '123456', confirmPassword: '123456' })).toBeNull();
+  test('REQ-155 a password of six characters is long enough', () => {
+    expect(validationError({ otp: '481516', newPassword: '123456', confirmPassword: '123456' })).toBeNull();
   });
 
-  test('REQ-155 one that is too short is pointed at and not sent', async () => {
+  test('REQ-155 a password that is too short is marked and not sent', async () => {
     const received = answer('post', RESET, 200, { message: 'done' });
     const { user } = await fillIn(['12345', '12345']);
     await user.keyboard('{Enter}');
@@ -189,7 +193,7 @@ describe('the new password', () => {
     expect(received).toEqual([]);
   });
 
-  test('REQ-149 REQ-157..160 is set, and leads to sign-in with the e-mail address', async () => {
+  test('REQ-149 REQ-157..160 a reset opens sign-in with the email address filled in', async () => {
     const held = hold();
     const toasts = standingToasts();
     const received = answer('post', RESET, 200, { message: 'done' }, { until: held.back });
@@ -215,7 +219,7 @@ describe('the new password', () => {
     ]);
   });
 
-  test('REQ-160 who was signed in comes to sign-in too: the reset has ended the session', async () => {
+  test('REQ-160 a signed-in user is signed out by the reset', async () => {
     answer('post', RESET, 200, { message: 'done' });
     session.signIn(signedIn().user);
     const { user } = await fillIn();
@@ -224,7 +228,7 @@ describe('the new password', () => {
     expect(localStorage.getItem('auth_token')).toBeNull();
   });
 
-  test('REQ-161 a wrong code is pointed at, and the passwords stay', async () => {
+  test('REQ-161 a wrong code is marked, and the passwords stay', async () => {
     const toasts = standingToasts();
     answer('post', RESET, 400, failure('invalid or expired code'));
     const { user } = await fillIn();
@@ -237,7 +241,7 @@ describe('the new password', () => {
     expect(code()).toHaveValue('2');
   });
 
-  test('REQ-161 a password that the provider refuses is pointed at', async () => {
+  test('REQ-161 a password that the provider rejects is marked', async () => {
     answer('post', RESET, 422, failure('the new password is too common'));
     const { user } = await fillIn();
     await user.keyboard('{Enter}');
@@ -246,10 +250,10 @@ describe('the new password', () => {
   });
 
   test.for([
-    ['offline', () => unreachable('post', RESET)],
-    ['out of time', () => silent('post', RESET)],
+    ['missing', () => unreachable('post', RESET)],
+    ['too late', () => silent('post', RESET)],
     ['not JSON', () => garbled('post', RESET, '<html>')],
-  ] as const)('REQ-158 REQ-161 an answer that is %s keeps what was typed', async ([, fail]) => {
+  ] as const)('REQ-158 REQ-161 when the response is %s, the form keeps its values', async ([, fail]) => {
     const toasts = standingToasts();
     fail();
     const { user } = await fillIn();
@@ -261,7 +265,7 @@ describe('the new password', () => {
     await waitFor(() => expect(confirmation()).toHaveFocus());
   });
 
-  test('REQ-150 REQ-162 REQ-163 Back to Email keeps the e-mail address and nothing else', async () => {
+  test('REQ-150 REQ-162 REQ-163 Back to Email keeps only the email address', async () => {
     const toasts = standingToasts();
     const { user } = await fillIn();
     await user.click(button('Back to Email'));
@@ -275,7 +279,7 @@ describe('the new password', () => {
     expect(confirmation()).toHaveValue('');
   });
 
-  test('REQ-151 REQ-164 Resend code clears the code, asks again and waits for the new one', async () => {
+  test('REQ-151 REQ-164 Resend code clears the field, requests a code and focuses the field', async () => {
     const held = hold();
     const toasts = standingToasts();
     const { user } = await fillIn();

@@ -1,15 +1,17 @@
 import { Icon } from 'mfe-kit/ui';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import classes from '../gate/form.module.css';
-import { Gate } from '../gate/Gate';
-import { useGateState } from '../gate/gate-state';
+import classes from '../signed-out/form.module.css';
+import { SignedOutLayout } from '../signed-out/SignedOutLayout';
+import { useSignInState } from '../signed-out/navigation-state';
 import { EmailStep } from './EmailStep';
 import { ResetStep } from './ResetStep';
 
-/** A new password for one that was forgotten: first a code is sent, then it is used. */
+const TITLE = 'Reset your password';
+
+/** Resets a forgotten password: the first step sends a code, the second uses it. */
 export default function PasswordResetPage() {
-  const { from, email: known = '' } = useGateState();
+  const { from, email: known = '' } = useSignInState();
   const [email, setEmail] = useState(known);
   const [isCodeSent, setCodeSent] = useState(false);
 
@@ -22,18 +24,19 @@ export default function PasswordResetPage() {
 
   if (isCodeSent)
     return (
-      <Gate
-        title="Reset your password"
-        subtitle={`We sent a verification code to the phone tied to ${email}.`}
-      >
+      <SignedOutLayout title={TITLE} subtitle={`We sent a verification code to the phone tied to ${email}.`}>
         <ResetStep email={email} onBack={() => setCodeSent(false)} />
         {backToLogin}
-      </Gate>
+      </SignedOutLayout>
     );
   return (
-    <Gate title="Enter your email" subtitle="We will send a verification code to your phone.">
+    <SignedOutLayout
+      title="Enter your email"
+      windowTitle={TITLE}
+      subtitle="We will send a verification code to your phone."
+    >
       <EmailStep email={email} onChange={setEmail} onCodeSent={() => setCodeSent(true)} />
       {backToLogin}
-    </Gate>
+    </SignedOutLayout>
   );
 }

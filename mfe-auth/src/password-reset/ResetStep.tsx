@@ -1,25 +1,27 @@
 import { useMutation } from '@tanstack/react-query';
 import { dismissNotification, failureText, notify, session } from 'mfe-kit';
-import { Button, Icon, type InputRef } from 'mfe-kit/ui';
+import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
-import classes from '../gate/form.module.css';
-import { useGateState } from '../gate/gate-state';
-import { focusWhole, useKeptFocus } from '../gate/useKeptFocus';
-import { fieldToMend, type NewPassword, problemWith, resetPassword } from './reset';
-import { GATE_TOAST } from '../gate/toast';
-import { useResetCode } from './useResetCode';
+import { CodeActions } from '../signed-out/CodeActions';
+import classes from '../signed-out/form.module.css';
+import { useSignInState } from '../signed-out/navigation-state';
+import { SIGN_IN_TOAST } from '../signed-out/toast';
+import { useCodeRequest } from '../signed-out/useCodeRequest';
+import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
+import { rejectedField, type NewPassword, validationError, resetPassword } from './reset';
+import { resetCodeRequest } from './reset-code';
 
-const NOTHING: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
+const EMPTY: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
 
-/** The code and the new password. */
+/** The second step: the code and the new password. */
 export function ResetStep({ email, onBack }: { email: string; onBack: () => void }) {
   const navigate = useNavigate();
-  const { from } = useGateState();
-  const [typed, setTyped] = useState(NOTHING);
+  const { from } = useSignInState();
+  const [typed, setTyped] = useState(EMPTY);
   const [wrong, setWrong] = useState<FieldError<keyof NewPassword> | null>(null);
   const [isConfirmed, setConfirmed] = useState(false);
   const otp = useRef<InputRef>(null);
@@ -30,24 +32,24 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   const reset = useMutation({
     mutationFn: () => resetPassword(email, typed),
     onMutate: () =>
-      notify({ type: 'loading', message: 'Resetting password...', duration: 0, key: GATE_TOAST }),
+      notify({ type: 'loading', message: 'Resetting password...', duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
-      dismissNotification(GATE_TOAST);
+      dismissNotification(SIGN_IN_TOAST);
       notify({
         type: 'success',
         message: 'Password reset successful! You can now sign in with your new password.',
-        key: GATE_TOAST,
+        key: SIGN_IN_TOAST,
       });
     },
     onError: (error) => {
-      dismissNotification(GATE_TOAST);
-      notify({ type: 'error', message: failureText('passwordReset', error), key: GATE_TOAST });
-      const mend = fieldToMend(error);
-      setWrong(mend);
-      if (mend) sendTo(() => focusWhole(fields[mend.field].current));
+      dismissNotification(SIGN_IN_TOAST);
+      notify({ type: 'error', message: failureText('passwordReset', error), key: SIGN_IN_TOAST });
+      const rejected = rejectedField(error);
+      setWrong(rejected);
+      if (rejected) sendTo(() => focusAndSelect(fields[rejected.field].current));
     },
   });
-  const resend = useResetCode({ email });
+  const resend = useCodeRequest(resetCodeRequest, { email });
   const isPending = reset.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
@@ -55,7 +57,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
 
   const isMatch = typed.newPassword === typed.confirmPassword;
   const isComplete = typed.otp.length === CODE_LENGTH && typed.newPassword !== '' && isMatch;
-  // Who has typed the first letters of the same again is not told off for the missing ones.
+  // No error while the confirmation is still being typed and matches so far.
   const isStillTyping = !isConfirmed && typed.newPassword.startsWith(typed.confirmPassword);
   const mismatch = typed.confirmPassword && !isMatch && !isStillTyping ? 'Passwords do not match' : undefined;
 
@@ -65,15 +67,15 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   }
 
   function submit() {
-    const problem = problemWith(typed);
-    setWrong(problem);
-    if (problem) fields[problem.field].current?.focus();
-    // The way to sign-in is for who waited for it here.
-    else reset.mutate(undefined, { onSuccess: leaveToLogin });
+    const invalid = validationError(typed);
+    setWrong(invalid);
+    if (invalid) fields[invalid.field].current?.focus();
+    // Navigates only if this form is still mounted when the response arrives.
+    else reset.mutate(undefined, { onSuccess: goToLogin });
   }
 
-  function leaveToLogin() {
-    // Whoever was signed in here is so no more: the reset has ended every session of the user.
+  function goToLogin() {
+    // The reset ended every session of the user, including one in this browser.
     if (session.state.status === 'signed-in') session.clear();
     void navigate('/login', { state: { from, email } });
   }
@@ -88,7 +90,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         submit();
       }}
     >
-      {/* Tells password managers whose new password it is. */}
+      {/* Tells password managers which account the new password belongs to. */}
       <input hidden readOnly name="email" autoComplete="username" value={email} />
       <CodeField
         ref={otp}
@@ -122,30 +124,18 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
       <Button type="primary" size="large" block htmlType="submit" disabled={isPending || !isComplete}>
         {reset.isPending ? 'Resetting Password...' : 'Reset Password'}
       </Button>
-      <div className={classes.ways}>
-        <Button
-          type="link"
-          icon={<Icon name="back" />}
-          disabled={isPending}
-          onClick={() => {
-            notify({ type: 'info', message: 'Switched back to email entry', key: GATE_TOAST });
-            onBack();
-          }}
-        >
-          Back to Email
-        </Button>
-        <Button
-          type="link"
-          disabled={isPending}
-          onClick={() => {
-            change({ otp: '' });
-            sendTo(() => otp.current?.focus());
-            resend.mutate();
-          }}
-        >
-          {resend.isPending ? 'Sending...' : 'Resend code'}
-        </Button>
-      </div>
+      <CodeActions
+        back="Back to Email"
+        backMessage="Switched back to email entry"
+        isDisabled={isPending}
+        isSending={resend.isPending}
+        onBack={onBack}
+        onResend={() => {
+          change({ otp: '' });
+          sendTo(() => otp.current?.focus());
+          resend.mutate();
+        }}
+      />
     </form>
   );
 }

@@ -1,28 +1,28 @@
 import { api, ApiError } from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
 
-/** Characters that a new password has at least. */
-const SHORTEST_PASSWORD = 6;
+/** The minimum length of a new password. */
+const MIN_PASSWORD_LENGTH = 6;
 
-/** What the second step asks for. */
+/** The fields of the second step. */
 export interface NewPassword {
   otp: string;
   newPassword: string;
   confirmPassword: string;
 }
 
-/** Has a reset code sent by SMS to the user's phone. */
+/** Sends a reset code by SMS to the user's phone. The response is not read. */
 export async function requestResetCode(email: string): Promise<void> {
   await api.POST('/api/v1/auth/request-password-reset', { body: { email } });
 }
 
-/** Sets the new password, which ends all of the user's sessions. */
+/** Sets the new password, which ends all of the user's sessions. The response is not read. */
 export async function resetPassword(email: string, { otp, newPassword }: NewPassword): Promise<void> {
   await api.POST('/api/v1/auth/reset-password', { body: { email, otp, new_password: newPassword } });
 }
 
-/** What stands against sending the second step, the first thing first (REQ-152 to REQ-155). */
-export function problemWith({
+/** The first validation error of the second step (REQ-152 to REQ-155). */
+export function validationError({
   otp,
   newPassword,
   confirmPassword,
@@ -30,13 +30,13 @@ export function problemWith({
   if (!otp) return { field: 'otp', text: 'Please enter the verification code' };
   if (!newPassword.trim()) return { field: 'newPassword', text: 'Please enter your new password' };
   if (newPassword !== confirmPassword) return { field: 'confirmPassword', text: 'Passwords do not match' };
-  if (newPassword.length < SHORTEST_PASSWORD)
+  if (newPassword.length < MIN_PASSWORD_LENGTH)
     return { field: 'newPassword', text: 'Password must be at least 6 characters long' };
   return null;
 }
 
-/** The field that a refusal of the second step is about, with what to do there. */
-export function fieldToMend(error: unknown): FieldError<keyof NewPassword> | null {
+/** The field that the server rejected, with what to do about it. */
+export function rejectedField(error: unknown): FieldError<keyof NewPassword> | null {
   if (!(error instanceof ApiError)) return null;
   if (error.status === 400) return { field: 'otp', text: 'Check the code, or have a new one sent.' };
   if (error.status === 422) return { field: 'newPassword', text: 'Choose another password.' };

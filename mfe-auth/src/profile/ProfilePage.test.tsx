@@ -22,7 +22,7 @@ async function open(stored?: object) {
   return { router, user };
 }
 
-test('REQ-334..339 it shows who is signed in, closed for editing', async () => {
+test('REQ-334..339 it shows the signed-in user in view mode', async () => {
   await open();
   expect(document.title).toBe('My Profile · Mkopo');
   const main = screen.getByText('Account active since November 2026').parentElement!;
@@ -47,14 +47,14 @@ test('REQ-335 REQ-339 REQ-011 a stored user without a name, role or picture', as
   expect(field('Email Address')).toHaveValue('');
 });
 
-test('REQ-011 a stored user’s name goes before the username', async () => {
+test('REQ-011 the name is preferred to the username', async () => {
   await open({ id: 1, name: 'Achieng Otieno', username: 'Achieng', role: 'agent' });
   expect(screen.getByText('Achieng Otieno')).toBeVisible();
   expect(field('Full Name')).toHaveValue('Achieng Otieno');
   expect(screen.getByRole('status')).toHaveTextContent('agent');
 });
 
-test('REQ-340 Cancel leaves edit mode and restores what stood before', async () => {
+test('REQ-340 Cancel leaves edit mode and restores the values', async () => {
   const { user } = await open();
   await user.click(button('Edit Profile'));
   expect(field('Full Name')).toHaveFocus();
@@ -66,7 +66,7 @@ test('REQ-340 Cancel leaves edit mode and restores what stood before', async () 
   expect(button('Edit Profile')).toHaveFocus();
 });
 
-test('REQ-341 REQ-345 REQ-373 submit keeps whatever was typed on this page, and stores and sends nothing', async () => {
+test('REQ-341 REQ-345 REQ-373 submit keeps the values on this page, and stores and sends nothing', async () => {
   const { user } = await open();
   const call = vi.spyOn(window, 'fetch');
   const stored = JSON.stringify(Object.entries(localStorage));

@@ -3,7 +3,7 @@ import { Avatar, Button, Card, Field, Input, type InputRef, PageHeader } from 'm
 import { type SubmitEvent, useEffect, useId, useRef, useState } from 'react';
 import classes from './ProfilePage.module.css';
 
-/** What the form holds before the user has typed a number. */
+/** The phone number in the form until the user types one. */
 const PLACEHOLDER_PHONE = '+254 700 000 000';
 
 interface Profile {
@@ -13,7 +13,7 @@ interface Profile {
   role: string;
 }
 
-/** The user's own page. What is typed here stays until the page is left, and goes nowhere (REQ-341). */
+/** The user's own page. Changes are kept until the page is left; nothing is saved (REQ-341). */
 export default function ProfilePage() {
   const { user } = useSession();
   const [profile, setProfile] = useState(() => profileOf(user));
@@ -23,7 +23,7 @@ export default function ProfilePage() {
   const isEditing = draft !== null;
   const shown = draft ?? profile;
 
-  // The keyboard goes on where the mode has changed, but not when the page is opened.
+  // Focus follows the change of mode, but does not move when the page opens.
   const wasEditing = useRef(false);
   useEffect(() => {
     if (isEditing) name.current?.focus();
@@ -87,7 +87,7 @@ export default function ProfilePage() {
                 </div>
               </div>
               {isEditing ? (
-                <div className={classes.acts}>
+                <div className={classes.actions}>
                   <Button size="large" onClick={() => setDraft(null)}>
                     Cancel
                   </Button>
@@ -100,9 +100,13 @@ export default function ProfilePage() {
           </Card>
           <Card title="Security Settings" flush>
             <ul className={classes.rows} role="list">
-              <Row title="Password" text={`Last changed ${formatDate(new Date())}`} act="Change Password" />
-              <Row title="Two-Factor Authentication" text="A second step when you sign in" act="Enable" />
-              <Row title="Login Sessions" text="Where you are signed in" act="Manage" />
+              <Row
+                title="Password"
+                text={`Last changed ${formatDate(new Date())}`}
+                action="Change Password"
+              />
+              <Row title="Two-Factor Authentication" text="A second step when you sign in" action="Enable" />
+              <Row title="Login Sessions" text="Where you are signed in" action="Manage" />
             </ul>
           </Card>
         </div>
@@ -111,15 +115,15 @@ export default function ProfilePage() {
   );
 }
 
-/** The picture that the session's user has, else the initial. */
+/** The user's avatar, or their initial if there is none. */
 function Picture({ user }: { user: SessionUser | null }) {
   const [isMissing, setMissing] = useState(false);
   if (!user?.avatar || isMissing) return <Avatar name={displayName(user)} large />;
   return <img className={classes.picture} src={user.avatar} alt="" onError={() => setMissing(true)} />;
 }
 
-/** A row whose button has nothing behind it yet. */
-function Row({ title, text, act }: { title: string; text: string; act: string }) {
+/** A row whose button does nothing yet. */
+function Row({ title, text, action }: { title: string; text: string; action: string }) {
   const id = useId();
   return (
     <li>
@@ -127,7 +131,7 @@ function Row({ title, text, act }: { title: string; text: string; act: string })
         <strong id={id}>{title}</strong>
         <p>{text}</p>
       </div>
-      <Button aria-describedby={id}>{act}</Button>
+      <Button aria-describedby={id}>{action}</Button>
     </li>
   );
 }

@@ -2,9 +2,8 @@ import type { InputRef } from 'mfe-kit/ui';
 import { useEffect, useRef } from 'react';
 
 /**
- * Keeps the focus of a form that is closed while a request is pending: it comes back to where it
- * was, or goes where `sendTo` said the next keystroke belongs. A user who has gone elsewhere on the
- * page is left there.
+ * Restores the focus of a form that is disabled while a request is pending: it returns to the field
+ * that had it, or moves to the one chosen with `sendTo`. Focus outside the form is left alone.
  */
 export function useKeptFocus(isPending: boolean) {
   const form = useRef<HTMLFormElement>(null);
@@ -21,14 +20,14 @@ export function useKeptFocus(isPending: boolean) {
   }, []);
 
   useEffect(() => {
-    if (isPending || !isHere(form.current)) return;
+    if (isPending || !hasFocus(form.current)) return;
     last.current?.focus();
   }, [isPending]);
 
-  // After every drawing: an answer may come before the form was ever drawn closed.
+  // After every render: the response may arrive before the form was ever rendered as disabled.
   useEffect(() => {
     if (isPending || !due.current) return;
-    if (isHere(form.current)) due.current();
+    if (hasFocus(form.current)) due.current();
     due.current = undefined;
   });
 
@@ -40,15 +39,15 @@ export function useKeptFocus(isPending: boolean) {
   };
 }
 
-/** Whether the focus is in the form, or nowhere because what had it was closed. */
-function isHere(form: HTMLFormElement | null) {
+/** Whether the focus is in the form, or on no element because the one that had it was disabled. */
+function hasFocus(form: HTMLFormElement | null) {
   const { activeElement } = document;
   return activeElement === document.body || form?.contains(activeElement) === true;
 }
 
-/** Puts the focus on all of what a field holds, so that the next keystroke replaces it. */
-export function focusWhole(field: InputRef | null): void {
+/** Focuses a field and selects its text, so that the next keystroke replaces it. */
+export function focusAndSelect(field: InputRef | null): void {
   field?.focus();
-  // Not by a range of characters, which an e-mail field does not have.
+  // `setSelectionRange` does not work in an email field.
   field?.input?.select();
 }

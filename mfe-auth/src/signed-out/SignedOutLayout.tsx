@@ -1,22 +1,23 @@
 import { portalSettings } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
-import classes from './Gate.module.css';
 import { OutboxLink } from './OutboxLink';
+import classes from './SignedOutLayout.module.css';
 
-/** The frame of the screens before sign-in: one card, and nothing else to look at. */
-export function Gate({
-  title,
-  subtitle,
-  children,
-}: {
+interface SignedOutLayoutProps {
+  /** The page's heading. */
   title: string;
+  /** The start of the window's title, where it differs from the heading. */
+  windowTitle?: string;
   subtitle: ReactNode;
   children: ReactNode;
-}) {
+}
+
+/** The layout of the screens before sign-in: one card with a form. */
+export function SignedOutLayout({ title, windowTitle = title, subtitle, children }: SignedOutLayoutProps) {
   return (
-    <div className={classes.gate}>
-      <title>{`${title} · ${portalSettings().brand}`}</title>
+    <div className={classes.page}>
+      <title>{`${windowTitle} · ${portalSettings().brand}`}</title>
       <header>
         <Brand />
         <ThemeToggle />

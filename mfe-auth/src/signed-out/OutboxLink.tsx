@@ -1,7 +1,7 @@
 import { portalSettings } from 'mfe-kit';
 import classes from './OutboxLink.module.css';
 
-/** In a demo no mail and no SMS leaves the house: where to read the codes instead. */
+/** In a demo no email and no SMS is sent; this links to the page that shows the codes. */
 export function OutboxLink() {
   if (!portalSettings().demo) return null;
   return (

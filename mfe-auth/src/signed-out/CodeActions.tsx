@@ -1,0 +1,44 @@
+import { notify } from 'mfe-kit';
+import { Button, Icon } from 'mfe-kit/ui';
+import classes from './form.module.css';
+import { SIGN_IN_TOAST } from './toast';
+
+interface CodeActionsProps {
+  /** The label of the button that leaves the form. */
+  back: string;
+  /** The toast shown when the form is left. */
+  backMessage: string;
+  isDisabled: boolean;
+  isSending: boolean;
+  onBack: () => void;
+  onResend: () => void;
+}
+
+/** The actions under a form that asks for a one-time code: go back, or request another code. */
+export function CodeActions({
+  back,
+  backMessage,
+  isDisabled,
+  isSending,
+  onBack,
+  onResend,
+}: CodeActionsProps) {
+  return (
+    <div className={classes.codeActions}>
+      <Button
+        type="link"
+        icon={<Icon name="back" />}
+        disabled={isDisabled}
+        onClick={() => {
+          notify({ type: 'info', message: backMessage, key: SIGN_IN_TOAST });
+          onBack();
+        }}
+      >
+        {back}
+      </Button>
+      <Button type="link" disabled={isDisabled} onClick={onResend}>
+        {isSending ? 'Sending...' : 'Resend code'}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,16 @@
+import { type Location, useLocation } from 'react-router';
+
+/**
+ * What the signed-out screens pass to each other in navigation state, which keeps it out of the
+ * address and out of storage.
+ */
+export interface SignInState {
+  /** The page that the user opened first; sign-in returns to it. */
+  from?: Location<unknown>;
+  /** The email address typed so far. */
+  email?: string;
+}
+
+export function useSignInState(): SignInState {
+  return (useLocation().state ?? {}) as SignInState;
+}

@@ -1,0 +1,40 @@
+import { useMutation } from '@tanstack/react-query';
+import { notify } from 'mfe-kit';
+import { SIGN_IN_TOAST } from './toast';
+
+/** A call that sends a one-time code, and its toasts. */
+export interface CodeRequest {
+  send: (email: string) => Promise<void>;
+  /** Shown while the call is pending. */
+  sending: string;
+  /** Shown once the code is sent. */
+  sent: string;
+  failureText: (error: unknown) => string;
+}
+
+/** Sends a one-time code to the user with this email address, and shows the progress as a toast. */
+export function useCodeRequest(
+  { send, sending, sent, failureText }: CodeRequest,
+  {
+    email,
+    onSent,
+    onFailed,
+  }: {
+    email: string;
+    onSent?: () => void;
+    onFailed?: (error: unknown) => void;
+  },
+) {
+  return useMutation({
+    mutationFn: () => send(email),
+    onMutate: () => notify({ type: 'loading', message: sending, duration: 0, key: SIGN_IN_TOAST }),
+    onSuccess: () => {
+      notify({ type: 'success', message: sent, key: SIGN_IN_TOAST });
+      onSent?.();
+    },
+    onError: (error) => {
+      notify({ type: 'error', message: failureText(error), key: SIGN_IN_TOAST });
+      onFailed?.(error);
+    },
+  });
+}
