@@ -6,8 +6,8 @@ import { isDrawnInBlocks, TableRows } from './TableRows';
 import { useMediaQuery } from './useMediaQuery';
 
 /** The viewport width from which a table is drawn; a narrower one gets a list. */
-const TABLE_FROM_PX = 768;
-const DENSE_TABLE_FROM_PX = 1100;
+const TABLE_FROM_PX = 960;
+const DENSE_TABLE_FROM_PX = 1200;
 
 interface DataTableProps<Row> {
   /** Names the table for assistive technology. */
@@ -20,12 +20,12 @@ interface DataTableProps<Row> {
   onSort?: (key: string) => void;
   /** Whether the rows are being read again; they stay visible under a spinner. */
   isBusy?: boolean;
-  /** For many columns: smaller padding, and a list below 1100 px instead of 768 px. */
+  /** For many columns: smaller padding, and a list below 1200 px instead of 960 px. */
   isDense?: boolean;
 }
 
 /**
- * Rows as a table, and below 768 px as a list. Sorting has two states, by pointer, Enter or Space.
+ * Rows as a table, and below 960 px as a list. Sorting has two states, by pointer, Enter or Space.
  * Of more than 50 rows only those near the viewport are drawn. Pass the same `columns` and `rows` objects
  * as long as their content is the same.
  */

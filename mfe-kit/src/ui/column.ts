@@ -17,7 +17,7 @@ export interface Column<Row> {
   /** For amounts. */
   align?: 'right';
   /**
-   * The cell's place below 768 px, where each row is drawn as an entry of a list: `who` and `amount`
+   * The cell's place on narrow screens, where each row is drawn as an entry of a list: `who` and `amount`
    * make the first line, `plain` follows without its title, then the others with their titles, and
    * `act` comes last.
    */
