@@ -1,13 +1,13 @@
-import type { Page } from '@playwright/test';
-import { expect, expectAccessible, signIn, test } from '../portal';
+import type { APIRequestContext, Page } from '@playwright/test';
+import { CONSOLE_TOKEN, expect, expectAccessible, signIn, test } from '../portal';
 
 const DISBURSE = '**/api/v1/disbursements/*/disburse';
 const RECORDS = '**/api/v1/disbursement-records*';
 
-/** Opens the first waiting loan whose row has these words. */
-async function openLoan(page: Page, words: string | RegExp) {
+/** Opens the first pending loan whose row has this text. */
+async function openLoan(page: Page, text: string | RegExp) {
   await page.getByRole('link', { name: 'Pending Loans' }).click();
-  const row = page.getByRole('row').filter({ hasText: words }).first();
+  const row = page.getByRole('row').filter({ hasText: text }).first();
   await row.getByRole('link', { name: 'View Details' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Loan Details' })).toBeVisible();
 }
@@ -20,8 +20,17 @@ async function confirm(page: Page) {
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 
-/** Lets the server do its work, and keeps its answer until it is let go. */
-async function holdAnswers(page: Page) {
+/** Changes a setting with the console's API. */
+async function setInConsole(request: APIRequestContext, path: string, data: object) {
+  const response = await request.put(`/console/api/${path}`, {
+    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` },
+    data,
+  });
+  expect(response.ok()).toBe(true);
+}
+
+/** Passes requests on to the server, and holds the response until it is released. */
+async function holdResponses(page: Page) {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   await page.route(DISBURSE, async (route) => {
@@ -32,7 +41,7 @@ async function holdAnswers(page: Page) {
   return { release };
 }
 
-test('REQ-262..269 a refused payout says why; Try Again is another attempt, and the loan still waits', async ({
+test('REQ-262..269 a rejected payout shows the reason; Try Again is another attempt, and the loan stays pending', async ({
   page,
 }) => {
   const keys: (string | undefined)[] = [];
@@ -43,24 +52,24 @@ test('REQ-262..269 a refused payout says why; Try Again is another attempt, and 
   await signIn(page);
   await openLoan(page, 'KES 300,000');
 
-  await test.step('mobile money refuses so much at once', async () => {
+  await test.step('mobile money rejects the amount', async () => {
     await confirm(page);
     await expect(dialog(page, 'Disbursement Failed').getByRole('alert')).toContainText(/maximum/i);
     await expect(page.getByRole('button', { name: 'Try Again' })).toBeFocused();
     await expectAccessible(page);
   });
-  await test.step('so it does again', async () => {
+  await test.step('the second attempt is rejected too', async () => {
     await page.getByRole('button', { name: 'Try Again' }).click();
     await expect.poll(() => keys.length).toBe(2);
     await expect(dialog(page, 'Disbursement Failed').getByRole('alert')).toContainText(/maximum/i);
     expect(keys[0]).not.toBe(keys[1]);
   });
-  await test.step('the loan still waits', async () => {
+  await test.step('the loan is still pending', async () => {
     await page.getByRole('button', { name: 'Close' }).click();
     await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeFocused();
     await expect(page.getByText('Approved, Pending Disbursement')).toBeVisible();
   });
-  await test.step('both attempts stand in history', async () => {
+  await test.step('both attempts are in the history', async () => {
     await page.getByRole('link', { name: 'Transactions' }).click();
     await expect(
       page.getByRole('row').filter({ hasText: 'KES 300,000' }).filter({ hasText: 'Failed' }),
@@ -68,14 +77,14 @@ test('REQ-262..269 a refused payout says why; Try Again is another attempt, and 
   });
 });
 
-test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show the loan paid', async ({
+test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show the loan as disbursed', async ({
   page,
 }) => {
   await signIn(page);
   await openLoan(page, 'KES 75,000');
   await confirm(page);
   await expect(dialog(page, 'Disbursement Successful')).toBeHidden();
-  await expect(page.locator('[data-news]')).toBeFocused();
+  await expect(page.locator('[data-notice]')).toBeFocused();
   await expect(card(page, 'Disbursement Information')).toContainText(/[A-Z]{2}[1-9A-V][A-Z0-9]{7}/);
   await page.reload();
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
@@ -85,17 +94,22 @@ test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show th
   await expect(page.getByText('23 loan(s) pending disbursement')).toBeVisible();
 });
 
-test('REQ-261 an accepted payout is waited for, and shows its result when mobile money has confirmed it', async ({
+test('an accepted payout is called submitted, and the page shows the success once it is confirmed', async ({
   page,
 }) => {
-  test.slow(); // Mobile money takes its 12 seconds.
+  test.slow(); // Mobile money takes 12 seconds.
   await signIn(page);
   await openLoan(page, '0700009003');
   await confirm(page);
-  await expect(dialog(page, 'Disbursement Successful')).toContainText('Transaction ID: Pending...', {
-    timeout: 15_000,
-  });
-  await expect(dialog(page, 'Disbursement Successful')).toBeHidden();
+  const submitted = dialog(page, 'Disbursement Submitted');
+  await expect(submitted).toContainText('Transaction ID: Pending...', { timeout: 15_000 });
+  await expect(submitted).toContainText(
+    'The mobile-money service has not confirmed the payout yet. ' +
+      'The result shows on this page as soon as it is known.',
+  );
+  await expect(page.getByText(/success/i)).toHaveCount(0);
+  await expectAccessible(page);
+  await expect(submitted).toBeHidden();
   await expect(page.getByText('Disbursement in Progress')).toBeVisible();
   await expect(page.getByText('Approved, Pending Disbursement')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeHidden();
@@ -106,7 +120,57 @@ test('REQ-261 an accepted payout is waited for, and shows its result when mobile
   await expectAccessible(page);
 });
 
-test('two tabs that pay the same loan pay it once, and the second shows it paid', async ({
+test('an accepted payout that was never paid ends as failed, also after a reload', async ({
+  page,
+  request,
+}) => {
+  test.slow(); // Mobile money takes 12 seconds.
+  await setInConsole(request, 'scenario', { next: ['lost_unpaid'] });
+  await signIn(page);
+  await openLoan(page, 'KES 25,000');
+  await confirm(page);
+  await expect(dialog(page, 'Disbursement Submitted')).toBeVisible({ timeout: 15_000 });
+  await expect(dialog(page, 'Disbursement Submitted')).toBeHidden();
+  await page.reload();
+  await expect(page.getByText('Disbursement in Progress')).toBeVisible();
+  // The server waits some minutes before it gives up on a lost request.
+  await setInConsole(request, 'clock', { advance: '3m' });
+  await expect(page.getByRole('alert').filter({ hasText: 'Disbursement Failed' })).toBeVisible({
+    timeout: 30_000,
+  });
+  await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
+});
+
+test('Tab and Shift+Tab never leave the open dialog', async ({ page }) => {
+  await signIn(page);
+  await openLoan(page, 'KES 300,000');
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+  await expectFocusLoop(page, ['Cancel', 'Confirm Disbursement']);
+  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+  await expect(dialog(page, 'Disbursement Failed')).toBeVisible();
+  await expectFocusLoop(page, ['Try Again', 'Close']);
+});
+
+/** Presses Tab and Shift+Tab twice around; the first button has focus at the start. */
+async function expectFocusLoop(page: Page, [first, second]: [string, string]) {
+  const button = (name: string) => page.getByRole('dialog').getByRole('button', { name });
+  await expect(button(first)).toBeFocused();
+  for (const key of [
+    'Tab',
+    'Tab',
+    'Tab',
+    'Tab',
+    'Shift+Tab',
+    'Shift+Tab',
+    'Shift+Tab',
+    'Shift+Tab',
+  ].entries()) {
+    await page.keyboard.press(key[1]);
+    await expect(button(key[0] % 2 === 0 ? second : first)).toBeFocused();
+  }
+}
+
+test('two tabs pay the same loan once, and the second one shows it as disbursed', async ({
   page,
   context,
 }) => {
@@ -131,9 +195,9 @@ test('two tabs that pay the same loan pay it once, and the second shows it paid'
   await expect(second.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
-test('a time-out after which the money did move ends with the truth', async ({ page }) => {
+test('a timeout after which the money was sent ends as a success', async ({ page }) => {
   test.slow(); // The call's 10 seconds are the browser's own.
-  await holdAnswers(page);
+  await holdResponses(page);
   await signIn(page);
   await openLoan(page, 'KES 25,000');
   await confirm(page);
@@ -144,7 +208,7 @@ test('a time-out after which the money did move ends with the truth', async ({ p
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
 });
 
-test('a lost answer, with the records lost too, is told as a failure until the truth can be had', async ({
+test('when the response and the records are lost, it is a failure until the records can be read', async ({
   page,
 }) => {
   await page.route(DISBURSE, async (route) => {
@@ -161,8 +225,8 @@ test('a lost answer, with the records lost too, is told as a failure until the t
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
 });
 
-test('REQ-246 leaving and entering again while the payout runs shows that it does', async ({ page }) => {
-  const answers = await holdAnswers(page);
+test('REQ-246 a page opened again during the payout shows that it is processing', async ({ page }) => {
+  const responses = await holdResponses(page);
   await signIn(page);
   await openLoan(page, 'KES 25,000');
   await confirm(page);
@@ -172,7 +236,7 @@ test('REQ-246 leaving and entering again while the payout runs shows that it doe
   await page.goForward();
   await expect(page.getByText('Processing disbursement...')).toBeVisible();
   await expectAccessible(page);
-  answers.release();
+  responses.release();
   await expect(page.getByText('Disbursement Successful')).toBeVisible();
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
 });

@@ -8,7 +8,7 @@ const PendingLoansPage = lazy(
 );
 const LoanDetailsPage = lazy(() => import(/* webpackChunkName: "loans" */ './loan-details/LoanDetailsPage'));
 
-/** What waits to be paid out, and paying it out. */
+/** The dashboard, the pending loans and their payout. */
 const slice: Slice = {
   name: slicePackage.name,
   version: slicePackage.version,

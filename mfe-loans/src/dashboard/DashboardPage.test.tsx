@@ -1,4 +1,4 @@
-import { queryClient } from 'mfe-kit';
+import { queryClient, queryKeys } from 'mfe-kit';
 import {
   answer,
   disbursementRecord,
@@ -62,7 +62,7 @@ test('REQ-172..176 four figures, from the two lists', async () => {
   expect(figure('Disbursed This Week')).toBe('KES 20,500');
 });
 
-test('REQ-179..182 the first five loans, each with its way to the details', async () => {
+test('REQ-179..182 the first five loans, each with a link to its details', async () => {
   const { user, router } = await open();
   const table = screen.getByRole('table', { name: 'Pending Disbursements' });
   expect(
@@ -86,13 +86,13 @@ test('REQ-179..182 the first five loans, each with its way to the details', asyn
 test.for([
   ['REQ-183', 'Pending Disbursements', '/pending-loans'],
   ['REQ-185', 'Recent Activity', '/transactions'],
-] as const)('%s View all of %s leads to %s', async ([, card, path]) => {
+] as const)('%s View all of %s opens %s', async ([, card, path]) => {
   await open();
   const region = screen.getByRole('region', { name: card });
   expect(within(region).getByRole('link', { name: 'View all' })).toHaveAttribute('href', path);
 });
 
-test('REQ-012 REQ-190 REQ-191 REQ-192 recent activity, newest first, each in its own words', async () => {
+test('REQ-012 REQ-190 REQ-191 REQ-192 recent activity, newest first', async () => {
   await open(LOANS, [
     disbursementRecord({ created_at: '2026-11-14T08:48:00.000Z', amount: 32_000 }),
     disbursementRecord({
@@ -114,7 +114,7 @@ test('REQ-012 REQ-190 REQ-191 REQ-192 recent activity, newest first, each in its
   );
 });
 
-test('REQ-184 REQ-186 with nothing to show it says so', async () => {
+test('REQ-184 REQ-186 empty lists say so', async () => {
   await open([], []);
   expect(screen.getByText('No pending disbursements')).toBeVisible();
   expect(screen.getByText('No recent activity')).toBeVisible();
@@ -130,30 +130,34 @@ test('REQ-193 loading shows a spinner', async () => {
   expect(await screen.findByText('Total Disbursed')).toBeVisible();
 });
 
-const WORDLESS = 'Failed to fetch dashboard stats';
+const NO_TEXT = 'Failed to fetch dashboard stats';
 
 test.for([
   [
-    'the server’s words',
+    'the server’s text',
     'The service is busy',
     () => answer('get', RECORDS, 503, failure('The service is busy')),
   ],
-  ['our words where the records fail', WORDLESS, () => unreachable('get', RECORDS)],
-  ['our words where the loans fail', WORDLESS, () => unreachable('get', PENDING)],
-  ['our words where there is no list', WORDLESS, () => garbled('get', RECORDS, '{"records":[]}')],
-] as const)('REQ-194 REQ-195 REQ-196 a failure shows %s and a Retry', async ([, words, fail]) => {
+  ['the portal’s text when the records fail', NO_TEXT, () => unreachable('get', RECORDS)],
+  ['the portal’s text when the loans fail', NO_TEXT, () => unreachable('get', PENDING)],
+  [
+    'the portal’s text when the response is not a list',
+    NO_TEXT,
+    () => garbled('get', RECORDS, '{"records":[]}'),
+  ],
+] as const)('REQ-194 REQ-195 REQ-196 a failure shows %s and a Retry', async ([, text, fail]) => {
   answer('get', PENDING, 200, LOANS);
   answer('get', RECORDS, 200, []);
   fail();
   const { user } = renderSlice(slice, '/');
-  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${words}Retry`);
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${text}Retry`);
   const reload = vi.fn();
   vi.stubGlobal('location', { reload });
   await user.click(screen.getByRole('button', { name: 'Retry' }));
   expect(reload).toHaveBeenCalledOnce();
 });
 
-test('records with parts missing are counted for what they say', async () => {
+test('records with missing fields are counted', async () => {
   answer('get', PENDING, 200, LOANS);
   garbled('get', RECORDS, JSON.stringify([{ status: 'SUCCESS', amount: '500' }, { amount: 7 }, {}]));
   renderSlice(slice, '/');
@@ -163,6 +167,6 @@ test('records with parts missing are counted for what they say', async () => {
 
 test('REQ-368 the figures stay fresh for two minutes', async () => {
   await open();
-  const { options } = queryClient.getQueryCache().find({ queryKey: ['dashboard'] })!;
+  const { options } = queryClient.getQueryCache().find({ queryKey: queryKeys.dashboard })!;
   expect(options).toMatchObject({ staleTime: 120_000 });
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { failureText, formatDate, formatLongDate, formatMoney, localPhone } from 'mfe-kit';
-import { Card, EmptyState, FailedState, LoadingState, PageHeader } from 'mfe-kit/ui';
+import { formatDate, formatLongDate, formatMoney, localPhone } from 'mfe-kit';
+import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { Link } from 'react-router';
 import { Amount } from '../loan/Amount';
@@ -45,22 +45,15 @@ const COLUMNS: Column<Loan>[] = [
   },
 ];
 
-/** What waits, what was paid out, and what happened last. */
+/** The figures, the first pending loans and the recent activity. */
 export default function DashboardPage() {
-  const { data: stats, error, isPending } = useQuery(dashboardQuery());
-
+  const query = useQuery(dashboardQuery());
   return (
     <>
       <PageHeader title="Dashboard" subtitle={formatLongDate(new Date())} />
-      {isPending ? (
-        <LoadingState />
-      ) : error ? (
-        <Card flush>
-          <FailedState message={failureText('dashboard', error)} />
-        </Card>
-      ) : (
-        <Stats stats={stats} />
-      )}
+      <QueryStates query={query} failure="dashboard">
+        {(stats) => <Stats stats={stats} />}
+      </QueryStates>
     </>
   );
 }

@@ -9,7 +9,7 @@ const KINDS: Record<Activity['type'], { label: string; icon: IconName; tone: str
   failed_disbursement: { label: 'Disbursement Failed', icon: 'failure', tone: 'bad' },
 };
 
-/** The latest payout, approval and failure. */
+/** The latest payout, approval and failed payout. */
 export function RecentActivity({ activities }: { activities: readonly Activity[] }) {
   if (activities.length === 0) return <EmptyState title="No recent activity" />;
   return (

@@ -1,15 +1,15 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf, queryClient } from 'mfe-kit';
+import { api, listOf, queryClient, queryKeys } from 'mfe-kit';
 import { pendingLoansQuery } from '../loan/queries';
 import { payoutFrom } from '../payout/payout';
 import { statsOf } from './stats';
 
 const MINUTE_MS = 60_000;
 
-/** The dashboard's figures, computed here from the two lists; the pending list is shared with its own screen. */
+/** The dashboard's figures, computed from the two lists. The pending list is shared with its own screen. */
 export function dashboardQuery() {
   return queryOptions({
-    queryKey: ['dashboard'],
+    queryKey: queryKeys.dashboard,
     queryFn: async ({ signal }) => {
       const [loans, records] = await Promise.all([
         queryClient.query({ ...pendingLoansQuery(), retry: false }),

@@ -12,7 +12,7 @@ const paid = (amount: number, created_at: string, status: 'COMPLETED' | 'PENDING
 
 const approved = (loan_id: string, approved_at: string) => loanFrom(pendingLoan({ loan_id, approved_at }));
 
-test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of the loans, the total of what went out', () => {
+test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of pending loans, the total of successful payouts', () => {
   const loans = [approved('LN-1', '2026-11-12T08:00:00Z'), approved('LN-2', '2026-11-13T08:00:00Z')];
   const stats = statsOf(
     loans,
@@ -40,14 +40,14 @@ test('REQ-174 REQ-177 today starts at local midnight', () => {
   expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);
 });
 
-test('REQ-175 REQ-178 the week starts at the midnight seven days before today’s', () => {
+test('REQ-175 REQ-178 the week starts at midnight seven days ago', () => {
   const start = Date.parse('2026-11-06T21:00:00.000Z');
   const before = paid(1, new Date(start - 1).toISOString());
   const at = paid(20, new Date(start).toISOString());
   expect(statsOf([], [before, at], NOW).disbursedThisWeek).toBe(20);
 });
 
-test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent are the latest payout, approval and failure, newest first', () => {
+test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent activity is the latest payout, approval and failure, newest first', () => {
   const { recentActivities } = statsOf(
     [approved('LN-OLD', '2026-11-10T08:00:00Z'), approved('LN-NEW', '2026-11-13T08:00:00Z')],
     [
@@ -66,7 +66,7 @@ test('REQ-187 REQ-188 REQ-189 REQ-190 REQ-191 recent are the latest payout, appr
   ]);
 });
 
-test('REQ-192 an activity carries what the list shows of it', () => {
+test('REQ-192 an activity has every field that the list shows', () => {
   const record = disbursementRecord({
     loan_id: 'LN-1',
     status: 'FAILED',
@@ -87,7 +87,7 @@ test('REQ-192 an activity carries what the list shows of it', () => {
   ]);
 });
 
-test('what has no date that can be read is not recent, and hides nothing that is', () => {
+test('an item with an invalid date is ignored', () => {
   const { recentActivities } = statsOf(
     [approved('LN-UNDATED', ''), approved('LN-1', '2026-11-10T08:00:00Z')],
     [paid(1, 'soon')],

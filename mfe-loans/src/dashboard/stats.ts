@@ -1,20 +1,20 @@
 import type { Loan } from '../loan/loan';
 import type { Payout } from '../payout/payout';
 
-/** Something that happened to a loan. */
+/** An event in the life of a loan. */
 export interface Activity {
   type: 'disbursement' | 'approval' | 'failed_disbursement';
   loanId: string;
   customerName: string;
-  /** KES. */
+  /** In KES. */
   amount: number;
-  /** RFC 3339. */
+  /** In RFC 3339. */
   date: string;
   status: string;
   errorMessage: string | null;
 }
 
-/** The dashboard's figures; amounts are KES. */
+/** The dashboard's figures; amounts are in KES. */
 export interface DashboardStats {
   pendingDisbursements: number;
   totalDisbursed: number;
@@ -26,7 +26,7 @@ export interface DashboardStats {
 
 const SHOWN_ACTIVITIES = 3;
 
-/** The figures of the two lists at a moment: today starts at local midnight, the week seven days before it. */
+/** The figures of the two lists at a time: today starts at local midnight, the week seven days before it. */
 export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const week = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 7).getTime();
@@ -46,7 +46,7 @@ export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): D
   };
 }
 
-/** The latest payout, the latest approval and the latest failure, newest first. */
+/** The latest payout, approval and failed payout, newest first. */
 function activitiesOf(loans: readonly Loan[], payouts: readonly Payout[]): Activity[] {
   const paid = latest(payouts, (payout) => (payout.status === 'success' ? payout.date : ''));
   const failed = latest(payouts, (payout) => (payout.status === 'failed' ? payout.date : ''));
@@ -78,7 +78,7 @@ function approvalOf(loan: Loan): Activity {
   };
 }
 
-/** The item with the latest date; one whose date can't be read has no place among what is recent. */
+/** The item with the latest date. Items with an invalid date are ignored. */
 function latest<T>(items: readonly T[], dateOf: (item: T) => string): T | undefined {
   let best: T | undefined;
   let bestTime = -Infinity;

@@ -22,13 +22,13 @@ async function open(loan: Loan) {
   return drawn;
 }
 
-/** What stands under a term of a card. */
+/** The value of a term in a card. */
 function fact(card: string, term: string) {
   const region = screen.getByRole('region', { name: card });
   return within(region).getByText(term, { selector: 'dt' }).nextElementSibling?.textContent.trim();
 }
 
-test('REQ-221 REQ-222 without a loan from the page before there is none, and no call for one', async () => {
+test('REQ-221 REQ-222 without a loan in navigation state it is not found, and no call is made', async () => {
   answer('get', '/api/v1/disbursements/pending', 200, []);
   const { user, router } = renderSlice(slice, '/loans/LN-1');
   expect(await screen.findByRole('alert')).toHaveTextContent('ErrorLoan not found');
@@ -36,14 +36,14 @@ test('REQ-221 REQ-222 without a loan from the page before there is none, and no 
   expect(router.state.location.pathname).toBe('/pending-loans');
 });
 
-test('REQ-223 Back goes where the loan was opened', async () => {
+test('REQ-223 Back returns to the page before', async () => {
   const { user, router } = renderSlice(slice, '/from-here');
   await router.navigate('/loans/LN-1', { state: { loan: LOAN } });
   await user.click(await screen.findByRole('button', { name: 'Back' }));
   await waitFor(() => expect(router.state.location.pathname).toBe('/from-here'));
 });
 
-test('Back without history goes to the list', async () => {
+test('Back without history opens the list', async () => {
   answer('get', '/api/v1/disbursements/pending', 200, []);
   const { user, router } = await open(LOAN);
   await user.click(screen.getByRole('button', { name: 'Back' }));
@@ -65,7 +65,7 @@ test.for([
   },
 );
 
-test('REQ-232 REQ-233 the customer’s card has initial, name, numbers grouped for reading back', async () => {
+test('REQ-232 REQ-233 the customer’s card has initial, name and grouped numbers', async () => {
   await open(LOAN);
   const card = screen.getByRole('region', { name: 'Customer' });
   expect(within(card).getByText('W')).toBeVisible();
@@ -75,7 +75,7 @@ test('REQ-232 REQ-233 the customer’s card has initial, name, numbers grouped f
   expect(fact('Customer', 'Phone')).toBe('0712 3456 78');
 });
 
-test('REQ-234..240 the loan’s and the approval’s cards', async () => {
+test('REQ-234..240 the cards of the loan and the approval', async () => {
   await open(LOAN);
   expect(fact('Loan Information', 'Loan Amount')).toBe('KES 25,000');
   expect(fact('Loan Information', 'Term Length')).toBe('6 months');
@@ -87,7 +87,7 @@ test('REQ-234..240 the loan’s and the approval’s cards', async () => {
   expect(screen.queryByRole('region', { name: 'Disbursement Information' })).not.toBeInTheDocument();
 });
 
-test('REQ-235 REQ-238 REQ-240 what is missing has its stand-in', async () => {
+test('REQ-235 REQ-238 REQ-240 missing values have a fallback', async () => {
   await open({ ...LOAN, term: null, purpose: '', approvedBy: null, approvedDate: '' });
   expect(fact('Loan Information', 'Term Length')).toBe('1 month');
   expect(fact('Loan Information', 'Purpose')).toBe('N/A');
@@ -103,7 +103,7 @@ test('REQ-241..245 a disbursed loan shows its disbursement, due 30 days later', 
   expect(fact('Disbursement Information', 'Due Date')).toBe('14 Dec 2026');
 });
 
-test('REQ-243 REQ-244 a disbursement without reference and agent says so', async () => {
+test('REQ-243 REQ-244 a disbursement without reference and agent has fallbacks', async () => {
   await open({ ...DISBURSED, mpesaReference: '', disbursedBy: null });
   expect(fact('Disbursement Information', 'M-Pesa Reference')).toBe('N/A');
   expect(fact('Disbursement Information', 'Disbursed By')).toBe('Agent');
@@ -111,8 +111,8 @@ test('REQ-243 REQ-244 a disbursement without reference and agent says so', async
 
 test.for([
   ['without a date', { ...DISBURSED, disbursementDate: null }],
-  ['of a loan that is not disbursed', { ...DISBURSED, status: 'approved' }],
-] as const)('REQ-241 there is no disbursement to show %s', async ([, loan]) => {
+  ['for a loan that is not disbursed', { ...DISBURSED, status: 'approved' }],
+] as const)('REQ-241 there is no disbursement card %s', async ([, loan]) => {
   await open(loan);
   expect(screen.queryByRole('region', { name: 'Disbursement Information' })).not.toBeInTheDocument();
 });
@@ -121,7 +121,7 @@ test.for([
   ['Copy loan ID', 'LN-1'],
   ['Copy phone number', '0712345678'],
   ['Copy M-Pesa reference', 'UKE7Q2M9XA'],
-] as const)('%s puts %s on the clipboard', async ([name, text]) => {
+] as const)('%s copies %s to the clipboard', async ([name, text]) => {
   const { user } = await open(DISBURSED);
   await user.click(screen.getByRole('button', { name }));
   expect(await navigator.clipboard.readText()).toBe(text);

@@ -13,9 +13,10 @@ import {
 } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { type Location, useLocation, useNavigate } from 'react-router';
-import { type Loan, termOf, withPayout } from '../loan/loan';
+import { type Loan, termOf } from '../loan/loan';
 import { type Disbursing, useDisburse } from '../payout/disburse';
 import { DisburseDialog } from '../payout/DisburseDialog';
+import { withPayout } from '../payout/with-payout';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
 
@@ -23,9 +24,9 @@ const TITLE = 'Loan Details';
 const DAY_MS = 86_400_000;
 const DUE_AFTER_DAYS = 30;
 
-/** A loan that the page before handed over, and paying it out. */
+/** The loan in navigation state, and its payout. */
 export default function LoanDetailsPage() {
-  const { state } = useLocation() as Location<{ loan?: Loan } | null>;
+  const { state } = useLocation() as Location<{ loan?: Loan; payoutId?: string } | null>;
   const navigate = useNavigate();
   const loan = state?.loan;
   if (!loan) {
@@ -41,18 +42,18 @@ export default function LoanDetailsPage() {
       </>
     );
   }
-  return <LoanDetails key={loan.id} given={loan} />;
+  return <LoanDetails key={loan.id} given={loan} payoutId={state.payoutId} />;
 }
 
-function LoanDetails({ given }: { given: Loan }) {
-  const disbursing = useDisburse(given);
+function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | undefined }) {
+  const disbursing = useDisburse(given, payoutId);
   const loan = withPayout(given, disbursing.payout);
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
   const isOnline = useIsOnline();
-  useTruthInNavigationState(given, loan);
+  useSaveInNavigationState(given, loan, disbursing.payout?.id);
 
-  // A failure that nobody has seen opens the dialog by itself, after the page was left while it ran.
+  // The dialog opens for a failure that happened after the page was left during the request.
   const isDialogOpen = isConfirming || disbursing.status === 'error';
   if (disbursing.status === 'pending' && !isDialogOpen)
     return (
@@ -108,41 +109,41 @@ function LoanDetails({ given }: { given: Loan }) {
           disbursing.dismiss();
         }}
         onClosed={() => {
-          // 'Disburse Loan' had focus before, and is gone once the loan is paid out.
-          if (document.activeElement === document.body) focusNews(page.current);
+          // 'Disburse Loan' had focus before, and disappears once the loan is paid out.
+          if (document.activeElement === document.body) focusNotice(page.current);
         }}
       />
     </div>
   );
 }
 
-/** Moves focus to what is new on the page, else to its head. */
-function focusNews(page: HTMLElement | null) {
-  const news = page?.querySelector<HTMLElement>('[data-news]') ?? page?.querySelector('h1');
-  news?.setAttribute('tabindex', '-1');
-  news?.focus();
+/** Moves focus to the notice about the payout, or to the page's heading if there is none. */
+function focusNotice(page: HTMLElement | null) {
+  const target = page?.querySelector<HTMLElement>('[data-notice]') ?? page?.querySelector('h1');
+  target?.setAttribute('tabindex', '-1');
+  target?.focus();
 }
 
 /**
- * Keeps what the provider said of the loan where the loan came from, so that a reload and Back show
- * it, and not once more a loan that waits.
+ * Saves the updated loan in navigation state, so that a reload and Back show it instead of the loan
+ * as it was before the payout.
  */
-function useTruthInNavigationState(given: Loan, loan: Loan) {
+function useSaveInNavigationState(given: Loan, loan: Loan, payoutId: string | undefined) {
   const location = useLocation();
   const navigate = useNavigate();
-  const keep = useEffectEvent(() => {
-    const state = { ...(location.state as object), loan };
+  const save = useEffectEvent(() => {
+    const state = { ...(location.state as object), loan, payoutId };
     void navigate(location, { replace: true, state, preventScrollReset: true });
   });
   useEffect(() => {
-    if (loan !== given) keep();
+    if (loan !== given) save();
   }, [given, loan]);
 }
 
 function BackButton() {
   const { key } = useLocation();
   const navigate = useNavigate();
-  // Only the first entry of a visit has this key; what is before it is not the portal's.
+  // The first history entry of a visit has this key; the entry before it is another site.
   const hasHistory = key !== 'default';
   return (
     <Button
@@ -159,42 +160,43 @@ function LoanStatusTag({ status }: { status: string }) {
   return <StatusTag tone={tone}>{label}</StatusTag>;
 }
 
-/** What became of the payout, until the page is left. */
-function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Disbursing }) {
-  const { payout, isSeenThrough, isRefusedLater } = disbursing;
-  if (isRefusedLater) {
-    return (
-      <Notice>
-        <Note tone="bad" title="Disbursement Failed">
-          <p>{payout?.errorMessage ?? 'There was an issue processing the disbursement.'}</p>
-        </Note>
-      </Notice>
-    );
+/** The state of the payout, until the page is left. */
+function PayoutNotice({ loan, disbursing: { payout, notice } }: { loan: Loan; disbursing: Disbursing }) {
+  switch (notice) {
+    case 'submitted':
+      return (
+        <Notice>
+          <Note tone="wait" title="Disbursement in Progress">
+            <p>{`The mobile-money service has not confirmed the payout to ${loan.customer.name} yet.`}</p>
+            <p>The result shows here as soon as it is known.</p>
+          </Note>
+        </Notice>
+      );
+    case 'failed':
+      return (
+        <Notice>
+          <Note tone="bad" title="Disbursement Failed">
+            <p>{payout?.errorMessage ?? 'There was an issue processing the disbursement.'}</p>
+          </Note>
+        </Notice>
+      );
+    case 'success':
+      return (
+        <Notice>
+          <Note tone="good" title="Disbursement Successful">
+            <p>{`The loan has been successfully disbursed to ${loan.customer.name}.`}</p>
+            <p>An SMS notification has been sent to the customer.</p>
+          </Note>
+        </Notice>
+      );
+    case null:
+      return null;
   }
-  if (payout?.status === 'pending') {
-    return (
-      <Notice>
-        <Note tone="wait" title="Disbursement in Progress">
-          <p>{`The mobile-money service has not confirmed the payout to ${loan.customer.name} yet.`}</p>
-          <p>The result shows here as soon as it is known.</p>
-        </Note>
-      </Notice>
-    );
-  }
-  if (!isSeenThrough) return null;
-  return (
-    <Notice>
-      <Note tone="good" title="Disbursement Successful">
-        <p>{`The loan has been successfully disbursed to ${loan.customer.name}.`}</p>
-        <p>An SMS notification has been sent to the customer.</p>
-      </Note>
-    </Notice>
-  );
 }
 
 function Notice({ children }: { children: ReactNode }) {
   return (
-    <div className={classes.notice} data-news>
+    <div className={classes.notice} data-notice>
       {children}
     </div>
   );

@@ -6,7 +6,7 @@ const SHOWN: Record<string, { label: string; tone: Tone }> = {
   rejected: { label: 'Rejected', tone: 'bad' },
 };
 
-/** How a loan's status is shown (REQ-225 to REQ-227); one that nobody told us of is shown as it is. */
+/** The label and color of a loan's status (REQ-225 to REQ-227); an unknown status is shown as it is. */
 export function loanStatus(status: string): { label: string; tone: Tone } {
   return SHOWN[status] ?? { label: status || 'Unknown', tone: 'plain' };
 }

@@ -1,7 +1,7 @@
 import { formatMoney } from 'mfe-kit';
 import classes from './Amount.module.css';
 
-/** An amount of KES as the heaviest thing in its row, with what belongs to it underneath. */
+/** An amount in KES, with a detail in gray below it. */
 export function Amount({ kes, detail }: { kes: number; detail?: string }) {
   return (
     <>

@@ -1,7 +1,7 @@
 import type { Schema } from 'mfe-kit';
-import type { Payout } from '../payout/payout';
+import { fullName, numberFrom } from './wire';
 
-/** An approved loan as the screens use it. Amounts are KES, moments RFC 3339. */
+/** An approved loan as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Loan {
   id: string;
   customerId: string;
@@ -11,7 +11,7 @@ export interface Loan {
     name: string;
     firstName: string;
     lastName: string;
-    /** As the provider sent it; shown by `localPhone`. */
+    /** As the provider sent it; `localPhone` formats it for display. */
     phoneNumber: string;
     nationalId: string;
     nickname: string | null;
@@ -34,7 +34,7 @@ export interface Loan {
   /** The provider's status in lower case; only an `approved` loan can be paid out. */
   status: string;
   disbursementStatus: string;
-  /** Empty where the provider gives none, as are all moments that follow. */
+  /** Empty if the provider sent none, like all times below. */
   approvedDate: string;
   approvedBy: string | null;
   approverName: string | null;
@@ -48,7 +48,7 @@ export interface Loan {
   updatedAt: string;
 }
 
-/** A row of the pending list, of which any field may be missing; some providers tell of a payout in it too. */
+/** A row of the pending list; any field may be missing, and some providers add the payout's fields. */
 export type WireLoan = Partial<Schema<'PendingLoan'>> &
   Partial<Pick<Schema<'Disbursement'>, 'disbursed_at' | 'disbursed_by' | 'mpesa_ref'>>;
 
@@ -95,36 +95,8 @@ export function loanFrom(wire: WireLoan): Loan {
   };
 }
 
-/**
- * A loan after what the provider said of its payout. Only what it said changes (REQ-247); where
- * that is nothing new, the loan is the same object.
- */
-export function withPayout(loan: Loan, payout: Payout | null): Loan {
-  if (!payout) return loan;
-  const told: Partial<Loan> = {
-    status: payout.loanStatus ?? loan.status,
-    disbursementStatus: payout.disbursementStatus ?? loan.disbursementStatus,
-    disbursementDate: payout.disbursedAt ?? loan.disbursementDate,
-    mpesaReference: payout.reference ?? loan.mpesaReference,
-    disbursedBy: payout.disbursedBy ?? loan.disbursedBy,
-  };
-  const isNew = Object.entries(told).some(([field, value]) => loan[field as keyof Loan] !== value);
-  return isNew ? { ...loan, ...told } : loan;
-}
-
-/** Months of the loan; 1 where the provider gives none (REQ-235). */
+/** The loan's term in months; 1 month if the provider sent none (REQ-235). */
 export function termOf(loan: Loan): string {
   const months = loan.term !== null && loan.term > 0 ? loan.term : 1;
   return `${months} ${months === 1 ? 'month' : 'months'}`;
-}
-
-/** First and last name as one. */
-export function fullName(first: string | null | undefined, last: string | null | undefined): string {
-  return `${first ?? ''} ${last ?? ''}`.trim();
-}
-
-/** An amount that may be missing, or be a decimal written as text, as some providers do. */
-export function numberFrom(value: number | string | null | undefined): number {
-  const number = Number(value ?? 0);
-  return Number.isNaN(number) ? 0 : number;
 }

@@ -1,13 +1,13 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf } from 'mfe-kit';
+import { api, listOf, queryKeys } from 'mfe-kit';
 import { loanFrom } from './loan';
 
 const MINUTE_MS = 60_000;
 
-/** The approved loans that wait to be paid out. */
+/** The approved loans that are not yet paid out. */
 export function pendingLoansQuery() {
   return queryOptions({
-    queryKey: ['pending-loans'],
+    queryKey: queryKeys.pendingLoans,
     queryFn: async ({ signal }) => {
       const loans = await listOf(api.GET('/api/v1/disbursements/pending', { signal }));
       return loans.map(loanFrom);

@@ -1,4 +1,5 @@
-import { connection, session } from 'mfe-kit';
+import { cleanup } from '@testing-library/react';
+import { connection, queryClient, queryKeys, session } from 'mfe-kit';
 import {
   answer,
   disbursement,
@@ -15,6 +16,7 @@ import {
   waitFor,
   within,
 } from 'mfe-kit/testing';
+import { http, HttpResponse } from 'msw';
 import { act } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
@@ -37,8 +39,16 @@ const accepted = disbursement({
   disbursed_by: null,
 });
 
+const rejected = disbursementRecord({
+  id: 'PAY-1',
+  loan_id: 'LN-1',
+  status: 'FAILED',
+  mpesa_ref: null,
+  error_message: REFUSAL,
+});
+
 beforeEach(() => {
-  // Waits between the acts of a user pass by themselves; those of the portal are let pass by the tests.
+  // The clock advances on its own while a user acts; tests advance it for the portal's timers.
   vi.useFakeTimers({ shouldAdvanceTime: true });
   session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
   answer('get', RECORDS, 200, []);
@@ -70,7 +80,7 @@ function backdrop() {
   return wrap;
 }
 
-test('REQ-249..253 it asks first: amount, phone and kind, with focus on Cancel', async () => {
+test('REQ-249..253 it asks for confirmation: amount, phone and type, with focus on Cancel', async () => {
   const { user } = await openDialog();
   const asked = screen.getByRole('dialog');
   expect(asked).toHaveTextContent(
@@ -86,7 +96,34 @@ test('REQ-249..253 it asks first: amount, phone and kind, with focus on Cancel',
   await waitFor(() => expect(screen.getByRole('button', { name: 'Disburse Loan' })).toHaveFocus());
 });
 
-test('REQ-249 REQ-254..257 REQ-266 while it runs it says so, and neither Escape nor the backdrop closes it', async () => {
+test('Tab and Shift+Tab stay on the dialog’s buttons', async () => {
+  const { user } = await openDialog();
+  const cancel = screen.getByRole('button', { name: 'Cancel' });
+  const confirmation = screen.getByRole('button', { name: 'Confirm Disbursement' });
+  await waitFor(() => expect(cancel).toHaveFocus());
+  for (const [isBackwards, next] of [
+    [false, confirmation],
+    [false, cancel],
+    [true, confirmation],
+    [true, cancel],
+  ] as const) {
+    await user.tab({ shift: isBackwards });
+    expect(next).toHaveFocus();
+  }
+});
+
+test('while the request is pending, Tab stays on the dialog’s text', async () => {
+  answer('post', DISBURSE, 200, disbursement(), { afterMs: 5000 });
+  const { user } = await confirm();
+  const running = await dialog('Processing Disbursement');
+  for (const shift of [false, true]) {
+    await user.tab({ shift });
+    expect(running).toContainElement(document.activeElement as HTMLElement);
+    expect(document.activeElement).toHaveTextContent('Please wait while we process your request...');
+  }
+});
+
+test('REQ-249 REQ-254..257 REQ-266 while the request is pending it says so, and neither Escape nor the backdrop closes it', async () => {
   answer('post', DISBURSE, 200, disbursement(), { afterMs: 5000 });
   const { user } = await confirm();
   const running = await dialog('Processing Disbursement');
@@ -100,7 +137,7 @@ test('REQ-249 REQ-254..257 REQ-266 while it runs it says so, and neither Escape 
   expect(screen.getByRole('dialog', { name: 'Processing Disbursement' })).toBeVisible();
 });
 
-test('REQ-229..231 REQ-258..261 REQ-267 success says so, closes after 2.5 s and stays on the page', async () => {
+test('REQ-229..231 REQ-258..261 REQ-267 a success closes after 2.5 s, and the page keeps the banner', async () => {
   answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
   const { router } = await confirm();
   const done = await dialog('Disbursement Successful');
@@ -111,18 +148,18 @@ test('REQ-229..231 REQ-258..261 REQ-267 success says so, closes after 2.5 s and 
   await pass(400);
   await noDialog();
 
-  const banner = screen.getByText('Disbursement Successful').closest('[data-news]');
+  const banner = screen.getByText('Disbursement Successful').closest('[data-notice]');
   expect(banner).toHaveTextContent('The loan has been successfully disbursed to Wanjiku Kamau.');
   expect(banner).toHaveTextContent('An SMS notification has been sent to the customer.');
   await waitFor(() => expect(banner).toHaveFocus());
   expect(screen.getByText('Disbursed')).toBeVisible();
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
   expect(screen.getByRole('region', { name: 'Disbursement Information' })).toHaveTextContent('UKE7Q2M9XA');
-  // A reload and Back find the loan as the provider left it.
+  // A reload and Back show the loan as the provider reported it.
   expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-1', status: 'disbursed' } });
 });
 
-test('REQ-270..272 confirming asks once for this loan, amount and phone, under a key', async () => {
+test('REQ-270..272 confirming sends one request with this loan, amount, phone and a key', async () => {
   const received = answer('post', DISBURSE, 200, disbursement());
   await confirm();
   await dialog('Disbursement Successful');
@@ -154,7 +191,7 @@ test('REQ-248 with nobody signed in nothing happens', async () => {
   expect(screen.getByRole('dialog', { name: 'Confirm Loan Disbursement' })).toBeVisible();
 });
 
-test('REQ-262..265 REQ-268 a refusal gives its reason; closing forgets it', async () => {
+test('REQ-262..265 REQ-268 a rejection shows its reason; closing clears it', async () => {
   answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'));
   const { user } = await confirm();
   const failed = await dialog('Disbursement Failed');
@@ -168,20 +205,20 @@ test('REQ-262..265 REQ-268 a refusal gives its reason; closing forgets it', asyn
   expect(await dialog('Confirm Loan Disbursement')).toBeVisible();
 });
 
-test('REQ-274 a failure without words has ours', async () => {
+test('REQ-274 a failure without a text shows the portal’s text', async () => {
   unreachable('post', DISBURSE);
   await confirm();
   expect(await dialog('Disbursement Failed')).toHaveTextContent('Failed to disburse loan');
 });
 
-test.for(['Escape', 'the backdrop'])('REQ-266 %s closes it while nothing runs', async (way) => {
+test.for(['Escape', 'the backdrop'])('REQ-266 %s closes it while no request is pending', async (means) => {
   const { user } = await openDialog();
-  if (way === 'Escape') await user.keyboard('{Escape}');
+  if (means === 'Escape') await user.keyboard('{Escape}');
   else await user.click(backdrop());
   await noDialog();
 });
 
-test('REQ-269 Try Again repeats the request: under the same key without an answer, under a new one after a refusal', async () => {
+test('REQ-269 Try Again repeats the request: with the same key if no response came, with a new one after a rejection', async () => {
   const lost: Received[] = [];
   provider.events.on('request:start', ({ request }) => {
     if (request.method === 'POST')
@@ -203,7 +240,7 @@ test('REQ-269 Try Again repeats the request: under the same key without an answe
   provider.events.removeAllListeners();
 });
 
-test('the key of a request without an answer outlives the dialog and the page', async () => {
+test('the key of a request without a response outlives the dialog and the page', async () => {
   answer('post', DISBURSE, 503, failure('The service is busy', 'busy'));
   const { user, router } = await confirm();
   await screen.findByText('The service is busy');
@@ -222,12 +259,21 @@ test('the key of a request without an answer outlives the dialog and the page', 
   expect(keyOf(second)).toBe(keyOf(first));
 });
 
-test('REQ-261 an accepted payout is a success with its number pending; the page waits with it and then shows the result', async () => {
+test('an accepted payout is called submitted, not a success; the dialog closes after 2.5 s and the page shows the result', async () => {
   answer('post', DISBURSE, 202, accepted);
   answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
   const { router } = await confirm();
-  expect(await dialog('Disbursement Successful')).toHaveTextContent('Transaction ID: Pending...');
-  await pass(2600);
+  const submitted = await dialog('Disbursement Submitted');
+  expect(submitted).toHaveTextContent(
+    'The mobile-money service has not confirmed the payout yet. ' +
+      'The result shows on this page as soon as it is known.',
+  );
+  expect(submitted).toHaveTextContent('Transaction ID: Pending...');
+  expect(submitted).not.toHaveTextContent(/success/i);
+  expect(submitted).toContainElement(document.activeElement as HTMLElement);
+  await pass(2300);
+  expect(screen.getByRole('dialog')).toBeVisible();
+  await pass(400);
   await noDialog();
   expect(screen.getByText('Approved, Pending Disbursement')).toBeVisible();
   expect(screen.getByText('Disbursement in Progress')).toBeVisible();
@@ -242,11 +288,21 @@ test('REQ-261 an accepted payout is a success with its number pending; the page 
   expect(screen.getByRole('region', { name: 'Disbursement Information' })).toHaveTextContent('UKE7Q2M9XA');
 });
 
-test('a payout that was accepted and then refused says so, and can be tried anew', async () => {
+test('an accepted payout that is confirmed while the dialog is open turns into a success', async () => {
   answer('post', DISBURSE, 202, accepted);
-  answer('get', RECORDS, 200, [
-    disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1', status: 'FAILED', error_message: REFUSAL }),
-  ]);
+  answer('get', RECORDS, 200, [disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' })], { afterMs: 1500 });
+  await confirm();
+  expect(await screen.findByText('Disbursement Submitted')).toBeVisible();
+  expect(await screen.findByText('The funds have been sent successfully.')).toBeVisible();
+  expect(screen.getByText('Transaction ID: UKE7Q2M9XA')).toBeVisible();
+  expect(screen.queryByText('Disbursement Submitted')).not.toBeInTheDocument();
+  await pass(2600);
+  await noDialog();
+});
+
+test('an accepted payout that is rejected while the dialog is open says so, and can be tried again', async () => {
+  answer('post', DISBURSE, 202, accepted);
+  answer('get', RECORDS, 200, [rejected]);
   const { user } = await confirm();
   expect(await dialog('Disbursement Failed')).toHaveTextContent(REFUSAL);
   await user.keyboard('{Escape}');
@@ -255,7 +311,82 @@ test('a payout that was accepted and then refused says so, and can be tried anew
   expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
 });
 
-test('a loan that the list calls pending is followed: its payout is under way', async () => {
+test('an accepted payout that is rejected later says so on the page, and the loan can be paid out', async () => {
+  answer('post', DISBURSE, 202, accepted);
+  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
+  await confirm();
+  await dialog('Disbursement Submitted');
+  await pass(2600);
+  await noDialog();
+  answer('get', RECORDS, 200, [rejected]);
+  await pass(3000);
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Disbursement Failed${REFUSAL}`);
+  expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
+  expect(screen.queryByText('Disbursement in Progress')).not.toBeInTheDocument();
+});
+
+test.for([
+  ['succeeds', () => disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' }), 'Disbursement Successful'],
+  ['fails', () => rejected, REFUSAL],
+] as const)('after a reload, an accepted payout is still followed until it %s', async ([, settled, text]) => {
+  answer('post', DISBURSE, 202, accepted);
+  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
+  const { router } = await confirm();
+  await dialog('Disbursement Submitted');
+  await pass(2600);
+  await noDialog();
+  const { state } = router.state.location as { state: unknown };
+
+  // A reload keeps navigation state and nothing else.
+  cleanup();
+  queryClient.clear();
+  answer('get', RECORDS, 200, [settled()]);
+  renderSlice(slice, { pathname: '/loans/LN-1', state });
+  expect(await screen.findByText(text)).toBeVisible();
+  expect(screen.queryByText('Disbursement in Progress')).not.toBeInTheDocument();
+});
+
+test('an accepted payout is found even when 100 newer records exist', async () => {
+  const newer = Array.from({ length: 100 }, (_, index) =>
+    disbursementRecord({ id: `PAY-NEW-${index}`, loan_id: `LN-NEW-${index}` }),
+  );
+  answer('post', DISBURSE, 202, accepted);
+  const all = [...newer, disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' })];
+  provider.use(
+    http.get('*/api/v1/disbursement-records', ({ request }) => {
+      const limit = Number(new URL(request.url).searchParams.get('limit') ?? all.length);
+      return HttpResponse.json(all.slice(0, limit));
+    }),
+  );
+  await confirm();
+  expect(await dialog('Disbursement Successful')).toHaveTextContent('Transaction ID: UKE7Q2M9XA');
+});
+
+test('the lists are read again when an accepted payout settles', async () => {
+  answer('post', DISBURSE, 202, accepted);
+  answer('get', RECORDS, 200, [disbursementRecord({ ...accepted, status: 'PENDING' })]);
+  await confirm();
+  await dialog('Disbursement Submitted');
+  const lists = [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions];
+  for (const queryKey of lists) queryClient.setQueryData(queryKey, []);
+  await pass(3000);
+  for (const queryKey of lists) expect(queryClient.getQueryState(queryKey)?.isInvalidated).toBe(false);
+  answer('get', RECORDS, 200, [disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1' })]);
+  await pass(3000);
+  await screen.findByText('Disbursed');
+  for (const queryKey of lists) expect(queryClient.getQueryState(queryKey)?.isInvalidated).toBe(true);
+});
+
+test('without a response, a payout that the records call pending is submitted, not a success', async () => {
+  unreachable('post', DISBURSE);
+  answer('get', RECORDS, 200, [
+    disbursementRecord({ id: 'PAY-1', loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null }),
+  ]);
+  await confirm();
+  expect(await dialog('Disbursement Submitted')).toHaveTextContent('Transaction ID: Pending...');
+});
+
+test('a loan with a pending payout in the list is followed', async () => {
   answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null })]);
   renderSlice(slice, {
     pathname: '/loans/LN-1',
@@ -265,7 +396,7 @@ test('a loan that the list calls pending is followed: its payout is under way', 
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
 });
 
-test('a loan that the list calls pending without a payout under way can be paid out', async () => {
+test('a loan that is pending in the list but has no pending payout can be paid out', async () => {
   renderSlice(slice, {
     pathname: '/loans/LN-1',
     state: { loan: { ...LOAN, disbursementStatus: 'pending' } },
@@ -274,7 +405,7 @@ test('a loan that the list calls pending without a payout under way can be paid 
   expect(await screen.findByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
 });
 
-test('a loan that somebody else has paid out meanwhile is shown as it is', async () => {
+test('a loan that another user has paid out is shown as disbursed', async () => {
   const record = disbursementRecord({ loan_id: 'LN-1', user_first_name: 'Brian', user_last_name: 'Kiptoo' });
   answer('post', DISBURSE, 409, {
     ...failure('This loan has been disbursed already.', 'already_disbursed'),
@@ -291,7 +422,7 @@ test('a loan that somebody else has paid out meanwhile is shown as it is', async
   await waitFor(() => expect(screen.getByRole('heading', { level: 1 })).toHaveFocus());
 });
 
-test('a loan whose payout is under way elsewhere is followed to its end', async () => {
+test('a payout that another user has started is followed', async () => {
   const record = disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null });
   answer('get', RECORDS, 200, [record]);
   answer('post', DISBURSE, 409, {
@@ -307,10 +438,10 @@ test('a loan whose payout is under way elsewhere is followed to its end', async 
 });
 
 test.for([
-  ['did not come in time', () => silent('post', DISBURSE)],
-  ['was lost', () => unreachable('post', DISBURSE)],
-  ['was no JSON', () => garbled('post', DISBURSE, '<html>')],
-] as const)('when the answer %s, the records tell that the money went out', async ([, fail]) => {
+  ['is too late', () => silent('post', DISBURSE)],
+  ['is lost', () => unreachable('post', DISBURSE)],
+  ['is not JSON', () => garbled('post', DISBURSE, '<html>')],
+] as const)('when the response %s, the records show that the money was sent', async ([, fail]) => {
   fail();
   answer('get', RECORDS, 200, [
     disbursementRecord({ loan_id: 'LN-OTHER', mpesa_ref: 'UKEOTHER00' }),
@@ -322,7 +453,7 @@ test.for([
   expect(screen.getByText('Disbursed')).toBeInTheDocument();
 });
 
-test('when neither the payout nor the records answer, the truth shows as soon as there is one', async () => {
+test('when neither the payout nor the records can be read, the result shows as soon as they can', async () => {
   unreachable('post', DISBURSE);
   unreachable('get', RECORDS);
   await confirm();
@@ -335,14 +466,14 @@ test('when neither the payout nor the records answer, the truth shows as soon as
   expect(screen.getByText('Disbursement Successful')).toBeVisible();
 });
 
-test('REQ-273 an answer without fields is a success that says nothing about the loan', async () => {
+test('REQ-273 a response without fields is a success that does not change the loan', async () => {
   garbled('post', DISBURSE, '{}');
   await confirm();
   expect(await dialog('Disbursement Successful')).toHaveTextContent('Transaction ID: Pending...');
   expect(screen.getByText('Approved, Pending Disbursement')).toBeInTheDocument();
 });
 
-test('REQ-246 a page that is left and entered again goes on where its payout is', async () => {
+test('REQ-246 a page that is left and opened again shows the payout in progress', async () => {
   answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { afterMs: 3000 });
   const { router } = await confirm();
   await dialog('Processing Disbursement');
@@ -355,7 +486,7 @@ test('REQ-246 a page that is left and entered again goes on where its payout is'
   expect(screen.getByText('Disbursed')).toBeVisible();
 });
 
-test('REQ-246 a payout that fails on a page entered again says so', async () => {
+test('REQ-246 a payout that fails after the page was opened again says so', async () => {
   answer('post', DISBURSE, 422, failure(REFUSAL, 'mobile_money_refused'), { afterMs: 3000 });
   const { router } = await confirm();
   await dialog('Processing Disbursement');
@@ -366,7 +497,7 @@ test('REQ-246 a payout that fails on a page entered again says so', async () => 
   expect(await dialog('Disbursement Failed')).toHaveTextContent(REFUSAL);
 });
 
-test('a payout that ended while the page was away is known when it is entered again', async () => {
+test('a payout that settled while the page was left is known when it is opened again', async () => {
   answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }), { afterMs: 1000 });
   const { router } = await confirm();
   await dialog('Processing Disbursement');
@@ -377,7 +508,7 @@ test('a payout that ended while the page was away is known when it is entered ag
   expect(screen.queryByRole('button', { name: 'Disburse Loan' })).not.toBeInTheDocument();
 });
 
-test('offline, the payout is held back', async () => {
+test('offline, a payout can’t be requested', async () => {
   connection.start();
   const { user } = await openDialog();
   const browserSays = (word: 'online' | 'offline') => act(() => void window.dispatchEvent(new Event(word)));

@@ -5,21 +5,22 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import type { Loan } from '../loan/loan';
 import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
+import { useFocusLoop } from './useFocusLoop';
 
-const CLOSED_AFTER_MS = 2500;
+const AUTO_CLOSE_MS = 2500;
 
 interface DisburseDialogProps {
   loan: Loan;
   isOpen: boolean;
   disbursing: Disbursing;
-  /** Whether nothing can be asked of the provider just now. */
+  /** Whether the provider can't be reached at the moment. */
   isOffline: boolean;
   onClose: () => void;
-  /** Called when the dialog has gone and focus is back where it was, if that is still there. */
+  /** Called when the dialog is closed and focus is restored, if the element that had it still exists. */
   onClosed: () => void;
 }
 
-/** Asks before money moves, says that it moves, and says how it went. */
+/** Confirms the payout, shows that it is being processed, and shows the result. */
 export function DisburseDialog({
   loan,
   isOpen,
@@ -29,26 +30,28 @@ export function DisburseDialog({
   onClosed,
 }: DisburseDialogProps) {
   const { status, payout, error, pay } = disbursing;
-  const words = useRef<HTMLParagraphElement>(null);
+  const description = useRef<HTMLParagraphElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
   const tryAgain = useRef<HTMLButtonElement>(null);
   const amount = formatMoney(loan.amount);
 
+  useFocusLoop(description, isOpen);
+
   const close = useEffectEvent(onClose);
   useEffect(() => {
-    if (status !== 'success' || !isOpen) return;
-    const timer = setTimeout(close, CLOSED_AFTER_MS);
+    if ((status !== 'success' && status !== 'submitted') || !isOpen) return;
+    const timer = setTimeout(close, AUTO_CLOSE_MS);
     return () => clearTimeout(timer);
   }, [status, isOpen]);
 
-  // What had focus goes with the state that it belonged to; without this it would fall out of the dialog.
+  // The focused element disappears with its state; without this, focus would leave the dialog.
   useEffect(() => {
     if (!isOpen) return;
     if (status === 'idle') cancel.current?.focus();
-    else (tryAgain.current ?? words.current)?.focus();
+    else (tryAgain.current ?? description.current)?.focus();
   }, [status, isOpen]);
 
-  const { title, text } = WORDS[status](amount, loan.customer.name);
+  const { title, text } = TEXTS[status](amount, loan.customer.name);
   return (
     <Modal
       open={isOpen}
@@ -62,11 +65,12 @@ export function DisburseDialog({
       title={title}
       footer={null}
       afterOpenChange={(open) => {
-        if (open) cancel.current?.focus();
+        // Unless the user has moved focus to another button while the dialog was fading in.
+        if (open && !document.activeElement?.closest('[role="dialog"] button')) cancel.current?.focus();
       }}
       afterClose={onClosed}
     >
-      <p ref={words} tabIndex={-1} className={classes.text}>
+      <p ref={description} tabIndex={-1} className={classes.text}>
         {text}
       </p>
       {status === 'idle' ? (
@@ -85,7 +89,7 @@ export function DisburseDialog({
               <dd>Disbursement</dd>
             </div>
           </dl>
-          <div className={classes.acts}>
+          <div className={classes.actions}>
             <Button ref={cancel} onClick={onClose}>
               Cancel
             </Button>
@@ -99,6 +103,11 @@ export function DisburseDialog({
         <div className={classes.processing}>
           <Spinner label="Processing transaction with the mobile-money service..." isLabelShown />
           <p>This may take a few moments</p>
+        </div>
+      ) : null}
+      {status === 'submitted' ? (
+        <div className={classes.result}>
+          <Note tone="wait" title="Transaction ID: Pending..." />
         </div>
       ) : null}
       {status === 'success' ? (
@@ -116,7 +125,7 @@ export function DisburseDialog({
               <p>{error ? failureText('payout', error) : payout?.errorMessage}</p>
             </Note>
           </div>
-          <div className={classes.acts}>
+          <div className={classes.actions}>
             <Button onClick={onClose}>Close</Button>
             <Button ref={tryAgain} type="primary" disabled={isOffline} onClick={pay}>
               Try Again
@@ -128,12 +137,16 @@ export function DisburseDialog({
   );
 }
 
-const WORDS = {
+const TEXTS = {
   idle: (amount: string, customer: string) => ({
     title: 'Confirm Loan Disbursement',
     text: `You are about to disburse ${amount} to ${customer} via the mobile-money service.`,
   }),
   pending: () => ({ title: 'Processing Disbursement', text: 'Please wait while we process your request...' }),
+  submitted: () => ({
+    title: 'Disbursement Submitted',
+    text: 'The mobile-money service has not confirmed the payout yet. The result shows on this page as soon as it is known.',
+  }),
   success: (amount: string, customer: string) => ({
     title: 'Disbursement Successful',
     text: `Successfully disbursed ${amount} to ${customer}.`,

@@ -3,38 +3,44 @@ import { api, ApiError, dataOf, queryClient, session } from 'mfe-kit';
 import { useState } from 'react';
 import type { Loan } from '../loan/loan';
 import { type Payout, payoutFrom, type WirePayout } from './payout';
-import { findPayout, payoutQuery } from './queries';
+import { findPayout, payoutQuery, refreshLists } from './queries';
 
-/** How long the provider keeps a key; until then the same key asks for the same payout. */
-const KEY_KEPT_MS = 24 * 60 * 60 * 1000;
+/** How long the provider keeps an idempotency key. */
+const KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** One payout to ask for. The same key asks for the same payout again; a new one asks for another. */
+/** One request for a payout. Requests with the same key are the same payout. */
 interface PayoutRequest {
   loan: Loan;
   idempotencyKey: string;
 }
 
-/** Paying one loan out, as its page and its dialog see it. */
+/** A response to the request: the payout, and whether the provider confirmed it or only accepted it. */
+interface PayoutResponse {
+  payout: Payout;
+  isConfirmed: boolean;
+}
+
+/** The payout of one loan, as its page and its dialog see it. */
 export interface Disbursing {
-  status: 'idle' | 'pending' | 'success' | 'error';
-  /** What the provider says of the loan's payout, by whatever way it said so; `null` when it said nothing. */
+  /** The state of the dialog. */
+  status: 'idle' | 'pending' | 'submitted' | 'success' | 'error';
+  /** The loan's payout as last reported by the provider; `null` if none was reported. */
   payout: Payout | null;
   error: Error | null;
-  /** Whether a payout went out, or was accepted, while this page was there to see it. */
-  isSeenThrough: boolean;
-  /** Whether a payout that was accepted first was refused in the end. */
-  isRefusedLater: boolean;
-  /** Asks for the payout, unless one runs or nobody is signed in. */
+  /** What the page says about the payout, until the page is left. */
+  notice: 'submitted' | 'success' | 'failed' | null;
+  /** Requests the payout, unless a request is pending or nobody is signed in. */
   pay: () => void;
-  /** Clears the result; what the provider said of the loan stays known. */
+  /** Resets the dialog; the payout stays known. */
   dismiss: () => void;
 }
 
 /**
- * Pays a loan out. The attempts stand in the shared cache of mutations, not in the page, so that a
- * page that is left and entered again goes on where the payout is.
+ * Pays out a loan, and follows the payout until it settles. The attempts are in the shared mutation
+ * cache, so the page shows the current one when it is left and opened again. `payoutId` is the payout
+ * that was pending when the page was last seen.
  */
-export function useDisburse(loan: Loan): Disbursing {
+export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
   const mutationKey = ['disburse', loan.id];
   const attempts = useMutationState({
     filters: { mutationKey },
@@ -44,38 +50,51 @@ export function useDisburse(loan: Loan): Disbursing {
   const { mutate } = useMutation({
     mutationKey,
     mutationFn: disburse,
-    gcTime: KEY_KEPT_MS,
-    onSettled: readListsAnew,
+    gcTime: KEY_LIFETIME_MS,
+    onSettled: refreshLists,
   });
 
-  // What had settled before the page was entered is known, but not news.
-  const [enteredAt] = useState(() => (attempt?.status === 'pending' ? 0 : (attempt?.submittedAt ?? 0)));
-  const [dismissedAt, setDismissedAt] = useState(enteredAt);
+  // An attempt that had settled before the page was opened gets no banner.
+  const [openedAt] = useState(() => (attempt?.status === 'pending' ? 0 : (attempt?.submittedAt ?? 0)));
+  const [dismissedAt, setDismissedAt] = useState(openedAt);
+  const [wasDisbursed] = useState(loan.status === 'disbursed');
+  const [wasPending] = useState(loan.disbursementStatus.toUpperCase() === 'PENDING');
 
-  const told = attempt ? payoutToldBy(attempt) : null;
+  const reported = attempt ? reportedPayout(attempt) : null;
   const isOutcomeUnknown = attempt?.status === 'error' && isUnknown(attempt.error);
-  const isWatched = told
-    ? told.status === 'pending'
-    : isOutcomeUnknown || loan.disbursementStatus.toUpperCase() === 'PENDING';
-  const { data: watched } = useQuery({
-    ...payoutQuery(loan.id, told?.id),
-    enabled: isWatched && attempt?.status !== 'pending',
+  const isFollowed = reported ? reported.status === 'pending' : isOutcomeUnknown || wasPending;
+  const { data: followed = null } = useQuery({
+    ...payoutQuery(loan.id, reported?.id || (wasPending ? payoutId : undefined)),
+    enabled: isFollowed && attempt?.status !== 'pending',
   });
-  const payout = (isWatched ? watched : null) ?? told;
+  const payout = attempt?.status === 'pending' ? null : ((isFollowed ? followed : null) ?? reported);
 
-  const isNews = attempt !== undefined && attempt.submittedAt > enteredAt;
   const isAccepted = attempt?.status === 'success' || (isOutcomeUnknown && payout !== null);
-  const isRefusedLater = isAccepted && payout?.status === 'failed';
+  const isPaid = payout?.status === 'success' || attempt?.data?.isConfirmed === true;
   const isDismissed = attempt === undefined || attempt.submittedAt <= dismissedAt;
+  const isAttemptNew = attempt !== undefined && attempt.submittedAt > openedAt;
+
+  function status(): Disbursing['status'] {
+    if (isDismissed) return 'idle';
+    if (!isAccepted) return attempt.status;
+    if (payout?.status === 'failed') return 'error';
+    return isPaid ? 'success' : 'submitted';
+  }
+
+  function notice(): Disbursing['notice'] {
+    if (payout?.status === 'pending') return 'submitted';
+    if (payout?.status === 'failed') return isAccepted || isFollowed ? 'failed' : null;
+    if (!isPaid) return null;
+    return (isAccepted && isAttemptNew) || (isFollowed && !wasDisbursed) ? 'success' : null;
+  }
 
   return {
-    status: isDismissed ? 'idle' : isRefusedLater ? 'error' : isAccepted ? 'success' : attempt.status,
-    payout: attempt?.status === 'pending' ? null : payout,
+    status: status(),
+    payout,
     error: attempt?.error ?? null,
-    isSeenThrough: isNews && isAccepted && !isRefusedLater,
-    isRefusedLater,
+    notice: notice(),
     pay() {
-      // The cache knows at once; the page would hear of it too late to hold a second click.
+      // The cache is updated at once; the page would re-render too late to stop a second click.
       if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
       mutate({ loan, idempotencyKey: keyFor(mutationKey) });
     },
@@ -84,15 +103,15 @@ export function useDisburse(loan: Loan): Disbursing {
 }
 
 interface AttemptState {
-  status: Disbursing['status'];
-  data: Payout | undefined;
+  status: 'idle' | 'pending' | 'success' | 'error';
+  data: PayoutResponse | undefined;
   error: Error | null;
   submittedAt: number;
   variables: PayoutRequest | undefined;
 }
 
-/** Asked once: a payout is never repeated by itself, because the first request may have moved money. */
-async function disburse({ loan, idempotencyKey }: PayoutRequest): Promise<Payout> {
+/** Sends one request. It is never repeated automatically, because the first one may have moved money. */
+async function disburse({ loan, idempotencyKey }: PayoutRequest): Promise<PayoutResponse> {
   const { user } = session.state;
   if (!user) throw new Error('Nobody is signed in');
   const call = api.POST('/api/v1/disbursements/{loanId}/disburse', {
@@ -100,25 +119,19 @@ async function disburse({ loan, idempotencyKey }: PayoutRequest): Promise<Payout
     body: { agent_id: user.id, amount: loan.amount, phone_number: loan.customer.phoneNumber },
   });
   try {
-    const answer = (await dataOf(call)) as WirePayout | undefined;
-    const { response } = await call;
-    return payoutFrom(answer ?? {}, response.status === 202 ? 'pending' : 'success');
+    const body = (await dataOf(call)) as WirePayout | undefined;
+    const isConfirmed = (await call).response.status !== 202;
+    return { payout: payoutFrom(body ?? {}, isConfirmed ? 'success' : 'pending'), isConfirmed };
   } catch (error) {
     if (!isUnknown(error)) throw error;
-    // No answer is not a failure: the provider's records tell whether the payout exists.
+    // A missing response is not a failure: the provider's records show whether the payout exists.
     const payout = await findPayout(loan.id).catch(() => null);
-    if (payout) return payout;
+    if (payout) return { payout, isConfirmed: false };
     throw error;
   }
 }
 
-/** A request without an answer may have moved money all the same, so the lists are read anew whatever came. */
-function readListsAnew() {
-  for (const key of ['pending-loans', 'dashboard', 'transactions'])
-    void queryClient.invalidateQueries({ queryKey: [key] });
-}
-
-/** After a final refusal it is another attempt; as long as the outcome is unknown it has to be the same one. */
+/** The key for the next request: the same one while the outcome of the last is unknown, otherwise a new one. */
 function keyFor(mutationKey: string[]): string {
   const last = queryClient.getMutationCache().findAll({ mutationKey }).at(-1)?.state as
     AttemptState | undefined;
@@ -129,16 +142,16 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ApiError && (error.isOutcomeUnknown || error.code === 'idempotency_key_in_use');
 }
 
-/** 128 random bits; `crypto.randomUUID` is missing where the portal is served without TLS. */
+/** 128 random bits. `crypto.randomUUID` does not exist when the portal is served without TLS. */
 function newKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 }
 
-/** A refusal tells of the payout that there is, such as one that somebody else made. */
-function payoutToldBy({ data, error }: AttemptState): Payout | null {
-  if (data) return data;
+/** The payout in the response. An error response includes the existing one, such as one made by another user. */
+function reportedPayout({ data, error }: AttemptState): Payout | null {
+  if (data) return data.payout;
   const body = error instanceof ApiError ? error.body : undefined;
   if (typeof body !== 'object' || body === null || !('record' in body)) return null;
   return body.record ? payoutFrom(body.record) : null;

@@ -14,7 +14,7 @@ test.for([
   expect(payoutStatus(wire)).toBe(shown);
 });
 
-test('a settled answer tells of the payout and of the loan', () => {
+test('a settled response describes the payout and the loan', () => {
   expect(payoutFrom(disbursement({ id: 'PAY-1', loan_id: 'LN-1' }))).toEqual({
     id: 'PAY-1',
     loanId: 'LN-1',
@@ -31,7 +31,7 @@ test('a settled answer tells of the payout and of the loan', () => {
   });
 });
 
-test('a record of money that went out says that the loan is disbursed, when and by whom', () => {
+test('a record of a successful payout says that the loan is disbursed, when and by whom', () => {
   expect(payoutFrom(disbursementRecord())).toMatchObject({
     loanStatus: 'disbursed',
     disbursedAt: '2026-11-14T09:30:02.000Z',
@@ -48,7 +48,7 @@ test('a record of a failed or pending payout says nothing about the loan', () =>
     });
 });
 
-test('an answer without fields has the status that its HTTP status gives it', () => {
+test('a response without a status has the default status', () => {
   expect(payoutFrom({}, 'success')).toMatchObject({ status: 'success', loanStatus: null, reference: null });
   expect(payoutFrom({}, 'pending')).toMatchObject({ status: 'pending' });
   expect(payoutFrom({ status: 'PENDING' }, 'success')).toMatchObject({ status: 'pending' });

@@ -1,42 +1,42 @@
 import type { Schema } from 'mfe-kit';
-import { fullName, numberFrom } from '../loan/loan';
+import { fullName, numberFrom } from '../loan/wire';
 
-/** One attempt to pay a loan out, as the provider tells of it in a record or in its answer to the attempt. */
+/** One attempt to pay out a loan, from a record or from the response to the attempt. */
 export interface Payout {
   id: string;
   loanId: string;
   customerName: string;
-  /** KES. */
+  /** In KES. */
   amount: number;
   status: 'success' | 'failed' | 'pending';
-  /** When it was asked for, RFC 3339; empty where the provider does not say. */
+  /** When it was requested, in RFC 3339; empty if the provider sent none. */
   date: string;
-  /** Mobile money's reference; there is none before the money went out. */
+  /** Mobile money's reference; `null` until the money has been sent. */
   reference: string | null;
   errorMessage: string | null;
-  /** Where the provider says that the loan stands now, in lower case; a record tells only of money that went out. */
+  /** The loan's new status in lower case, if the provider reported one; a record implies it only once the money is sent. */
   loanStatus: string | null;
   disbursementStatus: string | null;
-  /** When the money went out. */
+  /** When the money was sent. */
   disbursedAt: string | null;
-  /** The name of who paid out. */
+  /** The name of the user who paid out the loan. */
   disbursedBy: string | null;
 }
 
-/** A record, or the answer to a payout, of which any field may be missing. */
+/** A record, or the response to a payout; any field may be missing. */
 export type WirePayout = Partial<Schema<'Disbursement'>>;
 
-/** How a provider's words for a payout's status read on the screens (REQ-359 to REQ-361). */
+/** The status of a payout on the screens, from the provider's status (REQ-359 to REQ-361). */
 export function payoutStatus(status: string): Payout['status'] {
   if (status === 'COMPLETED' || status === 'SUCCESS') return 'success';
   if (status === 'FAILED' || status === 'ERROR') return 'failed';
   return 'pending';
 }
 
-/** A record or an answer as a payout. `unstated` is its status where the body has none. */
-export function payoutFrom(wire: WirePayout, unstated: Payout['status'] = 'pending'): Payout {
-  const status = wire.status === undefined ? unstated : payoutStatus(wire.status);
-  const hasMoneyGoneOut = wire.status !== undefined && status === 'success';
+/** A payout from a record or a response. `defaultStatus` applies if the body has no status. */
+export function payoutFrom(wire: WirePayout, defaultStatus: Payout['status'] = 'pending'): Payout {
+  const status = wire.status === undefined ? defaultStatus : payoutStatus(wire.status);
+  const isMoneySent = wire.status !== undefined && status === 'success';
   return {
     id: wire.id ?? '',
     loanId: wire.loan_id ?? '',
@@ -46,11 +46,10 @@ export function payoutFrom(wire: WirePayout, unstated: Payout['status'] = 'pendi
     date: wire.created_at ?? '',
     reference: wire.mpesa_ref || null,
     errorMessage: wire.error_message || null,
-    loanStatus: wire.loan_status?.toLowerCase() ?? (hasMoneyGoneOut ? 'disbursed' : null),
+    loanStatus: wire.loan_status?.toLowerCase() ?? (isMoneySent ? 'disbursed' : null),
     disbursementStatus: wire.disbursement_status ?? wire.status ?? null,
-    disbursedAt: wire.disbursed_at ?? (hasMoneyGoneOut ? (wire.processed_at ?? null) : null),
+    disbursedAt: wire.disbursed_at ?? (isMoneySent ? (wire.processed_at ?? null) : null),
     disbursedBy:
-      wire.disbursed_by ??
-      (hasMoneyGoneOut ? fullName(wire.user_first_name, wire.user_last_name) || null : null),
+      wire.disbursed_by ?? (isMoneySent ? fullName(wire.user_first_name, wire.user_last_name) || null : null),
   };
 }

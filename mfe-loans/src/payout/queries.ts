@@ -1,41 +1,68 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf } from 'mfe-kit';
+import { api, listOf, queryClient, queryKeys } from 'mfe-kit';
 import { type Payout, payoutFrom } from './payout';
 
-/** Records come newest first, and what is looked for here has only just happened. */
-const NEWEST = 100;
-const ASKED_EVERY_MS = 3000;
+/** How many records are read first. They are sorted newest first, and the payout is a recent one. */
+const RECENT_RECORDS = 100;
+const POLL_INTERVAL_MS = 3000;
 
-/** What became of a loan's latest payout, asked for again until it has settled. */
+/** A loan's latest payout, polled until it settles. */
 export function payoutQuery(loanId: string, payoutId?: string) {
+  const queryKey = ['payout', loanId, payoutId ?? null];
   return queryOptions({
-    queryKey: ['payout', loanId, payoutId ?? null],
-    queryFn: ({ signal }) => findPayout(loanId, payoutId, signal),
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const last = queryClient.getQueryData<Payout | null>(queryKey);
+      const payout = await findPayout(loanId, payoutId ?? last?.id, signal);
+      if (isSettled(payout) && !isSettled(last)) refreshLists();
+      return payout;
+    },
     retry: false,
-    refetchInterval: ({ state: { data } }) =>
-      data?.status === 'success' || data?.status === 'failed' ? false : ASKED_EVERY_MS,
+    refetchInterval: ({ state: { data } }) => (isSettled(data) ? false : POLL_INTERVAL_MS),
   });
 }
 
 /**
- * A loan's payout that has gone out or is under way, of which there is one at most; else the one of
- * the id given; else `null`. A payout that failed is told by its id alone: a loan may have older ones.
+ * The loan's successful or pending payout, of which there is at most one; otherwise the payout with
+ * this id; otherwise `null`. A failed payout is found only by id, because a loan may have several.
  */
 export async function findPayout(
   loanId: string,
   payoutId?: string,
   signal?: AbortSignal,
 ): Promise<Payout | null> {
-  const records = await listOf(
-    api.GET('/api/v1/disbursement-records', {
-      params: { query: { limit: NEWEST } },
-      ...(signal ? { signal } : {}),
-    }),
+  const recent = await readRecords({ limit: RECENT_RECORDS }, signal);
+  const found = findIn(recent, loanId, payoutId);
+  // On a busy day, a known payout may no longer be among the recent ones.
+  if (found || !payoutId || recent.length < RECENT_RECORDS) return found;
+  return findIn(await readRecords({}, signal), loanId, payoutId);
+}
+
+/** Marks the lists that a payout changes as outdated. It is done even if no response came: money may have moved. */
+export function refreshLists(): void {
+  for (const queryKey of [queryKeys.pendingLoans, queryKeys.dashboard, queryKeys.transactions])
+    void queryClient.invalidateQueries({ queryKey });
+}
+
+function readRecords(query: { limit?: number }, signal?: AbortSignal) {
+  return listOf(
+    api.GET('/api/v1/disbursement-records', { params: { query }, ...(signal ? { signal } : {}) }),
   );
+}
+
+function findIn(
+  records: Awaited<ReturnType<typeof readRecords>>,
+  loanId: string,
+  payoutId?: string,
+): Payout | null {
   const payouts = records.filter((record) => record.loan_id === loanId).map((record) => payoutFrom(record));
   return (
     payouts.find(({ status }) => status !== 'failed') ??
     payouts.find(({ id }) => id !== '' && id === payoutId) ??
     null
   );
+}
+
+function isSettled(payout: Payout | null | undefined): boolean {
+  return payout?.status === 'success' || payout?.status === 'failed';
 }

@@ -1,4 +1,4 @@
-import { queryClient } from 'mfe-kit';
+import { queryClient, queryKeys } from 'mfe-kit';
 import {
   answer,
   failure,
@@ -56,7 +56,7 @@ function shownCustomers() {
   return rows.map((row) => /Wanjiku|Brian|Fatuma/.exec(row.textContent)?.[0]);
 }
 
-test('REQ-197 REQ-208 REQ-209 REQ-220 every loan has its row, and the title its count', async () => {
+test('REQ-197 REQ-208 REQ-209 REQ-220 every loan has a row, and the title has the count', async () => {
   await open();
   expect(screen.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
   expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
@@ -76,13 +76,13 @@ test('REQ-197 REQ-208 REQ-209 REQ-220 every loan has its row, and the title its 
   ]);
 });
 
-test('REQ-210 a loan without approver says so', async () => {
+test('REQ-210 a loan without an approver shows N/A', async () => {
   await open();
   const row = screen.getByRole('row', { name: /Fatuma Hassan/ });
   expect(within(row).getByText('N/A')).toBeVisible();
 });
 
-test('REQ-198 the spinner shows while the list is read for the first time', async () => {
+test('REQ-198 the first load shows a spinner', async () => {
   answer('get', PENDING, 200, LOANS, { afterMs: 300 });
   renderSlice(slice, '/pending-loans');
   expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
@@ -90,10 +90,10 @@ test('REQ-198 the spinner shows while the list is read for the first time', asyn
   expect(await screen.findByRole('table')).toHaveAccessibleName('Pending disbursements');
 });
 
-test('REQ-198 a later read keeps the rows, under a spinner', async () => {
+test('REQ-198 a refetch keeps the rows under a spinner', async () => {
   await open();
   answer('get', PENDING, 200, LOANS.slice(1), { afterMs: 300 });
-  act(() => void queryClient.invalidateQueries({ queryKey: ['pending-loans'] }));
+  act(() => void queryClient.invalidateQueries({ queryKey: queryKeys.pendingLoans }));
   expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
   expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
   await screen.findByText('2 loan(s) pending disbursement');
@@ -102,41 +102,41 @@ test('REQ-198 a later read keeps the rows, under a spinner', async () => {
 
 test.for([
   [
-    'the server’s words',
+    'the server’s text',
     'The service is busy',
     () => answer('get', PENDING, 503, failure('The service is busy')),
   ],
   [
-    'our words where the server is not there',
+    'the portal’s text when the server can’t be reached',
     'Failed to fetch pending disbursements',
     () => unreachable('get', PENDING),
   ],
   [
-    'our words where it does not answer in time',
+    'the portal’s text when the response is too late',
     'Failed to fetch pending disbursements',
     () => silent('get', PENDING),
   ],
   [
-    'our words where it answers no JSON',
+    'the portal’s text when the response is not JSON',
     'Failed to fetch pending disbursements',
     () => garbled('get', PENDING, '<html>'),
   ],
   [
-    'our words where it answers no list',
+    'the portal’s text when the response is not a list',
     'Failed to fetch pending disbursements',
     () => garbled('get', PENDING, '{}'),
   ],
-] as const)('REQ-199 REQ-220 a failure shows %s and a Retry', async ([, words, fail]) => {
+] as const)('REQ-199 REQ-220 a failure shows %s and a Retry', async ([, text, fail]) => {
   fail();
   const { user } = renderSlice(slice, '/pending-loans');
-  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${words}Retry`);
+  expect(await screen.findByRole('alert')).toHaveTextContent(`Error${text}Retry`);
   const reload = vi.fn();
   vi.stubGlobal('location', { reload });
   await user.click(screen.getByRole('button', { name: 'Retry' }));
   expect(reload).toHaveBeenCalledOnce();
 });
 
-test('REQ-200 REQ-204 REQ-218 search narrows the list and stands in the address', async () => {
+test('REQ-200 REQ-204 REQ-218 search filters the list and is in the address', async () => {
   const { user, router } = await open();
   await user.type(screen.getByPlaceholderText('Search by name, ID, phone...'), 'KIP');
   expect(shownCustomers()).toEqual(['Brian']);
@@ -145,20 +145,20 @@ test('REQ-200 REQ-204 REQ-218 search narrows the list and stands in the address'
   await waitFor(() => expect(router.state.location.search).toBe('?search=KIP'));
 });
 
-test('REQ-217 a search that finds nothing says so', async () => {
-  await open('/pending-loans?search=nobody');
+test('REQ-217 a search without results says so', async () => {
+  await open('/pending-loans?search=no-match');
   expect(screen.getByText('No matching loans found')).toBeVisible();
   expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
   expect(screen.getByText('Showing 0 of 3 results')).toBeVisible();
 });
 
-test('REQ-216 without loans it says that all are disbursed', async () => {
+test('REQ-216 an empty list says that all loans are disbursed', async () => {
   await open('/pending-loans', []);
   expect(screen.getByText('No pending disbursements')).toBeVisible();
   expect(screen.getByText('All approved loans have been disbursed')).toBeVisible();
 });
 
-test('REQ-202 REQ-203 a band is chosen from four and stands in the address', async () => {
+test('REQ-202 REQ-203 the list has four amount bands, and the chosen one is in the address', async () => {
   const { user, router } = await open();
   const box = screen.getByRole('combobox', { name: 'Amount' });
   await user.click(box);
@@ -173,7 +173,7 @@ test('REQ-202 REQ-203 a band is chosen from four and stands in the address', asy
   await waitFor(() => expect(router.state.location.search).toBe('?band=middle'));
 });
 
-test('REQ-201 Filter is there and does nothing', async () => {
+test('REQ-201 Filter does nothing', async () => {
   const { user, router } = await open();
   const before = router.state.location.key;
   await user.click(screen.getByRole('button', { name: 'Filter' }));
@@ -181,7 +181,7 @@ test('REQ-201 Filter is there and does nothing', async () => {
   expect(router.state.location.key).toBe(before);
 });
 
-test('REQ-211 REQ-213 a header sorts ascending first and then to and fro, by Enter and Space as well', async () => {
+test('REQ-211 REQ-213 a header sorts ascending first and then alternates, also with Enter and Space', async () => {
   const { user, router } = await open();
   const header = screen.getByRole('button', { name: 'Customer' });
   await user.click(header);
@@ -205,7 +205,7 @@ test('REQ-211 REQ-212 amount and approved date are sortable, approver and action
   expect(screen.queryByRole('button', { name: 'Actions' })).not.toBeInTheDocument();
 });
 
-test('an address keeps search, band and sort, as a reload and Back need it', async () => {
+test('the address keeps search, band and sort', async () => {
   const { user, router } = await open('/pending-loans?search=a&band=above&sort=amount:descending');
   expect(shownCustomers()).toEqual(['Fatuma']);
   await act(() => router.navigate('/pending-loans?sort=customer.name:descending'));
@@ -217,19 +217,19 @@ test('an address keeps search, band and sort, as a reload and Back need it', asy
   expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma', 'Brian']);
 });
 
-test('an address that makes no sense is an unsorted, unfiltered list', async () => {
+test('an address with invalid values shows the whole list', async () => {
   await open('/pending-loans?band=huge&sort=colour:sideways');
   expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
 });
 
-test('REQ-215 View Details passes the loan along', async () => {
+test('REQ-215 View Details passes the loan as navigation state', async () => {
   const { user, router } = await open();
   await user.click(screen.getAllByRole('link', { name: 'View Details' })[1]!);
   expect(router.state.location.pathname).toBe('/loans/LN-2');
   expect(router.state.location.state).toMatchObject({ loan: { id: 'LN-2', amount: 75_000 } });
 });
 
-test('REQ-219 the one page is page 1, and there is no way to another', async () => {
+test('REQ-219 there is one page, and previous and next are disabled', async () => {
   await open();
   const pages = screen.getByRole('navigation', { name: 'Pages' });
   expect(within(pages).getByRole('button', { name: 'Page 1' })).toHaveAttribute('aria-current', 'page');
@@ -239,11 +239,11 @@ test('REQ-219 the one page is page 1, and there is no way to another', async () 
 
 test('REQ-368 the list stays fresh for two minutes', async () => {
   await open();
-  const { options } = queryClient.getQueryCache().find({ queryKey: ['pending-loans'] })!;
+  const { options } = queryClient.getQueryCache().find({ queryKey: queryKeys.pendingLoans })!;
   expect(options).toMatchObject({ staleTime: 120_000 });
 });
 
-test('of a long list only the rows near the window are drawn, each with its place among all', async () => {
+test('a long list renders only the rows near the window, each with its row index', async () => {
   const many = Array.from({ length: 250 }, (_, index) => pendingLoan({ loan_id: `LN-${index}` }));
   const { user } = await open('/pending-loans', many);
   const table = screen.getByRole('table');

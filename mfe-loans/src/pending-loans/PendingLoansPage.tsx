@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { failureText, formatDate, localPhone } from 'mfe-kit';
-import { Button, Card, EmptyState, FailedState, Icon, LoadingState, PageHeader } from 'mfe-kit/ui';
+import { formatDate, localPhone } from 'mfe-kit';
+import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
@@ -55,33 +55,20 @@ const COLUMNS: Column<Loan>[] = [
   },
 ];
 
-/** The approved loans that wait to be paid out: searched, filtered and ordered. */
+/** The approved loans that are not yet paid out, with search, filter and sorting. */
 export default function PendingLoansPage() {
-  const { data: loans, error, isPending, isFetching } = useQuery(pendingLoansQuery());
-
-  if (isPending)
-    return (
-      <>
-        <PageHeader title={TITLE} />
-        <LoadingState />
-      </>
-    );
-  if (error)
-    return (
-      <>
-        <PageHeader title={TITLE} />
-        <Card flush>
-          <FailedState message={failureText('pendingLoans', error)} />
-        </Card>
-      </>
-    );
-  return <PendingLoans loans={loans} isBusy={isFetching} />;
+  const query = useQuery(pendingLoansQuery());
+  return (
+    <QueryStates query={query} failure="pendingLoans" header={<PageHeader title={TITLE} />}>
+      {(loans) => <PendingLoans loans={loans} isBusy={query.isFetching} />}
+    </QueryStates>
+  );
 }
 
 function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
   const { state, change, sortBy } = useLoanListState();
   const { search, band, sort } = state;
-  // Drawing anew, as when the address follows, must not search and order 10,000 loans again.
+  // A re-render, such as when the address changes, must not search and sort 10,000 loans again.
   const selected = useMemo(() => selectLoans(loans, { search, band, sort }), [loans, search, band, sort]);
 
   return (

@@ -12,7 +12,7 @@ export const BANDS: { value: Band; label: string }[] = [
   { value: 'above', label: 'Above KES 75,000' },
 ];
 
-/** What the list is narrowed to, and how it is ordered. */
+/** The search, filter and sort order of the list. */
 export interface LoanListState {
   search: string;
   band: Band;
@@ -26,14 +26,14 @@ const IN_BAND: Record<Band, (amount: number) => boolean> = {
   above: (amount) => amount > 75_000,
 };
 
-/** By what a list can be ordered; '' and NaN stand for what is missing. */
+/** The sort keys of the list; '' and NaN mean that the value is missing. */
 export const SORTS: Record<string, (loan: Loan) => string | number> = {
   'customer.name': ({ customer }) => foldedName(customer.name),
   amount: ({ amount }) => amount,
   approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
-/** The loans of a list that its state lets through, in its order. */
+/** The loans that match the search and filter, sorted. */
 export function selectLoans(loans: readonly Loan[], { search, band, sort }: LoanListState): Loan[] {
   const text = search.trim();
   const selected = loans.filter((loan) => IN_BAND[band](loan.amount) && isFound(loan, text));
@@ -46,13 +46,13 @@ export function selectLoans(loans: readonly Loan[], { search, band, sort }: Loan
     .map(({ loan }) => loan);
 }
 
-/** Missing values come last, whichever way the rest is ordered. */
+/** Missing values come last in both directions. */
 function compare(a: string | number, b: string | number, sign: 1 | -1): number {
   if (isMissing(a) || isMissing(b)) return Number(isMissing(a)) - Number(isMissing(b));
   return a < b ? -sign : Number(a > b) * sign;
 }
 
-/** A name without case and accents. Comparing these as they are takes a tenth of a collator's time. */
+/** A name in lower case without accents. Comparing these strings takes a tenth of the time of a collator. */
 function foldedName(name: string): string {
   return name.toLowerCase().normalize('NFD').replaceAll(/\p{M}/gu, '');
 }

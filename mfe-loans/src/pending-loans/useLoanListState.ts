@@ -3,12 +3,12 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { BANDS, type LoanListState, SORTS } from './select-loans';
 
-/** Browsers refuse to change the address more than about ten times a second. */
-const ADDRESS_FOLLOWS_MS = 150;
+/** Browsers block more than about ten changes of the address per second. */
+const ADDRESS_DELAY_MS = 150;
 
 /**
- * The list's state in the address, so that a reload, Back and a shared link keep it. The list itself
- * changes at once; the address follows.
+ * The list's state, which is in the address, so that a reload, Back and a shared link keep it. The
+ * list changes at once; the address is updated shortly after.
  */
 export function useLoanListState() {
   const [params, setParams] = useSearchParams();
@@ -18,8 +18,8 @@ export function useLoanListState() {
   const inAddress = useMemo(() => stateFrom(params), [params]);
   const state = ahead?.state ?? inAddress;
 
-  // The address has caught up, and rules again: Back and links change it too. One that was not
-  // written yet can be the same only by chance, from before the change that is on its way to it.
+  // Once the address is up to date it is the source of truth again, because Back and links change it
+  // too. Before it is written, it can be equal only by chance.
   if (ahead?.isWritten && String(paramsOf(ahead.state)) === String(paramsOf(inAddress))) setAhead(null);
 
   useEffect(() => () => clearTimeout(writing.current), []);
@@ -33,12 +33,12 @@ export function useLoanListState() {
     };
     setAhead({ state: next, isWritten: false });
     clearTimeout(writing.current);
-    const due = writtenAt.current + ADDRESS_FOLLOWS_MS - Date.now();
+    const due = writtenAt.current + ADDRESS_DELAY_MS - Date.now();
     if (due <= 0) write();
     else writing.current = setTimeout(write, due);
   }
 
-  /** Ascending first, then to and fro; there is no third state (REQ-213). */
+  /** Ascending first, then alternating; there is no unsorted state in between (REQ-213). */
   function sortBy(key: string) {
     const isAscending = state.sort?.key === key && state.sort.direction === 'ascending';
     change({ sort: { key, direction: isAscending ? 'descending' : 'ascending' } });
