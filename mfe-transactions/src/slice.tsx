@@ -7,7 +7,7 @@ const TransactionsPage = lazy(
   () => import(/* webpackChunkName: "transactions" */ './transactions/TransactionsPage'),
 );
 
-/** What was paid out, and what was tried. */
+/** The transaction history and the reports. */
 const slice: Slice = {
   name: slicePackage.name,
   version: slicePackage.version,

@@ -2,7 +2,7 @@ import { renderSlice, screen, within } from 'mfe-kit/testing';
 import { beforeAll, expect, test } from 'vitest';
 import slice from '../slice';
 
-// The first test would wait for the page's code otherwise.
+// Otherwise the first test would wait for the page's code.
 beforeAll(() => import('./ReportsPage'));
 
 async function open() {
@@ -14,7 +14,7 @@ async function open() {
 const content = () => screen.getByRole('region', { name: 'Recent Activity' }).parentElement!.parentElement!;
 const figure = (title: string) => screen.getByText(title).closest('dl')!;
 
-test('REQ-309 REQ-310 the title, and a button for the export', async () => {
+test('REQ-309 REQ-310 the title and the export button', async () => {
   await open();
   expect(document.title).toMatch(/^Reports/);
   expect(screen.getByRole('button', { name: 'Export Report' })).toBeEnabled();
@@ -23,7 +23,7 @@ test('REQ-309 REQ-310 the title, and a button for the export', async () => {
 test.for([
   ['REQ-311', 'Period', 'This Week', ['Today', 'This Week', 'This Month', 'This Quarter', 'This Year']],
   ['REQ-312', 'Report type', 'Disbursements', ['Disbursements', 'Transactions', 'Performance']],
-] as const)('%s %s starts with %s and offers its choices', async ([, box, first, choices]) => {
+] as const)('%s %s starts with %s and has its options', async ([, box, first, choices]) => {
   const { user } = await open();
   await user.click(screen.getByRole('combobox', { name: box }));
   const options = screen.getAllByRole('option');
@@ -36,9 +36,14 @@ test.for([
   ['REQ-314', 'Total Transactions', '85', '+8.2%'],
   ['REQ-315', 'Average Disbursement', 'KES 32,352', '-2.3%'],
   ['REQ-316', 'Success Rate', '98.5%', '+0.5%'],
-])('%s %s is %s, changed by %s', async ([, title, value, change]) => {
+])('%s %s is %s, with a change of %s', async ([, title, value, change]) => {
   await open();
   expect(figure(title!)).toHaveTextContent(`${title}${value}${change}`);
+});
+
+test('the page says that its figures are samples', async () => {
+  await open();
+  expect(screen.getByText('Sample figures')).toBeVisible();
 });
 
 test('REQ-317 REQ-318 the trends have three buttons and a placeholder', async () => {
@@ -52,7 +57,7 @@ test('REQ-317 REQ-318 the trends have three buttons and a placeholder', async ()
   expect(trends.getByText('Chart visualization will be implemented here')).toBeVisible();
 });
 
-test('REQ-319 the activity is a table of five columns', async () => {
+test('REQ-319 the activity table has five columns', async () => {
   await open();
   const table = within(screen.getByRole('table', { name: 'Recent Activity' }));
   expect(table.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
@@ -70,7 +75,7 @@ test('REQ-319 the activity is a table of five columns', async () => {
   ).toEqual(['14 Nov 2026', 'WWanjiku KamauDisbursement', 'KES 25,000', 'Successful', 'Achieng Otieno']);
 });
 
-test('REQ-310 REQ-320 no choice and no button changes anything, asks the provider or says a word', async () => {
+test('REQ-310 REQ-320 no option or button changes anything, calls the provider or shows a message', async () => {
   const { user, router } = await open();
   const before = content().textContent;
   for (const [box, choice] of [

@@ -47,12 +47,13 @@ const COLUMNS: Column<SampleActivity>[] = [
   { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
 ];
 
-/** A sample of what reports will look like; its controls change nothing (REQ-309 to REQ-320). */
+/** Reports with sample figures; the controls do nothing yet (REQ-309 to REQ-320). */
 export default function ReportsPage() {
   return (
     <>
       <PageHeader
         title="Reports"
+        subtitle="Sample figures"
         action={
           <Button type="primary" icon={<Icon name="download" size={15} />}>
             Export Report

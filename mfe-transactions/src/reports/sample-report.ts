@@ -1,7 +1,7 @@
 import type { IconName } from 'mfe-kit/ui';
 import type { TransactionStatus } from '../transaction/transaction';
 
-/** One of the report's figures; `change` is in percent. */
+/** One figure of the report, with its change in percent. */
 interface SampleFigure {
   title: string;
   value: string;
@@ -9,7 +9,7 @@ interface SampleFigure {
   icon: IconName;
 }
 
-/** One payout of the sample; the amount is KES. */
+/** One sample payout; the amount is in KES. */
 export interface SampleActivity {
   id: string;
   date: string;
@@ -19,7 +19,7 @@ export interface SampleActivity {
   agent: string;
 }
 
-/** What the page shows until reports are computed; nothing chosen on it changes it (REQ-313 to REQ-320). */
+/** The sample figures, which do not depend on the page's controls (REQ-313 to REQ-320). */
 export const SAMPLE_FIGURES: readonly SampleFigure[] = [
   { title: 'Total Disbursed', value: 'KES 2,750,000', change: '+12.5%', icon: 'money' },
   { title: 'Total Transactions', value: '85', change: '+8.2%', icon: 'transfer' },

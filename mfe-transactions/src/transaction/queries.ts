@@ -1,14 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf } from 'mfe-kit';
+import { api, listOf, queryKeys } from 'mfe-kit';
 import { searchedTexts } from './searched-texts';
 import { transactionFrom } from './transaction';
 
 const MINUTE_MS = 60_000;
 
-/** What was paid out, and what was tried. */
+/** All payouts, including failed and pending ones. */
 export function transactionsQuery() {
   return queryOptions({
-    queryKey: ['transactions'],
+    queryKey: queryKeys.transactions,
     queryFn: async ({ signal }) => {
       const records = await listOf(api.GET('/api/v1/disbursement-records', { signal }));
       const transactions = records.map(transactionFrom);
@@ -16,7 +16,7 @@ export function transactionsQuery() {
       return transactions;
     },
     staleTime: 5 * MINUTE_MS,
-    // Comparing two lists of 100,000 records field by field costs more than drawing the new one.
+    // Comparing two lists of 100,000 records field by field takes longer than rendering the new one.
     structuralSharing: false,
   });
 }

@@ -1,20 +1,20 @@
 import type { Transaction } from './transaction';
 
-/** Stands between fields, so that no search finds the end of one with the start of the next. */
-const BETWEEN = '\n';
+/** Separates the fields, so that no search matches across two of them. */
+const SEPARATOR = '\n';
 
 const textsOfLists = new WeakMap<readonly Transaction[], string[]>();
 
 /**
- * What search looks at, in lower case: id, loan id, reference and the performer's username. Made
- * once for a list, because 100,000 records are too many to do at each keystroke; best while the
- * list is read, so that not even the first keystroke waits for it.
+ * The searched text of each transaction, in lower case: id, loan id, reference and the performer's
+ * username. It is computed once per list, because 100,000 records take too long at each keystroke, and
+ * best when the list is read, so that the first keystroke is fast too.
  */
 export function searchedTexts(transactions: readonly Transaction[]): string[] {
-  const kept = textsOfLists.get(transactions);
-  if (kept) return kept;
+  const cached = textsOfLists.get(transactions);
+  if (cached) return cached;
   const texts = transactions.map(({ id, loanId, reference, performedBy }) =>
-    [id, loanId, reference ?? '', performedBy.username].join(BETWEEN).toLowerCase(),
+    [id, loanId, reference ?? '', performedBy.username].join(SEPARATOR).toLowerCase(),
   );
   textsOfLists.set(transactions, texts);
   return texts;

@@ -1,7 +1,7 @@
 import type { Tone } from 'mfe-kit/ui';
 import type { TransactionStatus } from './transaction';
 
-/** How a status is called and tinted. */
+/** The label and color of each status. */
 export const STATUSES: Record<TransactionStatus, { label: string; tone: Tone }> = {
   success: { label: 'Successful', tone: 'good' },
   failed: { label: 'Failed', tone: 'bad' },

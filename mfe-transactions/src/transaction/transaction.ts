@@ -2,7 +2,7 @@ import type { Schema } from 'mfe-kit';
 
 export type TransactionStatus = 'success' | 'failed' | 'pending';
 
-/** A disbursement record as the screens use it. Amounts are KES, moments RFC 3339. */
+/** A disbursement record as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Transaction {
   id: string;
   loanId: string;
@@ -10,7 +10,7 @@ export interface Transaction {
   type: 'disbursement';
   status: TransactionStatus;
   date: string;
-  /** Mobile money's receipt; `mpesaRef` is the same. */
+  /** Mobile money's receipt number; `mpesaRef` is the same. */
   reference: string | null;
   mpesaRef: string | null;
   transactionId: string;
@@ -28,7 +28,7 @@ export interface Transaction {
   approver_email: string | null;
 }
 
-/** A record as other providers may send it too: with parts missing. */
+/** A record; other providers may leave out any field. */
 type Wire = { [Field in keyof Schema<'DisbursementRecord'>]?: Schema<'DisbursementRecord'>[Field] | null };
 
 /** A record as a transaction (REQ-354 to REQ-361). */

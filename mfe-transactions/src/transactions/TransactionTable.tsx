@@ -62,17 +62,17 @@ const COLUMNS: Column<Transaction>[] = [
     title: 'Approved By',
     cell: (transaction) => transaction.approver_name || 'Supervisor',
   },
-  // The label is misspelt in the product, and kept so (REQ-285).
+  // The product misspells this label, and it is kept (REQ-285).
   { key: 'disbursedBy', title: 'Dibursed By', cell: ({ performedBy }) => performedBy.username || 'Agent' },
 ];
 
 interface TransactionTableProps {
   transactions: readonly Transaction[];
-  /** Whether they are being read anew. */
+  /** Whether they are being fetched again. */
   isBusy: boolean;
 }
 
-/** One page of the history. */
+/** One page of transactions. */
 export function TransactionTable({ transactions, isBusy }: TransactionTableProps) {
   return (
     <DataTable

@@ -1,4 +1,4 @@
-import { queryClient, session } from 'mfe-kit';
+import { queryClient, queryKeys, session } from 'mfe-kit';
 import {
   answer,
   disbursementRecord,
@@ -45,14 +45,14 @@ async function choose(user: Awaited<ReturnType<typeof open>>['user'], box: strin
   await user.click(screen.getByRole('option', { name: option }));
 }
 
-// The first test would wait for the page's code otherwise.
+// Otherwise the first test would wait for the page's code.
 beforeAll(() => import('./TransactionsPage'));
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-test('REQ-275 REQ-299 REQ-303 the first seven show under the title, and how many there are', async () => {
+test('REQ-275 REQ-299 REQ-303 the first seven rows are shown, with the count under the title', async () => {
   await open();
   expect(screen.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
   expect(screen.getByText('60 transaction(s) found')).toBeVisible();
@@ -61,7 +61,7 @@ test('REQ-275 REQ-299 REQ-303 the first seven show under the title, and how many
   expect(screen.getByText('7 / page')).toBeVisible();
 });
 
-test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-285 the columns, in their order', async () => {
+test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-285 the columns are in order', async () => {
   await open();
   expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual([
     'Customer Name',
@@ -74,7 +74,7 @@ test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-285 the columns, in th
   ]);
 });
 
-test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-286 a row says all about its record', async () => {
+test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-286 a row shows its record', async () => {
   await open('/transactions', [disbursementRecord()]);
   const row = firstRow();
   expect(cell(row, 'Customer Name')).toHaveTextContent('WWanjiku Kamau0712345678ID 28461937');
@@ -87,14 +87,14 @@ test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-286 a row says all abo
   expect(cell(row, 'Dibursed By')).toHaveTextContent('Achieng Otieno');
 });
 
-test('the exact time stands behind the date', async () => {
+test('the exact time is in the title of the date', async () => {
   await open('/transactions', [disbursementRecord()]);
   const date = within(firstRow()).getByText('14 Nov 2026');
   expect(date).toHaveAttribute('datetime', '2026-11-14T09:30:00.000Z');
   expect(date.title).toMatch(/14 Nov 2026.*12:30:00/);
 });
 
-test('REQ-283 what is missing has its stand-in', async () => {
+test('REQ-283 missing values have a fallback', async () => {
   await open('/transactions', [
     disbursementRecord({ mpesa_ref: null, approver_name: null, user_first_name: '', user_last_name: '' }),
   ]);
@@ -105,7 +105,7 @@ test('REQ-283 what is missing has its stand-in', async () => {
   expect(within(row).queryByRole('button')).not.toBeInTheDocument();
 });
 
-test('a record with most of its fields missing still has its row', async () => {
+test('a record with most fields missing still has a row', async () => {
   await open('/transactions', [{ id: 'PAY-1', amount: 500, status: 'REVERSED' } as never]);
   const row = firstRow();
   expect(cell(row, 'Disb Date')).toHaveTextContent(/^N\/A$/);
@@ -113,7 +113,7 @@ test('a record with most of its fields missing still has its row', async () => {
   expect(cell(row, 'Status')).toHaveTextContent('Pending');
 });
 
-test('why a payout failed is told on hover, on focus and to assistive technology', async () => {
+test('the reason for a failure is shown on hover, on focus and to assistive technology', async () => {
   const { user } = await open('/transactions', [
     disbursementRecord({ status: 'FAILED', error_message: 'The balance is insufficient.' }),
   ]);
@@ -134,7 +134,7 @@ test('the reference can be copied', async () => {
   expect(await screen.findByText('Copied')).toBeInTheDocument();
 });
 
-test('REQ-276 REQ-287 REQ-288 REQ-291 a search leads back to the first page, finds, and stands in the address', async () => {
+test('REQ-276 REQ-287 REQ-288 REQ-291 a search returns to page 1 and is in the address', async () => {
   const { user, router } = await open('/transactions?page=3');
   expect(range()).toBe('Showing 15 to 21 of 60 results');
   await user.type(searchBox(), 'uke2');
@@ -146,7 +146,7 @@ test('REQ-276 REQ-287 REQ-288 REQ-291 a search leads back to the first page, fin
   expect(router.state.location.search).toBe('');
 });
 
-test('REQ-277 REQ-289 REQ-291 a status leads back to the first page and shows its own', async () => {
+test('REQ-277 REQ-289 REQ-291 a status filter returns to page 1 and is in the address', async () => {
   const { user, router } = await open('/transactions?page=3');
   await user.click(screen.getByRole('combobox', { name: 'Status' }));
   expect(screen.getAllByRole('option').map(({ textContent }) => textContent)).toEqual([
@@ -161,7 +161,7 @@ test('REQ-277 REQ-289 REQ-291 a status leads back to the first page and shows it
   expect(router.state.location.search).toBe('?status=failed');
 });
 
-test('REQ-278 REQ-290 More Filters does nothing, and no control offers a type', async () => {
+test('REQ-278 REQ-290 More Filters does nothing, and no control sets a type', async () => {
   const { user, router } = await open();
   const before = document.body.innerHTML;
   screen.getByRole('button', { name: 'More Filters' }).focus();
@@ -171,7 +171,7 @@ test('REQ-278 REQ-290 More Filters does nothing, and no control offers a type', 
   expect(screen.getAllByRole('combobox')).toHaveLength(2);
 });
 
-test('REQ-292 REQ-300 a page size leads back to the first page and stands in the address', async () => {
+test('REQ-292 REQ-300 a page size returns to page 1 and is in the address', async () => {
   const { user, router } = await open('/transactions?page=3');
   await choose(user, 'Rows per page', '25 / page');
   expect(range()).toBe('Showing 1 to 25 of 60 results');
@@ -179,7 +179,7 @@ test('REQ-292 REQ-300 a page size leads back to the first page and stands in the
   expect(router.state.location.search).toBe('?size=25');
 });
 
-test('an address brings back search, status, page and size, and keeps what is not the list’s', async () => {
+test('the address sets search, status, page and size, and keeps other parameters', async () => {
   const { user, router } = await open('/transactions?search=ln-&status=success&page=2&size=10&from=mail');
   expect(searchBox()).toHaveValue('ln-');
   expect(screen.getByText('Successful', { selector: '[title]' })).toBeVisible();
@@ -204,7 +204,7 @@ test.for([
   '?size=',
   '?status=SUCCESS',
   '?status=',
-])('the address %s is read as if nothing had been chosen', async (search) => {
+])('the invalid address %s shows the whole list', async (search) => {
   await open(`/transactions${search}`);
   expect(range()).toBe('Showing 1 to 7 of 60 results');
 });
@@ -214,7 +214,7 @@ test('a page past the end shows the last one', async () => {
   expect(range()).toBe('Showing 57 to 60 of 60 results');
 });
 
-test('leaving the list and coming back keeps it', async () => {
+test('the list keeps its state when it is left and opened again', async () => {
   const { user, router } = await open();
   await user.type(searchBox(), 'uke');
   await user.click(screen.getByRole('button', { name: 'Page 2' }));
@@ -233,7 +233,7 @@ test('REQ-293 a page turn scrolls smoothly to the top', async () => {
   expect(scrollTo.mock.calls).toEqual([[{ top: 0, behavior: 'smooth' }]]);
 });
 
-test('REQ-293 a page turn goes to the top at once for those who want less motion', async () => {
+test('REQ-293 with reduced motion, a page turn scrolls to the top at once', async () => {
   const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
   vi.spyOn(window, 'matchMedia').mockImplementation(
     (query) =>
@@ -247,7 +247,7 @@ test('REQ-293 a page turn goes to the top at once for those who want less motion
   expect(scrollTo.mock.calls).toEqual([[{ top: 0, behavior: 'auto' }]]);
 });
 
-test('neither search nor filter scrolls', async () => {
+test('search and filter do not scroll', async () => {
   const scrollTo = vi.spyOn(window, 'scrollTo').mockImplementation(() => undefined);
   const { user } = await open();
   await user.type(searchBox(), 'uke');
@@ -255,7 +255,7 @@ test('neither search nor filter scrolls', async () => {
   expect(scrollTo).not.toHaveBeenCalled();
 });
 
-test('REQ-295 REQ-301 an empty history says when there will be one, and has no pages', async () => {
+test('REQ-295 REQ-301 an empty history explains when transactions appear, and has no pages', async () => {
   await open('/transactions', []);
   expect(screen.getByText('0 transaction(s) found')).toBeVisible();
   expect(screen.getByText('No transactions found')).toBeVisible();
@@ -264,9 +264,9 @@ test('REQ-295 REQ-301 an empty history says when there will be one, and has no p
   expect(screen.queryByRole('navigation')).not.toBeInTheDocument();
 });
 
-test('REQ-294 a search or a status that finds nothing says what to do', async () => {
+test('REQ-294 a search or status without results suggests what to do', async () => {
   const { user } = await open();
-  await user.type(searchBox(), 'nobody');
+  await user.type(searchBox(), 'no-match');
   expect(screen.getByText('No transactions found')).toBeVisible();
   expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
   await user.clear(searchBox());
@@ -274,12 +274,12 @@ test('REQ-294 a search or a status that finds nothing says what to do', async ()
   expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
 });
 
-test('REQ-295 blanks in the search are no filter', async () => {
+test('REQ-295 a search of spaces is not a filter', async () => {
   await open('/transactions?search=%20%20', []);
   expect(screen.getByText('Transactions will appear here once loans are disbursed')).toBeVisible();
 });
 
-test('REQ-296 REQ-298 while the list is read there is a spinner', async () => {
+test('REQ-296 REQ-298 a spinner is shown while the list is loading', async () => {
   const received = answer('get', RECORDS_PATH, 200, RECORDS, { afterMs: 50 });
   renderSlice(slice, '/transactions');
   expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
@@ -289,27 +289,27 @@ test('REQ-296 REQ-298 while the list is read there is a spinner', async () => {
   expect(received.map(({ url }) => url.pathname + url.search)).toEqual([RECORDS_PATH]);
 });
 
-test('REQ-369 the list is fresh for 5 minutes, and then read anew', async () => {
+test('REQ-369 the list is fresh for 5 minutes, and then fetched again', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const { router, received } = await open();
-  const leaveAndComeBack = async () => {
+  const leaveAndReturn = async () => {
     await router.navigate('/elsewhere');
     await screen.findByTestId('elsewhere');
     await router.navigate('/transactions');
     await screen.findByText('60 transaction(s) found');
   };
   vi.setSystemTime(Date.now() + 5 * 60_000 - 1000);
-  await leaveAndComeBack();
+  await leaveAndReturn();
   expect(received).toHaveLength(1);
   vi.setSystemTime(Date.now() + 2000);
-  await leaveAndComeBack();
+  await leaveAndReturn();
   await waitFor(() => expect(received).toHaveLength(2));
 });
 
-test('a list that is read anew keeps its rows under the spinner', async () => {
+test('a refetch keeps the rows under the spinner', async () => {
   await open();
   answer('get', RECORDS_PATH, 200, [disbursementRecord({ mpesa_ref: 'UKENEWEST1' })], { afterMs: 50 });
-  const reread = queryClient.invalidateQueries({ queryKey: ['transactions'] });
+  const reread = queryClient.invalidateQueries({ queryKey: queryKeys.transactions });
   expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
   expect(screen.getAllByRole('row')).toHaveLength(1 + 7);
   await reread;
@@ -317,7 +317,7 @@ test('a list that is read anew keeps its rows under the spinner', async () => {
   expect(screen.getByText('1 transaction(s) found')).toBeVisible();
 });
 
-test('REQ-297 a failure shows the server’s words, and Retry reloads the page', async () => {
+test('REQ-297 a failure shows the server’s text, and Retry reloads the page', async () => {
   const reload = vi.fn();
   vi.stubGlobal('location', { origin: window.location.origin, reload });
   answer('get', RECORDS_PATH, 503, failure('The service is busy', 'busy'));
@@ -331,24 +331,24 @@ test('REQ-297 a failure shows the server’s words, and Retry reloads the page',
 test.for([
   ['the provider cannot be reached', () => unreachable('get', RECORDS_PATH)],
   [
-    'the answer is not JSON',
+    'the response is not JSON',
     () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.text('<html>'))),
   ],
   [
-    'the answer is no list',
+    'the response is not a list',
     () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({ data: [] }))),
   ],
   [
     'a failure has no text',
     () => provider.use(http.get(`*${RECORDS_PATH}`, () => HttpResponse.json({}, { status: 500 }))),
   ],
-] as const)('REQ-297 REQ-298 the page says so when %s', async ([, fail]) => {
+] as const)('REQ-297 REQ-298 an error is shown when %s', async ([, fail]) => {
   fail();
   renderSlice(slice, '/transactions');
   expect(await screen.findByRole('alert')).toHaveTextContent('ErrorFailed to fetch transactionsRetry');
 });
 
-test('REQ-297 an answer that does not come in 10 s is given up', async () => {
+test('REQ-297 a call times out after 10 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   // The browser's own timer of AbortSignal.timeout cannot be faked; this one can.
   vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
@@ -365,7 +365,7 @@ test('REQ-297 an answer that does not come in 10 s is given up', async () => {
   expect(await screen.findByRole('alert')).toHaveTextContent('Failed to fetch transactions');
 });
 
-test('a session that has ended shows no stale list', async () => {
+test('an expired session shows no stale list', async () => {
   session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
   answer('get', RECORDS_PATH, 401, failure('no session', 'no_session'));
   renderSlice(slice, '/transactions');

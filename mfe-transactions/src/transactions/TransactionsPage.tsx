@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { failureText } from 'mfe-kit';
-import { Button, Card, EmptyState, FailedState, Icon, LoadingState, PageHeader } from 'mfe-kit/ui';
+import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { transactionsQuery } from '../transaction/queries';
@@ -18,33 +17,20 @@ const STATUS_OPTIONS = [
   ...Object.entries(STATUSES).map(([value, { label }]) => ({ value, label })),
 ] as { value: TransactionStatus | 'all'; label: string }[];
 
-/** What was paid out, and what was tried. */
+/** All payouts, including failed and pending ones, with search, filter and pages. */
 export default function TransactionsPage() {
-  const { data: transactions, error, isPending, isFetching } = useQuery(transactionsQuery());
-
-  if (isPending)
-    return (
-      <>
-        <PageHeader title={TITLE} />
-        <LoadingState />
-      </>
-    );
-  if (error)
-    return (
-      <>
-        <PageHeader title={TITLE} />
-        <Card flush>
-          <FailedState message={failureText('transactions', error)} />
-        </Card>
-      </>
-    );
-  return <History transactions={transactions} isBusy={isFetching} />;
+  const query = useQuery(transactionsQuery());
+  return (
+    <QueryStates query={query} failure="transactions" header={<PageHeader title={TITLE} />}>
+      {(transactions) => <History transactions={transactions} isBusy={query.isFetching} />}
+    </QueryStates>
+  );
 }
 
 function History({ transactions, isBusy }: { transactions: readonly Transaction[]; isBusy: boolean }) {
   const { state, change } = useTransactionListState();
   const { search, status, type, pageSize } = state;
-  // A page turn must not search 100,000 records again.
+  // Turning the page must not search 100,000 records again.
   const selected = useMemo(
     () => selectTransactions(transactions, { search, status, type }),
     [transactions, search, status, type],
@@ -90,7 +76,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             }
           />
         ) : (
-          // A table of its own for each page, which draws what is at its top first.
+          // A new table for each page, because the top rows are rendered first.
           <TransactionTable key={page} transactions={shown} isBusy={isBusy} />
         )}
         <Pagination
@@ -108,7 +94,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
   );
 }
 
-/** Smoothly, unless the reader has asked for less motion (REQ-293). */
+/** Smoothly, unless the user prefers reduced motion (REQ-293). */
 function scrollToTop() {
   const isMotionReduced = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
   window.scrollTo({ top: 0, behavior: isMotionReduced ? 'auto' : 'smooth' });

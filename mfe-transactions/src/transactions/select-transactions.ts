@@ -1,15 +1,15 @@
 import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction, TransactionStatus } from '../transaction/transaction';
 
-/** What the list is narrowed to. */
+/** The search and filters of the list. */
 export interface TransactionFilter {
   search: string;
   status: TransactionStatus | 'all';
-  /** A type or 'all'. No control offers it; so far there is one type (REQ-290). */
+  /** A type or 'all'. No control sets it; there is only one type so far (REQ-290). */
   type: string;
 }
 
-/** The transactions that search, status and type let through, in the order they came (REQ-287 to REQ-289). */
+/** The transactions that match search, status and type, in the original order (REQ-287 to REQ-289). */
 export function selectTransactions(
   transactions: readonly Transaction[],
   { search, status, type }: TransactionFilter,
@@ -25,7 +25,7 @@ export function selectTransactions(
   );
 }
 
-/** Whether anything is left out by a filter, or would be. */
+/** Whether a search or filter is active. */
 export function isFiltering({ search, status, type }: TransactionFilter): boolean {
   return search.trim() !== '' || status !== 'all' || type !== 'all';
 }

@@ -1,9 +1,9 @@
 import { useSearchParams } from 'react-router';
 import type { TransactionFilter } from './select-transactions';
 
-/** What the list is narrowed to, and which part of it is shown. */
+/** The search, filters and page of the list. */
 export interface TransactionListState extends TransactionFilter {
-  /** Counted from 1. */
+  /** Starts at 1. */
   page: number;
   pageSize: number;
 }
@@ -12,7 +12,7 @@ const STATUSES = ['success', 'failed', 'pending'] as const;
 const DEFAULT_PAGE_SIZE = 7;
 const PAGE_SIZES = [DEFAULT_PAGE_SIZE, 10, 25, 50, 100];
 
-/** The list's state in the address, so that a reload, Back and a shared link keep it. */
+/** The list's state, which is in the address, so that a reload, Back and a shared link keep it. */
 export function useTransactionListState() {
   const [params, setParams] = useSearchParams();
   const page = Number(params.get('page'));
@@ -25,7 +25,7 @@ export function useTransactionListState() {
     pageSize: PAGE_SIZES.includes(pageSize) ? pageSize : DEFAULT_PAGE_SIZE,
   };
 
-  /** Whatever is changed but the page itself leads back to the first one (REQ-291, REQ-292). */
+  /** Any change except of the page itself returns to page 1 (REQ-291, REQ-292). */
   function change(changes: Partial<Omit<TransactionListState, 'type'>>) {
     const next = { ...state, page: 1, ...changes };
     const address = new URLSearchParams(params);
@@ -39,8 +39,8 @@ export function useTransactionListState() {
   return { state, change };
 }
 
-/** What a list starts with is not written down, so that addresses stay short. */
-function write(address: URLSearchParams, name: string, value: string, start: string) {
-  if (value === start) address.delete(name);
+/** Default values are left out, to keep the address short. */
+function write(address: URLSearchParams, name: string, value: string, initial: string) {
+  if (value === initial) address.delete(name);
   else address.set(name, value);
 }
