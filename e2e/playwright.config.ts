@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test';
 
 const chromium = execFileSync(join(import.meta.dirname, 'chromium'), ['--path'], { encoding: 'utf8' }).trim();
 
-/** Where a portal runs already; its data are everybody's, so journeys go through it one by one. */
+/** A running portal is shared by all journeys, so they run one after the other. */
 const isDeployed = Boolean(process.env.MKOPO_E2E_URL);
 
 export default defineConfig({
@@ -13,10 +13,10 @@ export default defineConfig({
   reporter: [['list']],
   fullyParallel: true,
   workers: isDeployed ? 1 : 2,
-  // They deploy slices to the server; where slices have containers, nothing is deployed to it.
+  // These deploy slices to the server; with slices in containers, nothing is deployed to it.
   ...(isDeployed && { testIgnore: /slices\.spec/ }),
   retries: 0,
-  // A payout that is waited for takes 8 s of mobile money's patience, and CI's machines are small.
+  // A slow payout takes 8 s before the server stops waiting, and CI's machines are small.
   timeout: 60_000,
   expect: { timeout: 10_000 },
   forbidOnly: Boolean(process.env.CI),

@@ -14,13 +14,13 @@ export const PASSWORD = 'Mkopo-demo-1';
 /** The program under test. */
 export const BINARY = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
 
-/** A portal that runs already, for every journey to use; without one each journey starts its own. */
+/** A running portal that all journeys use; without one, each journey starts its own. */
 export const DEPLOYED = process.env.MKOPO_E2E_URL;
 
-/** Opens the console of the portal that the journeys use. */
+/** The token of the console of the portal under test. */
 export const CONSOLE_TOKEN = process.env.MKOPO_E2E_CONSOLE_TOKEN ?? 'the-token-of-the-journeys';
 
-/** Starts the real server on a free port with fresh demo data; answers its address and how to stop it. */
+/** Starts the real server on a free port with new demo data. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
   const server = spawn(BINARY, ['serve'], {
@@ -55,7 +55,7 @@ async function startServer(environment: Record<string, string> = {}) {
   return { address, stop };
 }
 
-/** Puts fresh demo data into the portal that runs already, and ends all that earlier journeys set. */
+/** Resets the running portal to new demo data, without the settings of earlier journeys. */
 async function startOver(address: string) {
   const answer = await fetch(`${address}/console/api/data/reset`, {
     method: 'POST',
@@ -64,13 +64,13 @@ async function startOver(address: string) {
   if (!answer.ok) throw new Error(`the data of ${address} could not be reset: HTTP ${answer.status}`);
 }
 
-/** What the server has sent to people. */
+/** The messages that the server has sent. */
 interface Outbox {
-  /** The newest one-time code that went to an e-mail address or a phone (+254…). */
+  /** The newest one-time code sent to an email address or a phone (+254…). */
   code: (to: string) => Promise<string>;
 }
 
-/** Reads the outbox as QA do: by the console's call, which waits until a message is there. */
+/** Reads the outbox with the console's API, which waits until there is a message. */
 function outboxOf(address: string): Outbox {
   return {
     code: async (to) => {
@@ -89,20 +89,20 @@ interface Fixtures {
   server: { address: string };
   serverAddress: string;
   outbox: Outbox;
-  /** What the page may log as an error, where a journey breaks something on purpose. */
+  /** Errors that the page may log when a journey breaks something on purpose. */
   expectedError: RegExp | null;
   quietConsole: undefined;
 }
 
 /**
- * Every journey has fresh demo data, on a server of its own unless `MKOPO_E2E_URL` names one, and
- * fails on anything that the page logs as an error.
+ * Every journey has new demo data, on its own server unless `MKOPO_E2E_URL` names one, and fails if the
+ * page logs an error.
  */
 export const test = base.extend<Fixtures>({
   settings: [{}, { option: true }],
   server: async ({ settings }, use) => {
     if (DEPLOYED) {
-      base.skip(Object.keys(settings).length > 0, 'it needs a server of its own');
+      base.skip(Object.keys(settings).length > 0, 'needs its own server');
       await startOver(DEPLOYED);
       await use({ address: DEPLOYED });
       return;
@@ -117,15 +117,15 @@ export const test = base.extend<Fixtures>({
   baseURL: async ({ serverAddress }, use) => use(serverAddress),
   quietConsole: [
     async ({ page, expectedError }, use) => {
-      const complaints: string[] = [];
-      page.on('pageerror', (error) => complaints.push(error.message));
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
       page.on('console', (message) => {
-        // The browser logs every failed call by itself; journeys make calls fail on purpose.
+        // The browser logs every failed call, and journeys make calls fail on purpose.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-          complaints.push(message.text());
+          errors.push(message.text());
       });
       await use(undefined);
-      const unexpected = complaints.filter((complaint) => !expectedError?.test(complaint));
+      const unexpected = errors.filter((error) => !expectedError?.test(error));
       expect(unexpected, 'errors in the page').toEqual([]);
     },
     { auto: true },
@@ -134,7 +134,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect };
 
-/** Signs in by password through the screen. */
+/** Signs in by password on the screen. */
 export async function signIn(page: Page, who: 'admin' | 'supervisor' | 'agent' = 'agent') {
   await page.goto('/login');
   await page.getByLabel('Email').fill(`${who}@mkopo.test`);
@@ -143,17 +143,17 @@ export async function signIn(page: Page, who: 'admin' | 'supervisor' | 'agent' =
   await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
 }
 
-/** Holds the page, once it has come to rest, against WCAG 2.2 AA. */
+/** Checks the page against WCAG 2.2 AA, once its animations are done. */
 export async function expectAccessible(page: Page) {
-  await page.waitForFunction(isAtRest);
+  await page.waitForFunction(isStill);
   const { violations } = await new AxeBuilder({ page })
     .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'])
     .analyze();
   expect(violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))).toEqual([]);
 }
 
-/** Runs in the page: what fades in has not its own colours yet. Spinners turn without end, and may. */
-function isAtRest() {
+/** Runs in the page: an element that fades in does not have its final colors yet. Spinners never stop, and are ignored. */
+function isStill() {
   const isMoving = document
     .getAnimations()
     .some(

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-/** The browser's own measure of an interaction: from the input to the paint that shows what it did, in ms. */
+/** The browser's own measurement of an interaction, from the input to the next paint, in ms. */
 export async function watchInteractions(page: Page) {
   await page.evaluate(() => {
     const durations: number[] = [];
@@ -13,8 +13,8 @@ export async function watchInteractions(page: Page) {
 }
 
 /**
- * Does an act `times` times, and answers the longest interaction of each, in ms, in their order; 16
- * stands for anything shorter, which the browser does not report.
+ * Repeats an action `times` times and returns the longest interaction of each, in ms and in order. 16
+ * means 16 or less, because the browser does not report shorter ones.
  */
 export async function measure(page: Page, times: number, act: (turn: number) => Promise<void>) {
   const longest: number[] = [];
@@ -26,7 +26,7 @@ export async function measure(page: Page, times: number, act: (turn: number) => 
   return longest;
 }
 
-/** The middle one. */
+/** The median. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
@@ -36,7 +36,7 @@ interface Durations {
 }
 
 async function settled() {
-  // The entry of an interaction comes after the paint that it waited for.
+  // The entry of an interaction is reported after its paint.
   for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
   await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 1000 }));
   return Math.max(16, ...(window as unknown as Durations).interactionDurations);

@@ -4,10 +4,10 @@ import { measure, median, watchInteractions } from './interactions';
 
 const LOANS = 10_000;
 
-/** Two frames at 60 a second, and what the machine's noise makes of them. */
+/** Two frames at 60 Hz, with a margin for a noisy machine. */
 const ALLOWED_MS = 50;
 
-test(`${LOANS} pending loans: search, sort and band answer within ${ALLOWED_MS} ms`, async ({ page }) => {
+test(`${LOANS} pending loans: search, sort and band respond within ${ALLOWED_MS} ms`, async ({ page }) => {
   await page.route('**/api/v1/disbursements/pending', async (route) => {
     const [sample] = (await (await route.fetch()).json()) as Record<string, unknown>[];
     await route.fulfill({ json: Array.from({ length: LOANS }, (_, index) => loanLike(sample, index)) });
@@ -56,7 +56,7 @@ async function band(page: Page) {
   await box.focus();
   await page.keyboard.press('Enter');
   return measure(page, 12, async (turn) => {
-    // Opening the choices is not what is measured; choosing is.
+    // Only choosing is measured, not opening the list of options.
     if (turn % 2 === 0) await page.keyboard.press('ArrowDown');
     else await page.keyboard.press('Enter').then(() => page.keyboard.press('Enter'));
   });

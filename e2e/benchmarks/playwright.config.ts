@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config';
 
-/** What the portal may cost, measured in the browser; run alone on the machine: ratios need quiet. */
+/** Benchmarks in the browser; run them alone on the machine, because they are sensitive to load. */
 export default defineConfig(journeys, {
   testDir: import.meta.dirname,
   testMatch: '*.bench.ts',

@@ -1,13 +1,13 @@
 /* global document, requestAnimationFrame */
 /**
- * How quick the history is with 100,000 records, in Chromium: from a key to its rows on the screen,
- * from a click on a page to its rows, and what paging leaves in memory. Prints the figures, and ends
- * with 1 where one is over its budget.
+ * Measures the history with 100,000 records in Chromium: the time from a keystroke to its rows on the
+ * screen, from a click on a page to its rows, and the memory that paging uses. Prints the figures, and
+ * exits with 1 if one is over its budget.
  *
  *   node e2e/benchmarks/transaction-history.mjs [address of a running portal]
  *
  * Without an address it starts the server itself (MKOPO_BINARY, else the release build, else the
- * debug one). The records are made here, the same in every run; RECORDS= makes another number.
+ * debug one). The records are generated and the same in every run; RECORDS= sets their number.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -20,10 +20,10 @@ import { chromium } from '@playwright/test';
 
 const KEYSTROKE_BUDGET_MS = 100;
 const PAGE_TURN_BUDGET_MS = 50;
-/** Growth of the heap over all the page turns; keeping each page's rows alive would be far over it. */
+/** Limit for the growth of the heap over all page turns; a leak of each page's rows would exceed it. */
 const HEAP_BUDGET_MB = 2;
 const PAGE_TURNS = 300;
-/** An id, a loan, a receipt, a performer, and what nobody has. */
+/** An id, a loan, a receipt, a performer, and a text without matches. */
 const SEARCHES = ['pay-0421', 'ln-2026-004', 'uk7q', 'achieng o', 'xyzzy'];
 
 const root = join(import.meta.dirname, '../..');
@@ -62,7 +62,7 @@ try {
 }
 report(results);
 
-/** Signs in, and opens the history with the many records in place of the server's own. */
+/** Signs in, and opens the history with the generated records in place of the server's. */
 async function openHistory(address) {
   const page = await startBrowser();
   await page.goto(`${address}/login`);
@@ -84,7 +84,7 @@ async function openHistory(address) {
   return page;
 }
 
-/** One time for each key that changes which rows are found. */
+/** One measurement for each keystroke that changes the result. */
 async function timeKeys(page, searches) {
   const times = [];
   for (const search of searches) {
@@ -124,7 +124,7 @@ async function timePageTurns(page, turns) {
   return times;
 }
 
-/** Milliseconds of the main thread's own time, which other programs on the machine do not add to. */
+/** The main thread's CPU time in ms, which other programs on the machine do not affect. */
 async function cpuOf(page, act) {
   const client = await page.context().newCDPSession(page);
   const busy = async () => {
@@ -159,14 +159,14 @@ async function choosePageSize(page, size) {
   await page.getByText(`Showing 1 to ${size} of`).waitFor();
 }
 
-/** The milliseconds from an act's event in the page until the frame with a text has been painted. */
+/** The time in ms from an event in the page until the frame with a text is painted. */
 async function timeUntilShown(page, kind, text, act) {
   await page.evaluate(([event, expected]) => globalThis.watchFor(event, expected), [kind, text]);
   await act();
   return page.evaluate(() => globalThis.shown);
 }
 
-/** Runs in the page: lets `shown` follow from the next event of a kind. */
+/** Runs in the page: starts the measurement at the next event of this type. */
 function watchInPage() {
   globalThis.watchFor = (kind, text) => {
     globalThis.shown = new Promise((resolve, reject) => {
@@ -179,7 +179,7 @@ function watchInPage() {
               requestAnimationFrame(look);
               return;
             }
-            // A message that is sent while a frame is made arrives once it has been painted.
+            // A message posted while a frame is rendered arrives after it is painted.
             const { port1, port2 } = new MessageChannel();
             port1.onmessage = () => {
               clearTimeout(patience);
@@ -212,13 +212,13 @@ async function startBrowser() {
     locale: 'en-KE',
     timezoneId: 'Africa/Nairobi',
     viewport: { width: 1280, height: 860 },
-    // Smooth scrolling outlasts a page turn, and would be measured with the next one.
+    // Smooth scrolling lasts longer than a page turn, and would be measured with the next one.
     reducedMotion: 'reduce',
   });
   return context.newPage();
 }
 
-/** The real server with fresh demo data, on a free port. */
+/** The real server with new demo data, on a free port. */
 async function startServer() {
   const binary = [
     process.env.MKOPO_BINARY,
@@ -252,7 +252,7 @@ async function startServer() {
   });
 }
 
-/** The records on a free port: too many bytes for Playwright to pass them in by itself. */
+/** Serves the records on a free port, because they are too large for Playwright's own routing. */
 async function serve(body) {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length });
@@ -312,7 +312,7 @@ function recordsOf(count) {
   });
 }
 
-/** How many records a search is to find: said anew here, so that the portal is not held to itself. */
+/** The expected number of results; computed here, independently of the portal's code. */
 function countOf(search) {
   const isIn = (value) => value !== null && value.toLowerCase().includes(search);
   return records.filter(

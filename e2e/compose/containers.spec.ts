@@ -3,7 +3,7 @@ import { address, compose, containers } from './stack';
 
 const WEB = ['mfe-shell', 'mfe-auth', 'mfe-loans', 'mfe-transactions'];
 
-test('every container may do as little as it needs, whatever runs in it', async () => {
+test('every container has only the privileges it needs', async () => {
   const all = await containers();
   expect(all.map(({ service }) => service)).toEqual(expect.arrayContaining(['server', ...WEB]));
   for (const { service, State, Config, HostConfig, NetworkSettings } of all)
@@ -52,7 +52,7 @@ test('every container may do as little as it needs, whatever runs in it', async 
     });
 });
 
-test('the page, its files and the slices come compressed ahead, kept for as long as they stay the same', async () => {
+test('the page, its files and the slices are compressed in advance and have the right cache headers', async () => {
   const get = async (path: string, headers: Record<string, string> = {}) => {
     const answer = await fetch(new URL(path, address), { headers, redirect: 'manual' });
     return { status: answer.status, headers: answer.headers, text: await answer.text() };
@@ -86,7 +86,7 @@ test('the page, its files and the slices come compressed ahead, kept for as long
       ['gzip', 'gzip'],
       ['identity', null],
     ] as const)
-      await test.step(`${path} for who accepts ${accepted}`, async () => {
+      await test.step(`${path} with Accept-Encoding ${accepted}`, async () => {
         const file = await get(path, { 'Accept-Encoding': accepted });
         expect.soft(file.status).toBe(200);
         expect.soft(file.headers.get('content-encoding')).toBe(encoding);
@@ -99,7 +99,7 @@ test('the page, its files and the slices come compressed ahead, kept for as long
     '/slices/mfe-loans/9.9.9/mf-manifest.json',
     '/slices/mfe-none/1/a.js',
   ])
-    await test.step(`${missing} is missing, and is no page`, async () => {
+    await test.step(`${missing} is a 404, not the page`, async () => {
       const answer = await get(missing);
       expect.soft(answer.status).toBe(404);
       expect.soft(answer.headers.get('cache-control') ?? '').not.toContain('immutable');
@@ -112,7 +112,7 @@ test('the page, its files and the slices come compressed ahead, kept for as long
     ['/console/api/invariant', 401],
     ['/docs/', 200],
   ] as const)
-    await test.step(`${path} is the provider's`, async () => {
+    await test.step(`${path} is answered by the provider`, async () => {
       const answer = await get(path);
       expect.soft(answer.status).toBe(status);
       expect.soft(answer.headers.get('x-request-id')).toBeTruthy();

@@ -1,12 +1,12 @@
 import { expect, test } from '@playwright/test';
 import { compose, containers, healthy, payThrough } from './stack';
 
-/** Ends the program as a crash does; the engine is told of nothing, and has to see it. */
+/** Kills the process as a crash does; the container engine has to notice it. */
 const CRASH = `for process in /proc/[0-9]*; do
     [[ $(readlink "$process/exe") != */mkopo ]] || kill -KILL "\${process#/proc/}"
   done`;
 
-test('the server is killed in the middle of payouts: it comes back, and each loan is paid once', async () => {
+test('the server is killed during payouts: it restarts, and each loan is paid once', async () => {
   const restarts = async () =>
     (await containers()).find(({ service }) => service === 'server')?.RestartCount ?? 0;
   const before = await restarts();
@@ -18,7 +18,7 @@ test('the server is killed in the middle of payouts: it comes back, and each loa
   expect(await restarts()).toBe(before + 1);
 });
 
-test('the server’s container is killed and started: the same', async () => {
+test('the server’s container is killed and started again: each loan is paid once', async () => {
   const { unanswered } = await payThrough(200, async () => {
     await compose('kill', 'server');
     await compose('start', 'server');

@@ -1,7 +1,7 @@
 import { expect, test } from '../portal';
 import { address, compose } from './stack';
 
-test('an e-mail goes out by the mail server that is set', async ({ outbox }) => {
+test('an email is sent through the configured mail server', async ({ outbox }) => {
   const email = 'agent@mkopo.test';
   const asked = await fetch(`${address}/api/v1/auth/request-signin-otp`, {
     method: 'POST',

@@ -1,12 +1,12 @@
 import { defineConfig } from '@playwright/test';
 import journeys from '../playwright.config';
 
-/** What is done to a stack in containers that runs: `../compose-test` starts it and says where. */
+/** Tests of a running stack in containers; `../compose-test` starts it and sets its address. */
 export default defineConfig(journeys, {
   testDir: import.meta.dirname,
   outputDir: '../../test-results',
   fullyParallel: false,
   workers: 1,
-  // Images are built and containers started in between.
+  // The tests build images and start containers.
   timeout: 600_000,
 });

@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
 
-/** Starts a server that can't, in a container of its own; answers its exit code and all that it says. */
+/** Starts a misconfigured server in its own container; returns its exit code and output. */
 async function refusal(...options: string[]): Promise<{ code: number; said: string[] }> {
   const args = ['compose', 'run', '--rm', '--no-deps', '-T', ...options, 'server'];
   const failed = await promisify(execFile)('docker', args).then(
     () => ({ code: 0, stderr: '' }),
     (error: unknown) => error as { code: number; stderr: string },
   );
-  // The engine's own lines about networks and containers are none of the server's.
+  // Leaves out the container engine's lines about networks and containers.
   return { code: failed.code, said: failed.stderr.split('\n').filter((line) => line.startsWith('mkopo:')) };
 }
 
@@ -31,7 +31,7 @@ for (const [what, options, sentence] of [
     /^mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given/,
   ],
 ] as const)
-  test(`${what} is told in one line, and the container ends`, async () => {
+  test(`${what} is reported in one line, and the container exits`, async () => {
     const { code, said } = await refusal(...options);
     expect(code).not.toBe(0);
     expect(said).toHaveLength(1);

@@ -7,10 +7,7 @@ import { address, compose, containers, healthy } from './stack';
 
 const root = join(import.meta.dirname, '../..');
 
-/**
- * Another checkout, as another team has it, with a newer version of the loans' slice. They keep their
- * files from others.
- */
+/** Another team's checkout, with a newer version of the loans slice and private file permissions. */
 function checkoutWithNewerLoans(): string {
   const folder = mkdtempSync(join(tmpdir(), 'mkopo-checkout-'));
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
@@ -72,13 +69,13 @@ test('one slice is rebuilt and replaced while the portal is in use, and nothing 
   await inUse;
   expect(failed, 'what did not answer meanwhile').toEqual([]);
 
-  await test.step('the new version is live, and the others are what they were', async () => {
+  await test.step('the new version is live, and the others are unchanged', async () => {
     const now = await liveVersions();
     expect(now['mfe-loans']).toMatch(/^0\.1\.1\+/);
     expect(now).toEqual({ ...versions, 'mfe-loans': now['mfe-loans'] });
   });
 
-  await test.step('whoever had the old version open goes on', async () => {
+  await test.step('an open page with the old version still works', async () => {
     await page.getByRole('link', { name: 'Transactions' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
     await page.getByRole('link', { name: 'Pending Loans' }).click();
@@ -87,7 +84,7 @@ test('one slice is rebuilt and replaced while the portal is in use, and nothing 
     await expect(page.getByRole('heading', { level: 1, name: 'Loans to pay out' })).toBeVisible();
   });
 
-  await test.step('only the one container is another', async () => {
+  await test.step('only one container was replaced', async () => {
     const state = (all: typeof before, service: string) =>
       all
         .filter((container) => container.service === service)

@@ -3,13 +3,13 @@ import { compose, containers, healthy } from './stack';
 
 test.use({ expectedError: /^SliceFailure: |mfe-transactions.*mf-manifest\.json/ });
 
-test('a slice that is down is named in its place, and the rest runs', async ({ page }) => {
+test('a slice that is down shows a panel with its name, and the rest works', async ({ page }) => {
   await signIn(page);
   await compose('stop', 'mfe-transactions');
   const down = (await containers()).find(({ service }) => service === 'mfe-transactions');
   expect(down?.State.Status).toBe('exited');
 
-  await test.step('its screens say which part it is and what is wrong', async () => {
+  await test.step('its screens show which slice failed and why', async () => {
     await page.goto('/transactions');
     await expect(
       page.getByRole('heading', { level: 1, name: 'This part of the portal could not be loaded' }),
@@ -20,7 +20,7 @@ test('a slice that is down is named in its place, and the rest runs', async ({ p
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
   });
-  await test.step('once it is back, so are its screens', async () => {
+  await test.step('once it is up again, its screens work', async () => {
     await compose('start', 'mfe-transactions');
     await healthy('mfe-transactions');
     await page.getByRole('link', { name: 'Transactions' }).click();

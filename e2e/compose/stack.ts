@@ -4,21 +4,21 @@ import { promisify } from 'node:util';
 import { expect } from '@playwright/test';
 import { CONSOLE_TOKEN, DEPLOYED, PASSWORD } from '../portal';
 
-/** Where the stack is reached. */
+/** The address of the stack. */
 export const address = DEPLOYED ?? '';
 
-/** Runs `docker compose …` on the stack; answers what it printed. */
+/** Runs `docker compose …` on the stack and returns its output. */
 export async function compose(...args: string[]): Promise<string> {
   return docker('compose', ...args);
 }
 
-/** Runs `docker …`; answers what it printed. */
+/** Runs `docker …` and returns its output. */
 async function docker(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('docker', args, { maxBuffer: 64 * 1024 * 1024 });
   return stdout.trim();
 }
 
-/** What the engine knows of a container. */
+/** A container as `docker inspect` describes it. */
 export interface Container {
   service: string;
   Id: string;
@@ -40,7 +40,7 @@ export interface Container {
   NetworkSettings: { Ports: Record<string, { HostIp: string }[] | null> };
 }
 
-/** Every container of the stack, by its service's name. */
+/** Every container of the stack, by service name. */
 export async function containers(): Promise<Container[]> {
   const ids = (await compose('ps', '--all', '--quiet')).split('\n').filter(Boolean);
   const found = JSON.parse(await docker('inspect', ...ids)) as Container[];
@@ -61,7 +61,7 @@ export async function healthy(service: string): Promise<void> {
     .toBe('healthy');
 }
 
-/** A call of the console; its answer as JSON. */
+/** Calls the console's API and returns the JSON body. */
 async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
   const answer = await fetch(`${address}/console/api${path}`, {
     method,
@@ -93,23 +93,24 @@ interface Invariant {
   pending: number;
 }
 
-/** What a client saw of paying many loans out. */
+/** What a client saw while paying out many loans. */
 interface Seen {
-  /** Calls that got no answer, or one that says nothing of the payout. */
+  /** Calls without a response, or with one that does not describe the payout. */
   unanswered: number;
-  /** Transaction ids of payouts that were told to be done. */
+  /** Transaction ids of payouts that were reported as completed. */
   told: string[];
 }
 
-/** KES of each loan that is paid here; far from all of mobile money's limits. */
+/** The amount of each loan in KES, well within mobile money's limits. */
 const AMOUNT = 1_000;
 
-/** Calls that run at once. */
+/** The number of concurrent calls. */
 const AT_ONCE = 24;
 
 /**
- * Pays so many new loans out, asking again until each is paid, and does `interrupt` once a quarter is. In the end it holds that every loan was paid, once, and every payout that a client was
- * told of is in the history.
+ * Pays out a number of new loans, repeating each request until the loan is paid, and calls `interrupt`
+ * after a quarter of them. At the end, every loan must have been paid exactly once, and every reported
+ * payout must be in the history.
  */
 export async function payThrough(count: number, interrupt: () => Promise<void>): Promise<Seen> {
   await consoleCall('POST', '/data/reset');
@@ -144,14 +145,14 @@ export async function payThrough(count: number, interrupt: () => Promise<void>):
         if (seen.told.length > count / 4) interrupted ??= interrupt().then(waitForLateRequests);
         return;
       }
-      // Without an answer the same key asks again. With one that is not the end of it, another attempt
-      // does: the provider repeats its answer to the same key.
+      // Without a response, the request is repeated with the same key. After a response that is not
+      // final, a new key is used, because the provider replays its response to the same key.
       last = answer ? `${answer.status} ${told?.code ?? payout?.status ?? ''}` : 'no answer';
       if (!answer || answer.status >= 500) seen.unanswered++;
       else key = randomUUID();
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    throw new Error(`the payout of ${loan_id} is not done: ${last}`);
+    throw new Error(`the payout of ${loan_id} is not completed: ${last}`);
   };
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
@@ -180,8 +181,8 @@ export async function payThrough(count: number, interrupt: () => Promise<void>):
 }
 
 /**
- * A request that a killed server may have sent is given some minutes to arrive at mobile money before
- * the loan is free again. Whatever is alive settles at once; for the rest the clock is moved.
+ * A request that a killed server may have sent has some minutes to reach mobile money before the loan
+ * can be paid out again. Other payouts settle at once; for these, the clock is moved.
  */
 async function waitForLateRequests() {
   await new Promise((resolve) => setTimeout(resolve, 5_000));

@@ -6,7 +6,7 @@ const answeredBy = async (service: string) =>
     .split('\n')
     .filter((line) => line.includes('/disburse') && line.includes('"method":"POST"')).length;
 
-test('one of two servers is killed in the middle of payouts: the other goes on, and each loan is paid once', async () => {
+test('one of two servers is killed during payouts: the other continues, and each loan is paid once', async () => {
   const { unanswered } = await payThrough(200, async () => {
     await compose('kill', 'server-2');
   });
@@ -19,7 +19,7 @@ test('one of two servers is killed in the middle of payouts: the other goes on, 
   await healthy('server-2');
 });
 
-test('a session and the lists are the same whichever server answers', async ({ page }) => {
+test('sessions and lists are the same on both servers', async ({ page }) => {
   await signIn(page);
   for (let round = 0; round < 6; round++) {
     await page.goto('/');

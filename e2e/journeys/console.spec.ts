@@ -34,8 +34,8 @@ async function go(console: Page, name: (typeof PAGES)[number]) {
   await expect(title(console, name)).toBeVisible();
 }
 
-/** What the pages say became of a form. */
-const said = (console: Page) => console.locator('#done');
+/** The message after a form is submitted. */
+const message = (console: Page) => console.locator('#done');
 
 async function confirm(console: Page, name: string) {
   await console.getByRole('dialog').getByRole('button', { name, exact: true }).click();
@@ -46,7 +46,7 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
   const link = page.getByRole('link', { name: 'outbox (opens in a new tab)' });
   const [console] = await Promise.all([context.waitForEvent('page'), link.click()]);
 
-  await test.step('without its token the console says how to get in', async () => {
+  await test.step('without its token the console asks for it', async () => {
     await expect(title(console, 'Sign in to the console')).toBeVisible();
     await expect(console.getByLabel('Token')).toBeFocused();
     await expectAccessible(console);
@@ -64,7 +64,7 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await button(page, 'Sign in with OTP').click();
 
-  await test.step('the code appears by itself, and is copied', async () => {
+  await test.step('the code appears without a reload, and is copied', async () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const code = await console.locator('.code code').textContent();
     expect(code).toMatch(/^\d{6}$/);
@@ -77,20 +77,20 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
   });
 });
 
-test('make the next payout fail and see the portal show it', async ({ page }) => {
+test('make the next payout fail, and see it in the portal', async ({ page }) => {
   await signIn(page);
   const console = await openConsole(page);
   await go(console, 'Scenario');
   await console.getByLabel('Ends so').selectOption('insufficient_funds');
   await button(console, 'Set').click();
-  await expect(said(console)).toHaveText('The coming payouts end so: insufficient funds (code 1).');
+  await expect(message(console)).toHaveText('The coming payouts end so: insufficient funds (code 1).');
 
   await go(console, 'Loans');
   await console.getByLabel('First name').fill('Wanjiku');
   await console.getByLabel('Last name').fill('Kamau');
   await console.getByLabel('Amount, in KES').fill('25000');
   await console.getByLabel('Amount, in KES').press('Enter');
-  await expect(said(console)).toHaveText(
+  await expect(message(console)).toHaveText(
     'KES 25,000 for Wanjiku Kamau is approved and waits to be paid out.',
   );
 
@@ -101,7 +101,7 @@ test('make the next payout fail and see the portal show it', async ({ page }) =>
   await button(page, 'Confirm Disbursement').click();
   await expect(page.getByText('The balance is insufficient for the transaction.').first()).toBeVisible();
 
-  await test.step("and so do the console's own pages, without a reload", async () => {
+  await test.step("the console's pages show it too, without a reload", async () => {
     await go(console, 'Payouts');
     const row = console.getByRole('row', { name: /Wanjiku Kamau/ });
     await expect(row).toContainText('The balance is insufficient for the transaction. (code 1)');
@@ -121,15 +121,15 @@ test('save, restore and reset the data', async ({ page }) => {
   await go(console, 'Data');
   await console.getByLabel('Name').fill('before');
   await button(console, 'Save all data').click();
-  await expect(said(console)).toHaveText('Saved as before.');
+  await expect(message(console)).toHaveText('Saved as before.');
   await go(console, 'Loans');
   await console.getByLabel('How many').fill('7');
   await console.getByLabel('How many').press('Enter');
-  await expect(said(console)).toHaveText('7 loans approved.');
+  await expect(message(console)).toHaveText('7 loans approved.');
   await page.reload();
   await expect(counted).not.toHaveText(before ?? '');
 
-  await test.step('restoring asks first, with the focus on the safe side', async () => {
+  await test.step('restoring asks for confirmation, with focus on Cancel', async () => {
     await go(console, 'Data');
     await button(console, 'Restore before').click();
     await expect(button(console, 'Cancel')).toBeFocused();
@@ -138,15 +138,17 @@ test('save, restore and reset the data', async ({ page }) => {
     await expect(console.getByRole('dialog')).toBeHidden();
     await button(console, 'Restore before').click();
     await confirm(console, 'Restore');
-    await expect(said(console)).toHaveText('before is restored: data, messages, faults, scenario and clock.');
+    await expect(message(console)).toHaveText(
+      'before is restored: data, messages, faults, scenario and clock.',
+    );
     await page.reload();
     await expect(counted).toHaveText(before ?? '');
   });
 
-  await test.step('a reset signs everybody out of the portal', async () => {
+  await test.step('a reset signs everyone out of the portal', async () => {
     await button(console, 'Reset').click();
     await confirm(console, 'Reset');
-    await expect(said(console)).toHaveText('All is as on the first day.');
+    await expect(message(console)).toHaveText('All is as on the first day.');
     await page.reload();
     await expect(page.getByLabel('Email')).toBeVisible();
   });
@@ -157,11 +159,11 @@ test('move the clock past the end of a session', async ({ page }) => {
   const console = await openConsole(page);
   await go(console, 'Clock');
   await button(console, '1 day').click();
-  await expect(said(console)).toContainText('Sessions, codes, limits, receipts and dates went along.');
+  await expect(message(console)).toContainText('Sessions, codes, limits, receipts and dates went along.');
   await page.getByRole('link', { name: 'Transactions' }).click();
   await expect(page.getByText('Your session expired. Please log in again.')).toBeVisible();
 
-  await test.step('a moment that no clock shows keeps what was typed', async () => {
+  await test.step('an invalid duration stays in the field', async () => {
     await console.getByLabel('By how much').fill('-5m');
     await button(console, 'Move').click();
     await expect(console.getByLabel('By how much')).toHaveValue('-5m');
@@ -176,8 +178,8 @@ test('move the clock past the end of a session', async ({ page }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`every page can be read by everybody, ${colorScheme}`, async ({ page }) => {
-    // Axe looks at every page twice.
+  test(`every page is accessible, ${colorScheme}`, async ({ page }) => {
+    // Axe checks every page twice.
     test.slow();
     await page.emulateMedia({ colorScheme });
     const console = await openConsole(page);
@@ -194,7 +196,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       await expectAccessible(console);
       await console.setViewportSize({ width: 1280, height: 800 });
     }
-    await test.step('and from the keyboard alone', async () => {
+    await test.step('with the keyboard alone', async () => {
       await go(console, 'Staff');
       await console.reload();
       await console.keyboard.press('Tab');
@@ -228,9 +230,9 @@ test('the pages work without a script', async ({
   await expect(console.getByLabel('Name')).toHaveValue('no good name');
   await console.getByLabel('Name').fill('good-name');
   await button(console, 'Save all data').click();
-  await expect(said(console)).toHaveText('Saved as good-name.');
+  await expect(message(console)).toHaveText('Saved as good-name.');
   await button(console, 'Restore good-name').click();
-  await expect(said(console)).toContainText('good-name is restored');
+  await expect(message(console)).toContainText('good-name is restored');
   for (const name of PAGES) {
     await console.getByLabel('Menu').click();
     await console.getByRole('navigation', { name: 'Console, narrow' }).getByRole('link', { name }).click();

@@ -13,7 +13,7 @@ interface PaidOut {
   user_last_name: string;
 }
 
-/** Pays the first waiting loan out, as the supervisor does at another desk; answers its record. */
+/** Pays out a pending loan as the supervisor, and returns its record. */
 async function payOut(request: APIRequestContext): Promise<PaidOut> {
   const signedIn = await request.post('/api/v1/auth/login', {
     data: { email: 'supervisor@mkopo.test', password: PASSWORD },
@@ -39,14 +39,14 @@ const rows = (page: Page) => page.getByRole('table', { name: 'Transactions' }).g
 const rowOf = (page: Page, { mpesa_ref: reference }: PaidOut) =>
   page.getByRole('row', { name: new RegExp(reference) });
 
-test('REQ-275 REQ-288 REQ-298 a loan that was paid out is found by id, loan id, reference and performer', async ({
+test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and performer', async ({
   page,
   request,
 }) => {
   const paid = await test.step('a supervisor pays a loan out', () => payOut(request));
   await signIn(page);
 
-  await test.step('it stands first in the history', async () => {
+  await test.step('it is first in the history', async () => {
     await page.getByRole('link', { name: 'Transactions' }).click();
     await expect(page.getByText('61 transaction(s) found')).toBeVisible();
     const first = rows(page).nth(1);
@@ -92,7 +92,7 @@ test('REQ-275 REQ-288 REQ-298 a loan that was paid out is found by id, loan id, 
   });
 });
 
-test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, by pointer and by keyboard', async ({
+test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, with pointer and keyboard', async ({
   page,
 }) => {
   await signIn(page);
@@ -109,7 +109,7 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await expect(page).toHaveURL('/transactions?page=5');
   });
 
-  await test.step('the keyboard leads to the last page and keeps its place there', async () => {
+  await test.step('the keyboard opens the last page and keeps focus there', async () => {
     await pages.getByRole('button', { name: 'Last page' }).press('Enter');
     await expect(page.getByText('Showing 57 to 60 of 60 results')).toBeVisible();
     await expect(pages.getByRole('button', { name: 'Last page' })).toBeDisabled();
@@ -117,7 +117,7 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await expectAccessible(page);
   });
 
-  await test.step('size and status lead back to the first page', async () => {
+  await test.step('size and status return to page 1', async () => {
     await page.getByRole('combobox', { name: 'Rows per page' }).click();
     await page.getByRole('option', { name: '25 / page' }).click();
     await expect(page.getByText('Showing 1 to 25 of 60 results')).toBeVisible();
@@ -129,7 +129,7 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await expect(page).toHaveURL('/transactions?size=25&status=failed');
   });
 
-  await test.step('the reason of a failure shows on focus, and Escape puts it away', async () => {
+  await test.step('the reason of a failure is shown on focus, and Escape hides it', async () => {
     const failed = rows(page).nth(1).getByRole('button', { name: 'Failed' });
     await failed.focus();
     const reason = page.getByRole('tooltip');
@@ -139,7 +139,7 @@ test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, 
     await page.keyboard.press('Escape');
     await expect(reason).toBeHidden();
     await expect(failed).toBeFocused();
-    // The pointer may lie there already, from choosing the status.
+    // The pointer may already be there, after choosing the status.
     await page.mouse.move(0, 0);
     await failed.hover();
     await reason.hover();
@@ -170,7 +170,7 @@ for (const [width, height] of [
         await signIn(page);
         for (const [address, text] of [
           ['/transactions', 'Showing 1 to 7 of 60 results'],
-          ['/transactions?search=nobody', 'No transactions found'],
+          ['/transactions?search=no-match', 'No transactions found'],
           ['/reports', 'Chart visualization will be implemented here'],
         ] as const)
           await test.step(address, async () => {
@@ -184,7 +184,7 @@ for (const [width, height] of [
       });
     });
 
-test('at 1280 px no name, date, amount, status or reference is broken over two lines', async ({ page }) => {
+test('at 1280 px no name, date, amount, status or reference wraps', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 860 });
   await signIn(page);
   await page.goto('/transactions?size=100');

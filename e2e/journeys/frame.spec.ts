@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, expectAccessible, signIn, test } from '../portal';
 
-/** A user as an earlier sign-in would have stored it, with a role that sign-in never gives. */
+/** Stores a user as a sign-in would, with a role that sign-in never stores. */
 const storeUser = (page: Page, role: string) =>
   page.addInitScript((role) => {
     const user = { id: 1, username: 'Achieng', email: 'agent@mkopo.test', role };
@@ -16,7 +16,7 @@ for (const [role, entries] of [
   ['supervisor', ['Dashboard', 'Pending Loans', 'Transactions']],
   ['auditor', []],
 ] as const)
-  test(`REQ-040..046 REQ-031 the sidebar of a stored ${role}, whom no page is closed to`, async ({
+  test(`REQ-040..046 REQ-031 the sidebar of a stored ${role}, for whom every page opens`, async ({
     page,
   }) => {
     await storeUser(page, role);
@@ -29,14 +29,16 @@ for (const [role, entries] of [
 test.describe('on a narrow screen', () => {
   test.use({ viewport: { width: 375, height: 700 } });
 
-  test('REQ-036..039 REQ-048 the drawer holds focus and page until it is closed', async ({ page }) => {
+  test('REQ-036..039 REQ-048 the drawer keeps focus and blocks scrolling until it is closed', async ({
+    page,
+  }) => {
     await signIn(page);
     const menu = page.getByRole('button', { name: 'Open menu' });
     const drawer = page.getByRole('dialog', { name: 'Menu' });
     const scrolled = () => page.evaluate(() => window.scrollY);
     await expect(drawer).toBeHidden();
 
-    await test.step('it opens, and the page behind neither scrolls nor takes the focus', async () => {
+    await test.step('it opens, and the page behind neither scrolls nor takes focus', async () => {
       await menu.click();
       await expect(drawer).toBeVisible();
       await expectAccessible(page);
@@ -51,7 +53,7 @@ test.describe('on a narrow screen', () => {
       expect(await scrolled()).toBe(before);
     });
 
-    await test.step('Escape closes it and gives the focus back', async () => {
+    await test.step('Escape closes it and restores focus', async () => {
       await page.keyboard.press('Escape');
       await expect(drawer).toBeHidden();
       await expect(menu).toBeFocused();
@@ -75,7 +77,7 @@ test.describe('on a narrow screen', () => {
   });
 });
 
-test('REQ-032 REQ-035 the header stays on top, and the sidebar beside the content', async ({ page }) => {
+test('REQ-032 REQ-035 the header stays at the top, and the sidebar next to the content', async ({ page }) => {
   await page.setViewportSize({ width: 768, height: 500 });
   await signIn(page);
   await page.mouse.wheel(0, 2000);
@@ -86,7 +88,7 @@ test('REQ-032 REQ-035 the header stays on top, and the sidebar beside the conten
   await expect(page.getByRole('button', { name: 'Open menu' })).toBeHidden();
 });
 
-test('the portal is walked by keyboard alone', async ({ page }) => {
+test('the portal works with the keyboard alone', async ({ page }) => {
   await signIn(page);
   await test.step('skip to the content', async () => {
     await page.reload();
@@ -96,7 +98,7 @@ test('the portal is walked by keyboard alone', async ({ page }) => {
     await page.keyboard.press('Enter');
     await expect(page.getByRole('main')).toBeFocused();
   });
-  await test.step('the user menu, by arrows, and Escape back', async () => {
+  await test.step('the user menu, with arrow keys and Escape', async () => {
     const account = page.getByRole('button', { name: /^Account of/ });
     await account.focus();
     await page.keyboard.press('Enter');
@@ -107,13 +109,13 @@ test('the portal is walked by keyboard alone', async ({ page }) => {
     await page.keyboard.press('Escape');
     await expect(account).toBeFocused();
   });
-  await test.step('a way elsewhere puts the focus on its heading and names the window', async () => {
+  await test.step('navigation focuses the heading and sets the window title', async () => {
     await page.getByRole('link', { name: 'Settings' }).focus();
     await page.keyboard.press('Enter');
     await expect(heading(page, 'Settings')).toBeFocused();
     await expect(page).toHaveTitle('Settings · Mkopo');
   });
-  await test.step('the bell, and Escape back', async () => {
+  await test.step('the bell, and Escape', async () => {
     const bell = page.getByRole('button', { name: /^Notifications/ });
     await bell.focus();
     await page.keyboard.press('Enter');
@@ -159,7 +161,7 @@ for (const theme of ['light', 'dark'] as const)
     await expect(page.getByText('You are offline.')).toBeHidden();
   });
 
-test('REQ-005 who asked for less motion is shown none', async ({ page }) => {
+test('REQ-005 with reduced motion, nothing is animated', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await signIn(page);
   await page.getByRole('button', { name: /^Account of/ }).click();
@@ -172,10 +174,10 @@ test('REQ-005 who asked for less motion is shown none', async ({ page }) => {
   expect(longest).toBeLessThan(1);
 });
 
-test.describe('a part of the shell that is lost', () => {
+test.describe('a part of the shell that fails to load', () => {
   test.use({ expectedError: /Loading (CSS )?chunk/ });
 
-  test('is told in place of the page, and comes with Reload', async ({ page }) => {
+  test('shows an error in place of the page, and loads with Reload', async ({ page }) => {
     await signIn(page);
     await page.goto('/nowhere');
     await page.route('**/assets/**', (route) => route.abort());
@@ -191,7 +193,7 @@ test.describe('a part of the shell that is lost', () => {
 test.describe('a slice that is down', () => {
   test.use({ expectedError: /^SliceFailure/ });
 
-  test('is named in its place, and the rest of the portal works', async ({ page }) => {
+  test('shows a panel with its name, and the rest of the portal works', async ({ page }) => {
     await storeUser(page, 'admin');
     await page.route('**/slices/mfe-transactions/**', (route) => route.abort());
     await page.goto('/settings');

@@ -9,7 +9,7 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page }) =>
     await expectAccessible(page);
   });
 
-  const customer = await test.step('open the first waiting loan', async () => {
+  const customer = await test.step('open the first pending loan', async () => {
     await page.getByRole('link', { name: 'Pending Loans' }).click();
     await expect(page.getByText('24 loan(s) pending disbursement')).toBeVisible();
     await expectAccessible(page);
@@ -42,7 +42,7 @@ test('sign in, pay a loan out, see it in history, sign out', async ({ page }) =>
   });
   expect(reference).toMatch(/^[A-Z]{2}[1-9A-V][A-Z0-9]{7}$/);
 
-  await test.step('see it in history', async () => {
+  await test.step('see it in the history', async () => {
     await page.getByRole('link', { name: 'Transactions' }).click();
     const row = page.getByRole('row', { name: new RegExp(reference) });
     await expect(row).toContainText(customer);

@@ -11,12 +11,12 @@ const code = (page: Page) => page.getByLabel('Verification Code');
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const dashboard = (page: Page) => page.getByRole('heading', { level: 1, name: 'Dashboard' });
 
-test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, from the keyboard alone', async ({ page }) => {
+test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, with the keyboard alone', async ({ page }) => {
   await page.goto('/transactions?status=failed');
   await expect(email(page)).toBeFocused();
   await expectAccessible(page);
 
-  await test.step('an unknown e-mail address is selected, to be typed over', async () => {
+  await test.step('an unknown email address is selected, so that typing replaces it', async () => {
     await page.keyboard.type('nobody@mkopo.test');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Wrong-password');
@@ -26,7 +26,7 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, from the keyboard alo
     await expectAccessible(page);
   });
 
-  await test.step('so is a wrong password', async () => {
+  await test.step('a wrong password is selected too', async () => {
     await page.keyboard.type(EMAIL);
     await page.keyboard.press('Enter');
     await expect(page.getByText('Incorrect password. Please try again.')).toBeVisible();
@@ -34,7 +34,7 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, from the keyboard alo
     await expect(email(page)).toHaveValue(EMAIL);
   });
 
-  await test.step('the right ones lead to the page that was wanted', async () => {
+  await test.step('the right ones open the page that was opened first', async () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
     const toast = page.getByText('Login successful! Welcome back to the product!');
@@ -47,14 +47,14 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, from the keyboard alo
     await expect(page).toHaveURL(/\/transactions\?status=failed$/);
   });
 
-  await test.step('REQ-374 nothing else is stored, and Back does not lead to sign-in', async () => {
+  await test.step('REQ-374 nothing else is stored, and /login opens the dashboard', async () => {
     expect(await page.evaluate(() => Object.keys(localStorage).sort())).toEqual(['auth_token', 'user']);
     await page.goto('/login');
     await expect(dashboard(page)).toBeVisible();
   });
 });
 
-test('REQ-097 a deactivated account is told so', async ({ page }) => {
+test('REQ-097 a deactivated account sees a message', async ({ page }) => {
   await page.goto('/login');
   await email(page).fill('inactive@mkopo.test');
   await password(page).fill(PASSWORD);
@@ -63,7 +63,7 @@ test('REQ-097 a deactivated account is told so', async ({ page }) => {
   await expect(button(page, 'Sign in')).toBeFocused();
 });
 
-test('REQ-105..129 sign in by a code from the e-mail', async ({ page, outbox }) => {
+test('REQ-105..129 sign in by a code from the email', async ({ page, outbox }) => {
   await page.goto('/login');
   await email(page).fill(EMAIL);
   await password(page).fill(PASSWORD);
@@ -75,7 +75,7 @@ test('REQ-105..129 sign in by a code from the e-mail', async ({ page, outbox }) 
   await expectAccessible(page);
   const sent = await outbox.code(EMAIL);
 
-  await test.step('a wrong code is selected, to be typed over', async () => {
+  await test.step('a wrong code is selected, so that typing replaces it', async () => {
     await page.keyboard.type(sent === '111111' ? '222222' : '111111');
     await page.keyboard.press('Enter');
     await expect(page.getByText('invalid or expired code')).toBeVisible();
@@ -118,7 +118,7 @@ test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new o
     await button(page, 'Reset Password').click();
   };
 
-  await test.step('two different passwords are told of', async () => {
+  await test.step('two different passwords show an error', async () => {
     await page.getByLabel('New Password', { exact: true }).fill(NEW);
     await page.getByLabel('Confirm New Password').fill('Another-1');
     await expect(page.getByText('Passwords do not match')).toBeVisible();
@@ -141,7 +141,7 @@ test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new o
     await expect(password(page)).toBeFocused();
   });
 
-  await test.step('the old password is no good any more, the new one is', async () => {
+  await test.step('the old password no longer works, and the new one does', async () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
     await expect(page.getByText('Incorrect password. Please try again.')).toBeVisible();
@@ -167,11 +167,11 @@ test('signing out in one tab signs the others out', async ({ page, context }) =>
   });
 });
 
-test('REQ-064..068 REQ-080 a session that the provider ended leads to sign-in and back', async ({ page }) => {
+test('REQ-064..068 REQ-080 an expired session leads to sign-in and back', async ({ page }) => {
   await signIn(page);
   await page.goto('/profile');
   await expect(page.getByRole('heading', { level: 1, name: 'My Profile' })).toBeVisible();
-  await page.evaluate(() => localStorage.setItem('auth_token', 'a token that is none'));
+  await page.evaluate(() => localStorage.setItem('auth_token', 'not a token'));
   await page.clock.install();
   await page.getByRole('link', { name: 'Transactions' }).click();
   await expect(page.getByText('Your session has expired. Please log in again.')).toBeVisible();
@@ -185,7 +185,7 @@ test('REQ-064..068 REQ-080 a session that the provider ended leads to sign-in an
   await expect(page.getByRole('heading', { level: 1, name: 'Transaction History' })).toBeVisible();
 });
 
-test('REQ-099 offline, sign-in says so and keeps what was typed', async ({ page, context }) => {
+test('REQ-099 offline, sign-in shows an error and keeps the values', async ({ page, context }) => {
   await page.goto('/login');
   await email(page).fill(EMAIL);
   await password(page).fill(PASSWORD);
@@ -199,7 +199,7 @@ test('REQ-099 offline, sign-in says so and keeps what was typed', async ({ page,
   await expect(dashboard(page)).toBeVisible();
 });
 
-test('REQ-334 REQ-341 the profile is edited on the page alone', async ({ page }) => {
+test('REQ-334 REQ-341 the profile is edited on the page only', async ({ page }) => {
   await signIn(page);
   await page.goto('/profile');
   await expect(page.getByRole('heading', { level: 1, name: 'My Profile' })).toBeVisible();

@@ -11,9 +11,9 @@ import { BINARY, CONSOLE_TOKEN, expect, expectAccessible, signIn, test as base }
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** What the dashboard's table is called in the build that comes with the portal, and in the new one. */
+/** The title of the dashboard's table in the bundled build, and in the new one. */
 const OLD = 'Pending Disbursements';
-const NEW = 'Money that waits';
+const NEW = 'Loans to pay out';
 
 interface Manifest {
   metaData: { buildInfo: { buildVersion: string } };
@@ -21,14 +21,14 @@ interface Manifest {
 }
 
 interface Fixtures {
-  /** `mkopo slice …` as a pipeline runs it; answers what it printed. */
+  /** Runs `mkopo slice …` as a pipeline does, and returns its output. */
   mkopo: (...words: string[]) => Promise<string>;
-  /** Makes a build of a slice of another version, with the dashboard renamed, and the manifest as it is changed. */
+  /** Makes a build of a slice with another version, a renamed dashboard and a changed manifest. */
   build: (
     version: string,
     change?: { slice?: string; title?: string; manifest?: (manifest: Manifest) => void },
   ) => Promise<string>;
-  /** Serves a folder from an origin of its own, as a static host would. */
+  /** Serves a folder from its own origin, as a static host does. */
   host: (folder: string, headers?: Record<string, string>) => Promise<string>;
 }
 
@@ -88,12 +88,12 @@ const TYPES: Record<string, string> = {
 
 const dashboard = (page: Page, title: string) => page.getByRole('heading', { level: 2, name: title });
 
-/** A page whose portal looks for new versions at once, instead of once a minute. */
-async function aMinuteLater(page: Page) {
+/** Advances the clock until the portal checks for new versions, which it does once a minute. */
+async function waitAMinute(page: Page) {
   await page.clock.fastForward('01:01');
 }
 
-test('a new build of a slice arrives in the open portal, and goes again when it is rolled back', async ({
+test('a new build of a slice is offered in the open portal, and again when it is rolled back', async ({
   page,
   mkopo,
   build,
@@ -106,10 +106,10 @@ test('a new build of a slice arrives in the open portal, and goes again when it 
   const before = await shell();
   const notice = page.getByText('A new version is available');
 
-  await test.step('a pipeline publishes it; the page says so, and shows it after Reload', async () => {
+  await test.step('a pipeline publishes it; the page offers it, and shows it after Reload', async () => {
     expect(await mkopo('publish', await build('0.2.0'))).toBe('mfe-loans 0.2.0 is published; it is live.');
     await expect(notice).toBeHidden();
-    await aMinuteLater(page);
+    await waitAMinute(page);
     await expect(notice).toBeVisible();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Reload' }).click();
@@ -118,7 +118,7 @@ test('a new build of a slice arrives in the open portal, and goes again when it 
     expect(await shell()).toBe(before);
   });
 
-  await test.step('About tells where it came from', async () => {
+  await test.step('About shows its address', async () => {
     await page.getByRole('link', { name: 'Settings' }).click();
     const about = page.getByRole('region', { name: 'About' });
     await expect(about.getByRole('row', { name: /^mfe-loans/ })).toContainText(
@@ -131,7 +131,7 @@ test('a new build of a slice arrives in the open portal, and goes again when it 
 
   await test.step('it is rolled back', async () => {
     expect(await mkopo('rollback', 'mfe-loans')).toBe('mfe-loans 0.1.0 is live.');
-    await aMinuteLater(page);
+    await waitAMinute(page);
     await page.getByRole('button', { name: 'Reload' }).click();
     await expect(dashboard(page, OLD)).toBeVisible();
     const list = (await mkopo('list')).split('\n').filter((line) => line.startsWith('mfe-loans'));
@@ -147,16 +147,16 @@ test.describe('when the live build of a slice', () => {
 
   const LIVE = '**/slices/mfe-loans/0.2.0/';
   const breaks: [string, string, (route: Route) => unknown, string][] = [
-    ['is not there', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be had'],
+    ['is missing', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be had'],
     ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be had'],
     [
-      'is no JavaScript',
+      'is not JavaScript',
       'remoteEntry.js',
       (route) => route.fulfill({ body: '<html>', contentType: 'text/javascript' }),
       'Its code',
     ],
     [
-      'is not the one that was published',
+      'differs from the published one',
       '*.json',
       async (route) => {
         const answer = await route.fetch();
@@ -165,12 +165,12 @@ test.describe('when the live build of a slice', () => {
       'is not the published one',
     ],
   ];
-  test('fails in whatever way, the one before serves, and About says why', async ({ page, mkopo, build }) => {
+  test('fails, the previous one is loaded, and About shows the reason', async ({ page, mkopo, build }) => {
     await mkopo('publish', await build('0.2.0'));
     await signIn(page);
-    for (const [what, files, act, reason] of breaks)
+    for (const [what, files, handle, reason] of breaks)
       await test.step(what, async () => {
-        await page.route(LIVE + files, act);
+        await page.route(LIVE + files, handle);
         await page.goto('/');
         await expect(dashboard(page, OLD)).toBeVisible();
         await page.getByRole('link', { name: 'Settings' }).click();
@@ -181,7 +181,7 @@ test.describe('when the live build of a slice', () => {
       });
   });
 
-  test('does not answer, it is given up and the one before serves', async ({ page, mkopo, build }) => {
+  test('does not respond, it times out and the previous one is loaded', async ({ page, mkopo, build }) => {
     await mkopo('publish', await build('0.2.0'));
     await page.clock.install();
     await page.route(`${LIVE}remoteEntry.js`, () => undefined);
@@ -197,14 +197,14 @@ test.describe('when the live build of a slice', () => {
     await page.goto('/settings');
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await asked;
-    // Three tries of ten seconds each, and the pauses between.
+    // Three attempts of ten seconds each, and the pauses between them.
     await expect(async () => {
       await page.clock.fastForward('00:11');
       await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible({ timeout: 500 });
     }).toPass();
   });
 
-  test('asks for a library that the shell does not carry, it is refused with the reason', async ({
+  test('needs a library version that the shell does not have, it is rejected with the reason', async ({
     page,
     mkopo,
     build,
@@ -221,7 +221,7 @@ test.describe('when the live build of a slice', () => {
     );
   });
 
-  test('fails and so does the one before, a panel stands in its place and the rest works', async ({
+  test('fails and so does the previous one, a panel is shown and the rest works', async ({
     page,
     mkopo,
     build,
@@ -243,7 +243,7 @@ test.describe('when the live build of a slice', () => {
   });
 });
 
-test('two pipelines publish at once: both slices are there; of two builds of one version, one is', async ({
+test('two pipelines publish at once: both slices are live; of two builds of one version, one is', async ({
   page,
   mkopo,
   build,
@@ -284,7 +284,7 @@ test('?slice= loads a developer’s build in this tab until it is reset', async 
   await expect(badge).toBeHidden();
 });
 
-test('?slice= loads a build that was published and is not live', async ({ page, build, mkopo }) => {
+test('?slice= loads a published build that is not live', async ({ page, build, mkopo }) => {
   expect(await mkopo('publish', await build('0.2.0'), '--hold')).toBe(
     'mfe-loans 0.2.0 is published; 0.1.0 is live.',
   );
@@ -297,7 +297,7 @@ test('?slice= loads a build that was published and is not live', async ({ page, 
 test.describe('where overrides are not allowed', () => {
   test.use({ settings: { MKOPO_SLICE_OVERRIDE: 'false' } });
 
-  test('?slice= is refused in words, and the policy would not let it load', async ({
+  test('?slice= is rejected with a message, and the policy blocks it', async ({
     page,
     build,
     host,
@@ -315,7 +315,7 @@ test.describe('where overrides are not allowed', () => {
   });
 });
 
-test('a static portal runs a slice that is served from another origin', async ({ page, build, host }) => {
+test('a static portal loads a slice from another origin', async ({ page, build, host }) => {
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-static-'));
   const slice = await host(await build('0.4.0'), CORS);
   const portal = join(root, 'mfe-kit/build/portal.mjs');
@@ -337,7 +337,7 @@ test('a static portal runs a slice that is served from another origin', async ({
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a slice that is made from the template is built, published and loaded', async ({ page, mkopo }) => {
+test('a slice made from the template is built, published and loaded', async ({ page, mkopo }) => {
   test.setTimeout(180_000);
   const folder = join(root, 'dist', `template-${process.pid}`);
   const script = (name: string, ...words: string[]) =>

@@ -1,0 +1,59 @@
+import { expect, type Page } from '@playwright/test';
+
+/** Checks that the page does not scroll sideways, and that no text overlaps another or leaves its card. */
+export async function expectTidyLayout(page: Page) {
+  expect(await page.evaluate(layoutProblems)).toEqual([]);
+}
+
+/** Runs in the page; an open dialog is checked alone, because it covers the page. */
+function layoutProblems(): string[] {
+  const root = document.querySelector('[role="dialog"]') ?? document.body;
+  const problems: string[] = [];
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth > clientWidth)
+    problems.push(`the page is ${scrollWidth} px wide, the window ${clientWidth}`);
+
+  const boxes: { text: string; element: Element; box: DOMRect }[] = [];
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.textContent?.trim().slice(0, 40);
+    const element = texts.currentNode.parentElement;
+    if (!text || !element || element.closest('script, style, title') || isHidden(element)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    for (const box of range.getClientRects()) boxes.push({ text, element, box });
+  }
+
+  for (const { text, element, box } of boxes) {
+    const frames = [element.closest('td, th'), element.closest('section, [role="dialog"], aside, main')];
+    for (const frame of frames) {
+      const outer = frame?.getBoundingClientRect();
+      if (outer && (box.left < outer.left - 1 || box.right > outer.right + 1))
+        problems.push(
+          `"${text}" leaves its <${frame?.tagName.toLowerCase()}> by ${Math.round(box.right - outer.right)} px`,
+        );
+    }
+    if (box.right > clientWidth + 1) problems.push(`"${text}" is cut off by the window`);
+  }
+  boxes.forEach((one, index) => {
+    for (const other of boxes.slice(index + 1)) {
+      if (one.element.contains(other.element) || other.element.contains(one.element)) continue;
+      const width = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+      const height = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+      // Boxes of text are as high as the line, so neighboring lines may touch.
+      if (width > 1 && height > 4) problems.push(`"${one.text}" overlaps "${other.text}"`);
+    }
+  });
+  return problems;
+
+  /** Whether the text is for assistive technology only, off-screen, or in the header, which floats over the page. */
+  function isHidden(element: Element) {
+    for (let one: Element | null = element; one; one = one.parentElement) {
+      const { clipPath, visibility, position } = getComputedStyle(one);
+      if (clipPath !== 'none' || visibility === 'hidden' || position === 'sticky') return true;
+      if (position === 'fixed' && !one.contains(root) && !root.contains(one)) return true;
+    }
+    const { bottom } = element.getBoundingClientRect();
+    return bottom <= 0;
+  }
+}
