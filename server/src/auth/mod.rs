@@ -1,4 +1,4 @@
-//! Who is asking: staff, their passwords, codes and sessions.
+//! Authentication: staff, their passwords, codes and sessions.
 
 pub mod accounts;
 pub mod api;
@@ -21,7 +21,7 @@ use crate::{
     error::Failure,
 };
 
-/// What a member of staff may do; the portal shows its entries by it.
+/// What a member of staff may do. The portal shows menu entries by role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
