@@ -189,7 +189,7 @@ impl Sandbox {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
-        sandbox.tasks.beside(in_force::keep_up(sandbox.clone()));
+        sandbox.tasks.spawn_background(in_force::keep_up(sandbox.clone()));
         Ok(sandbox)
     }
 
