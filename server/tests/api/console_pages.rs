@@ -561,10 +561,10 @@ const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
         "queue",
         &[("next", "no_such_outcome"), ("count", "1")],
         "next",
-        "there is no outcome no_such_outcome.",
+        "unknown outcome no_such_outcome.",
     ),
     ("scenario", "queue", &[("next", "slow"), ("count", "0")], "count", "Give a number from 1 to 100."),
-    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "there is no outcome odd."),
+    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "unknown outcome odd."),
     (
         "scenario",
         "change",
@@ -623,7 +623,7 @@ const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
         "advance",
         &[("advance", "-5m")],
         "advance",
-        "\"-5m\" is no length of time such as 90s, 15m, 12h or 2d.",
+        "\"-5m\" is not a duration such as 90s, 15m, 12h or 2d.",
     ),
     (
         "clock",
@@ -693,7 +693,7 @@ async fn what_is_no_page_is_told_in_a_page() {
     let csrf = csrf(&browser.get("/console").await);
     let answer = browser.send_as("/console/payouts", &[("csrf", &csrf)]).await;
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(words(&answer).contains("This path does not take this method."));
+    assert!(words(&answer).contains("This path does not support this method."));
 }
 
 #[tokio::test]
