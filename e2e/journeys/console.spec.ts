@@ -57,7 +57,7 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
     await console.keyboard.type(CONSOLE_TOKEN);
     await console.keyboard.press('Enter');
     await expect(title(console, 'Outbox')).toBeVisible();
-    await expect(console.getByText('No message yet')).toBeVisible();
+    await expect(console.getByText('No messages yet')).toBeVisible();
   });
 
   await page.getByLabel('Email').fill(EMAIL);
@@ -81,9 +81,9 @@ test('make the next payout fail, and see it in the portal', async ({ page }) => 
   await signIn(page);
   const console = await openConsole(page);
   await go(console, 'Scenario');
-  await console.getByLabel('Ends so').selectOption('insufficient_funds');
+  await console.getByLabel('Outcome', { exact: true }).selectOption('insufficient_funds');
   await button(console, 'Set').click();
-  await expect(message(console)).toHaveText('The coming payouts end so: insufficient funds (code 1).');
+  await expect(message(console)).toHaveText('Queued for the next payouts: insufficient funds (code 1).');
 
   await go(console, 'Loans');
   await console.getByLabel('First name').fill('Wanjiku');
@@ -91,7 +91,7 @@ test('make the next payout fail, and see it in the portal', async ({ page }) => 
   await console.getByLabel('Amount, in KES').fill('25000');
   await console.getByLabel('Amount, in KES').press('Enter');
   await expect(message(console)).toHaveText(
-    'KES 25,000 for Wanjiku Kamau is approved and waits to be paid out.',
+    'KES 25,000 for Wanjiku Kamau is approved and ready to be paid out.',
   );
 
   await page.goto('/pending-loans');
@@ -148,7 +148,7 @@ test('save, restore and reset the data', async ({ page }) => {
   await test.step('a reset signs everyone out of the portal', async () => {
     await button(console, 'Reset').click();
     await confirm(console, 'Reset');
-    await expect(message(console)).toHaveText('All is as on the first day.');
+    await expect(message(console)).toHaveText('The demo data is restored.');
     await page.reload();
     await expect(page.getByLabel('Email')).toBeVisible();
   });
@@ -159,7 +159,7 @@ test('move the clock past the end of a session', async ({ page }) => {
   const console = await openConsole(page);
   await go(console, 'Clock');
   await button(console, '1 day').click();
-  await expect(message(console)).toContainText('Sessions, codes, limits, receipts and dates went along.');
+  await expect(message(console)).toContainText('Sessions, codes, limits, receipts and dates moved with it.');
   await page.getByRole('link', { name: 'Transactions' }).click();
   await expect(page.getByText('Your session expired. Please log in again.')).toBeVisible();
 
@@ -169,7 +169,7 @@ test('move the clock past the end of a session', async ({ page }) => {
     await expect(console.getByLabel('By how much')).toHaveValue('-5m');
     await expect(console.getByLabel('By how much')).toBeFocused();
     await expect(console.getByRole('alert')).toHaveText(
-      '"-5m" is not a duration such as 90s, 15m, 12h or 2d.',
+      '"-5m" is no length of time such as 90s, 15m, 12h or 2d.',
     );
     await expectAccessible(console);
     await button(console, 'Back to the real time').click();
@@ -185,7 +185,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     const console = await openConsole(page);
     await console.emulateMedia({ colorScheme });
     await go(console, 'Faults');
-    await button(console, "Lose the next payout's answer").click();
+    await button(console, "Lose the next payout's response").click();
     await signIn(page);
     for (const name of PAGES) {
       await go(console, name);
@@ -207,7 +207,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     });
   });
 
-test('the pages work without a script', async ({
+test('the pages work without JavaScript', async ({
   browser,
   serverAddress,
 }: {
@@ -235,7 +235,7 @@ test('the pages work without a script', async ({
   await expect(message(console)).toContainText('good-name is restored');
   for (const name of PAGES) {
     await console.getByLabel('Menu').click();
-    await console.getByRole('navigation', { name: 'Console, narrow' }).getByRole('link', { name }).click();
+    await console.getByRole('navigation', { name: 'Console pages' }).getByRole('link', { name }).click();
     await expect(title(console, name)).toBeVisible();
     await expect(button(console, 'Copy')).toBeHidden();
   }

@@ -52,7 +52,7 @@ use crate::{
         fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
     },
     clock::Clock,
-    console::{api_call, door::ConsoleToken, faults::Faults, in_force, in_force::InForce, traffic::Traffic},
+    console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
     database::{Database, versions::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
@@ -91,8 +91,8 @@ pub struct World {
     pub faults: Faults,
     /// The latest calls.
     pub traffic: Traffic,
-    /// What of the console's settings holds here.
-    pub in_force: InForce,
+    /// The version of the console's settings in memory.
+    pub console_sync: ConsoleSync,
     /// Opens the console.
     pub console_token: ConsoleToken,
     /// Makes what must be recognised unreadable.
@@ -166,7 +166,7 @@ impl Sandbox {
             tokens: Tokens::new(&secret),
             faults: Faults::default(),
             traffic: Traffic::default(),
-            in_force: InForce::default(),
+            console_sync: ConsoleSync::default(),
             console_token: ConsoleToken::new(console_token, fingerprints.clone()),
             fingerprints,
             outbox: Outbox::default(),
@@ -184,12 +184,12 @@ impl Sandbox {
             randomness,
             database,
         }));
-        in_force::take_over(&sandbox).await?;
+        sync::reload(&sandbox).await?;
         if sandbox.settings.demo {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
-        sandbox.tasks.spawn_background(in_force::keep_up(sandbox.clone()));
+        sandbox.tasks.beside(sync::poll(sandbox.clone()));
         Ok(sandbox)
     }
 

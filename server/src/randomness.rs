@@ -1,4 +1,4 @@
-//! The source of ids, codes and simulated chance: the operating system, or a seed in tests.
+//! Where ids, codes and simulated chance come from: the operating system, or a seed in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha12Rng};
 
 use crate::clock::UnixMillis;
 
-/// A cryptographically secure source of randomness. Clones share the same source.
+/// A source of randomness good enough for codes and tokens. Clones draw from the same source.
 #[derive(Clone, Debug)]
 pub struct Randomness(Arc<Mutex<ChaCha12Rng>>);
 
@@ -16,12 +16,12 @@ impl Randomness {
         Self(Arc::new(Mutex::new(rand::make_rng())))
     }
 
-    /// Gives the same sequence for the same seed.
+    /// The same sequence for the same seed.
     pub fn seeded(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(ChaCha12Rng::seed_from_u64(seed))))
     }
 
-    /// An independent source that continues with the same sequence.
+    /// A source of its own that goes on from here: both give the same sequence.
     pub fn fork(&self) -> Self {
         self.draw(|rng| {
             let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
@@ -31,7 +31,7 @@ impl Randomness {
         })
     }
 
-    /// A new id: a UUID v7, so that ids sort by creation time.
+    /// A fresh id: a UUID v7, so that ids sort by the moment they were made.
     pub fn id(&self, now: UnixMillis) -> String {
         let mut random = [0; 10];
         self.draw(|rng| rng.fill_bytes(&mut random));
@@ -46,7 +46,7 @@ impl Randomness {
         bytes
     }
 
-    /// A uniformly distributed number in `0..below`.
+    /// A number in `0..below`, each as likely.
     pub fn below(&self, below: u32) -> u32 {
         self.draw(|rng| rng.random_range(0..below))
     }

@@ -12,9 +12,9 @@ use crate::{
     randomness::Randomness,
 };
 
-/// An account to create.
+/// Someone who shall be able to sign in.
 pub struct NewAccount {
-    /// The address they sign in with.
+    /// They sign in by it.
     pub email: Email,
     /// What the portal calls them.
     pub username: String,
@@ -22,11 +22,11 @@ pub struct NewAccount {
     pub first_name: String,
     /// Last name.
     pub last_name: String,
-    /// Where reset codes are sent.
+    /// Where reset codes go.
     pub phone_number: Msisdn,
     /// What they may do.
     pub role: Role,
-    /// The password they sign in with.
+    /// They sign in by it.
     pub password: SecretString,
 }
 
@@ -39,7 +39,7 @@ const INSERT: &str = "
 /// Opens an account.
 ///
 /// # Errors
-/// Fails with [`Failure::is_unique_violation`] if the address already has an account.
+/// One that [`Failure::is_unique_violation`] when the address has an account already.
 pub async fn open(
     database: &Database,
     passwords: &Passwords,
@@ -85,7 +85,7 @@ pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
 const SET_ACTIVE: &str = "
     UPDATE staff SET is_active = $2, updated_at = $3 WHERE email = $1 RETURNING staff_id";
 
-/// Deactivates the account of `email`, which permanently ends its sessions and codes, or reactivates it.
+/// Closes the account of `email`, which ends its sessions and codes for good, or opens it again.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].

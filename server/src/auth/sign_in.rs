@@ -1,4 +1,4 @@
-//! Signing in with a password, or with a password and a code sent by e-mail.
+//! Signing in: by password, or by password and a code that was e-mailed.
 
 use secrecy::SecretString;
 
@@ -6,35 +6,35 @@ use super::{
     Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
-    limits::{self, Action, Caller},
+    limits::{self, Action, Trier},
     otp::{Attempt, Otp, Purpose},
     session::{self, NewSession},
 };
 use crate::{Sandbox, clock::UnixMillis, database::Connection, email::Email, error::Failure};
 
-/// A user who has signed in, with their token.
+/// Someone signed in, with the token that proves it.
 pub struct SignedIn {
-    /// The token to send with every call.
+    /// Sent back with every call.
     pub token: String,
-    /// The user.
+    /// Who it is.
     pub staff: Staff,
 }
 
-/// What a user signs in with.
+/// What someone gives to prove who they are.
 pub struct Credentials {
-    /// The address of the account.
+    /// Of the account.
     pub email: Email,
-    /// The password of the account.
+    /// Of the account.
     pub password: SecretString,
-    /// The code sent by e-mail, when signing in with a code.
+    /// The code that was e-mailed, when they sign in by code.
     pub otp: Option<Otp>,
 }
 
-/// Opens a session if the password of `email` is correct, and the code too if one is given.
+/// Opens a session for who knows the password of `email`, and the code if one is asked for.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] and
-/// [`Failure::InvalidCode`] (both only if the password is correct),
+/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] (told
+/// only to who knows the password), [`Failure::InvalidCode`] (the same),
 /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub async fn sign_in(
     sandbox: &Sandbox,
@@ -42,15 +42,15 @@ pub async fn sign_in(
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
     let Credentials { email, password, otp } = credentials;
-    let caller = Caller::new(&sandbox.fingerprints, &email, address);
+    let trier = Trier::new(&sandbox.fingerprints, &email, address);
     let staff = {
         let mut reader = sandbox.database.read().await?;
-        // Callers over the limit must not reach the expensive hashing.
-        limits::check(&mut reader, Action::Password, &caller, sandbox.clock.now()).await?;
+        // Those who are past the limit don't get as far as the costly hashing.
+        limits::check(&mut reader, Action::Password, &trier, sandbox.clock.now()).await?;
         Staff::by_email(&mut reader, &email).await?
     };
-    let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
-    let matches = sandbox.passwords.matches(password, stored).await?;
+    let kept = staff.as_ref().map(|staff| staff.password_hash.clone());
+    let matches = sandbox.passwords.matches(password, kept).await?;
 
     let now = sandbox.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
@@ -65,17 +65,17 @@ pub async fn sign_in(
             staff_id,
             purpose: Purpose::SignIn,
             otp,
-            caller: caller.clone(),
+            trier: trier.clone(),
             now,
         }),
         session,
-        caller,
+        trier,
         now,
         fingerprints: sandbox.fingerprints.clone(),
     };
     let decided = sandbox
         .database
-        .write(move |connection: &mut Connection| Box::pin(decision.apply(connection)))
+        .write(move |connection: &mut Connection| Box::pin(decision.enter(connection)))
         .await?;
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
@@ -83,42 +83,42 @@ pub async fn sign_in(
     Ok(SignedIn { token, staff })
 }
 
-/// What is known after the password check. The decision and the count are one transaction.
+/// What is known once the password has been checked; decided and counted in one transaction.
 struct Decision {
     staff: Option<Staff>,
     matches: bool,
     attempt: Option<Attempt>,
     session: Option<NewSession>,
-    caller: Caller,
+    trier: Trier,
     now: UnixMillis,
     fingerprints: Fingerprints,
 }
 
 impl Decision {
-    async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { staff, matches, attempt, session, caller, now, fingerprints } = self;
-        limits::check(connection, Action::Password, &caller, now).await?;
+    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+        let Self { staff, matches, attempt, session, trier, now, fingerprints } = self;
+        limits::check(connection, Action::Password, &trier, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
-            limits::count(connection, Action::Password, &caller, now).await?;
+            limits::count(connection, Action::Password, &trier, now).await?;
             return Ok(Ruling::Refused(Failure::UserNotFound));
         };
-        // The password may have been reset, or the account deactivated, during the check.
+        // While the password was being checked it may have been reset, or the account closed.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
-            limits::count(connection, Action::Password, &caller, now).await?;
+            limits::count(connection, Action::Password, &trier, now).await?;
             return Ok(Ruling::Refused(Failure::InvalidPassword));
         };
         if !staff.is_active {
             return Ok(Ruling::Refused(Failure::AccountInactive));
         }
         if let Some(attempt) = attempt
-            && !attempt.verify(connection, &fingerprints).await?
+            && !attempt.enter(connection, &fingerprints).await?
         {
             return Ok(Ruling::Refused(Failure::InvalidCode));
         }
-        limits::reset(connection, Action::Password, &caller).await?;
-        session.insert(connection).await?;
+        limits::forget(connection, Action::Password, &trier).await?;
+        session.enter(connection).await?;
         Ok(Ruling::Granted)
     }
 }

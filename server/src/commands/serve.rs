@@ -39,9 +39,9 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     }
     // One that was given is known to who gave it, and need not stand in a terminal.
     if sandbox.settings.given_console_token().is_none() {
-        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.welcome(&address));
+        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
     }
-    sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
+    sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
     connections::serve(listener, crate::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;
     sandbox.close(LAST_ANSWERS).await;
     tracing::info!("stopped");

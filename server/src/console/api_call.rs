@@ -1,5 +1,5 @@
-//! What every call of the portal's API goes through on its way in and out: it sees what was set
-//! before it came, is given the faults that are for it, and is kept for the Traffic page.
+//! The middleware of the portal's API: loads the console's changes, injects faults, and records each call
+//! for the Traffic page.
 
 use axum::{
     extract::{Request, State},
@@ -7,17 +7,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{faults::inject::inject, in_force::catch_up, traffic::Observed};
+use super::{faults::inject::inject, sync::refresh, traffic::Observed};
 use crate::{Sandbox, error::FailureFormat, http::edge};
 
-/// Catches up, injects faults, observes.
 pub async fn run(
     State(sandbox): State<Sandbox>,
     format: FailureFormat,
     mut request: Request,
     next: Next,
 ) -> Response {
-    if let Err(failure) = catch_up(&sandbox, &mut request).await {
+    if let Err(failure) = refresh(&sandbox, &mut request).await {
         return failure.into_response();
     }
     let (observed, request) = Observed::begin(request, sandbox.clock.now()).await;

@@ -1,37 +1,37 @@
-//! The operator's console: what QA and demos need to see and to set, behind a token of its own. A folder
-//! a noun: its acts, its calls (`api.rs`) and its page (`page.rs`).
+//! The operator's console: shows and changes the server's state for QA and demos, behind its own token.
+//! Each noun has a folder with its acts, its API (`api.rs`) and its page (`page.rs`).
 
-// Who may use the console.
+// Access to the console.
 pub mod door;
-// The parts that every page is made of.
+// The shared parts of the pages.
 mod view;
 
-// The console's first page.
+// The console's start page.
 mod overview;
-// What went out, to read and to empty.
+// The messages that were sent.
 mod outbox;
-// Approving loans, so that there is something to pay out.
+// Approves loans to pay out.
 pub mod loans;
-// What became of the payouts, and the audit.
+// The payouts and the audit.
 mod payouts;
-// How mobile money acts.
+// The outcomes and settings of mobile money.
 mod scenario;
-// Faults that calls of the API are given on purpose.
+// Faults injected into API calls.
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
-// Who is on the staff, and ending their sessions.
+// Staff accounts and their sessions.
 pub mod staff;
-// The data as a whole.
+// Reset, snapshots and copies of the whole database.
 pub mod data;
-// Setting the one clock.
+// The sandbox's clock.
 pub mod clock;
-// Which builds of slices there are and which are live.
+// The builds of slices and which of them are live.
 mod slices;
 
-// What the console set, in force in this server.
-pub mod in_force;
-// What every call of the portal's API goes through.
+// Keeps the clock and faults in memory in sync with the database.
+pub mod sync;
+// The middleware of the portal's API.
 pub mod api_call;
 
 use axum::{
@@ -39,19 +39,18 @@ use axum::{
     routing::{MethodRouter, any, get, post},
 };
 
-use self::view::{ROOT, beneath, files, page::Page};
+use self::view::{ROOT, files, page::Page, under_root};
 use crate::{Sandbox, error::Failure, slices::api as slice_calls};
 
-/// Where the console's calls are.
+/// The path of the console's API.
 pub const CALLS: &str = "/console/api";
 
-/// Everything under `/console`. Nothing of it is open but what the pages look like: what has no
-/// door of its own is closed too.
+/// Everything under `/console`. Only the pages' assets are public; unknown paths need the token too.
 pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     Router::new()
         .nest(ROOT, pages(sandbox).nest("/api", calls(sandbox)))
-        // What the router takes for beside the console: its address with a slash at the end.
-        .route("/console/", beside(sandbox))
+        // `nest` does not match the root with a trailing slash.
+        .route("/console/", trailing_slash(sandbox))
 }
 
 fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
@@ -68,29 +67,29 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(slice_calls::routes())
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), in_force::around))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
 }
 
-/// Every page, behind the pages' door; only what they look like is open.
+/// Every page, for signed-in operators, and the public assets.
 fn pages(sandbox: &Sandbox) -> Router<Sandbox> {
     Page::ALL
         .into_iter()
-        .fold(Router::new(), |router, page| router.route(beneath(page.address()), handlers(page)))
+        .fold(Router::new(), |router, page| router.route(under_root(page.address()), handlers(page)))
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), in_force::around))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::enter))
-        .route("/sign-in", post(door::page::sign_in).fallback(door::page::only_by_form))
-        .layer(middleware::from_fn(door::page::guard))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
+        .route("/sign-in", post(door::page::sign_in).fallback(door::page::reject_other_methods))
+        .layer(middleware::from_fn(door::page::add_security_headers))
         .merge(files::routes())
 }
 
-fn beside(sandbox: &Sandbox) -> MethodRouter<Sandbox> {
-    any(door::page::to_overview)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::enter))
-        .layer(middleware::from_fn(door::page::guard))
+fn trailing_slash(sandbox: &Sandbox) -> MethodRouter<Sandbox> {
+    any(door::page::redirect_to_overview)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
+        .layer(middleware::from_fn(door::page::add_security_headers))
 }
 
 fn handlers(page: Page) -> MethodRouter<Sandbox> {

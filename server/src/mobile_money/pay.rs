@@ -17,10 +17,10 @@ use crate::{
     randomness::Randomness,
 };
 
-/// The delay of a slow result.
+/// How long the result of a slow payment takes.
 const SLOW: Duration = Duration::from_secs(12);
 
-/// A client of the simulated service.
+/// The service, as one who is its customer reaches it.
 #[derive(Clone, Debug)]
 pub struct MobileMoney {
     pub(super) database: Database,
@@ -29,44 +29,44 @@ pub struct MobileMoney {
     results: mpsc::UnboundedSender<Delivery>,
 }
 
-/// A payment request.
+/// What is asked of it.
 #[derive(Clone, Debug)]
 pub struct Payment {
-    /// Chosen by the caller, never used twice.
+    /// Chosen by who asks, never used twice.
     pub originator_id: String,
-    /// The recipient.
+    /// Who receives.
     pub phone_number: Msisdn,
-    /// The amount in KES.
+    /// How much, in KES.
     pub amount: i64,
-    /// A request that arrives at this time or later is not carried out.
+    /// A request that arrives at this moment or later is not carried out.
     pub expires_at: UnixMillis,
 }
 
-/// The answer to a payment request.
+/// What it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The money was sent.
+    /// The money went out.
     Paid {
-        /// The receipt of the payment.
+        /// Proof of it.
         receipt: String,
     },
-    /// No money was sent.
+    /// No money went out.
     Refused(Refusal),
-    /// This originator id was used before. Query its status instead.
+    /// This originator id was used before; ask for its status instead.
     DuplicateOriginator,
-    /// The request arrived after it had expired, and was not carried out.
+    /// The request came after its time, and was not carried out.
     Expired,
 }
 
-/// A result that is delivered asynchronously, like an M-Pesa callback.
+/// A result that it delivers of its own accord, as M-Pesa calls back.
 #[derive(Debug)]
 pub struct Delivery {
-    /// The payment.
+    /// Which payment it is of.
     pub originator_id: String,
-    /// The result of the payment.
+    /// What became of it.
     pub answer: Answer,
-    /// Notified when the result has been processed.
-    pub processed: oneshot::Sender<()>,
+    /// Told when the result was taken in.
+    pub taken: oneshot::Sender<()>,
 }
 
 const IS_KNOWN: &str = "SELECT count(*) FROM mobile_money_payment WHERE originator_id = $1";
@@ -79,15 +79,15 @@ const RECEIVED_SINCE: &str = "
     SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM mobile_money_payment
     WHERE phone_number = $1 AND requested_at >= $2 AND result_code = '0'";
 
-const INSERT: &str = "
+const ENTER: &str = "
     INSERT INTO mobile_money_payment
         (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE account_id = 'payouts'";
 
-/// An accepted request, and how its answer is returned.
-struct Accepted {
+/// A request that was taken in, and how its answer travels.
+struct Entered {
     answer: Answer,
     route: AnswerRoute,
     result_at: UnixMillis,
@@ -101,7 +101,7 @@ enum AnswerRoute {
 }
 
 impl MobileMoney {
-    /// A service that keeps its books in `database` and delivers results to `results`.
+    /// The service with its books in `database`, which delivers to `results`.
     pub fn new(
         database: Database,
         clock: Clock,
@@ -111,55 +111,55 @@ impl MobileMoney {
         Self { database, clock, randomness, results }
     }
 
-    /// Sends money, or returns why not. The same originator id never sends twice. The answer may
-    /// never arrive: use a timeout, and then query the status.
+    /// Sends money, or says why not. The same originator id never sends twice. An answer may
+    /// never come: give up after a while, and ask for the status.
     pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
         let originator_id = payment.originator_id.clone();
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
-        let accepted = self
+        let entered = self
             .database
             .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { accept(connection, &payment, &clock, &randomness).await })
+                Box::pin(async move { enter(connection, &payment, &clock, &randomness).await })
             })
             .await?;
-        // A lost request is never answered.
-        let Some(accepted) = accepted else { return pending().await };
-        self.clock.sleep(accepted.result_at.since(self.clock.now())).await;
-        match accepted.route {
+        // Where the request itself was lost, there is nobody to answer it.
+        let Some(entered) = entered else { return pending().await };
+        self.clock.sleep(entered.result_at.since(self.clock.now())).await;
+        match entered.route {
             AnswerRoute::Answered => {}
             AnswerRoute::Lost => pending().await,
-            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &accepted.answer),
-            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &accepted.answer).await,
+            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &entered.answer),
+            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &entered.answer).await,
         }
-        Ok(accepted.answer)
+        Ok(entered.answer)
     }
 
     fn deliver(&self, originator_id: &str, answer: &Answer) -> oneshot::Receiver<()> {
-        let (processed, is_processed) = oneshot::channel();
-        // The receiver is gone when the sandbox is being closed. The books have the result.
+        let (taken, told) = oneshot::channel();
+        // Nobody listens any more when the sandbox is being closed; the books have the result.
         _ = self.results.send(Delivery {
             originator_id: originator_id.to_owned(),
             answer: answer.clone(),
-            processed,
+            taken,
         });
-        is_processed
+        told
     }
 }
 
-/// Records a request, unless it is lost.
-async fn accept(
+/// Takes a request in; nothing is left of one that is lost on the way.
+async fn enter(
     connection: &mut Connection,
     payment: &Payment,
     clock: &Clock,
     randomness: &Randomness,
-) -> Result<Option<Accepted>, Failure> {
+) -> Result<Option<Entered>, Failure> {
     let now = clock.now();
-    let immediately = |answer| Some(Accepted { answer, route: AnswerRoute::Answered, result_at: now });
+    let at_once = |answer| Some(Entered { answer, route: AnswerRoute::Answered, result_at: now });
     if now >= payment.expires_at {
-        return Ok(immediately(Answer::Expired));
+        return Ok(at_once(Answer::Expired));
     }
-    if exists(connection, IS_KNOWN, &payment.originator_id).await? {
-        return Ok(immediately(Answer::DuplicateOriginator));
+    if is_there(connection, IS_KNOWN, &payment.originator_id).await? {
+        return Ok(at_once(Answer::DuplicateOriginator));
     }
     let behaviour = decide(connection, payment).await?;
     if behaviour.outcome == Outcome::LostUnpaid {
@@ -167,8 +167,8 @@ async fn accept(
     }
     if let Some(refusal) = refusal(connection, payment, &behaviour, now).await? {
         let result_at = now.plus(behaviour.latency);
-        insert(connection, payment, Err(refusal), now, result_at).await?;
-        return Ok(Some(Accepted {
+        write_down(connection, payment, Err(refusal), now, result_at).await?;
+        return Ok(Some(Entered {
             answer: Answer::Refused(refusal),
             route: AnswerRoute::Answered,
             result_at,
@@ -177,7 +177,7 @@ async fn accept(
     let slow = if behaviour.outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
     let result_at = now.plus(behaviour.latency + slow);
     let receipt = unused_receipt(connection, now, randomness).await?;
-    insert(connection, payment, Ok(&receipt), now, result_at).await?;
+    write_down(connection, payment, Ok(&receipt), now, result_at).await?;
     query(SPEND).bind(payment.amount).execute(connection).await?;
     let route = match behaviour.outcome {
         Outcome::PaidAnswerLost => AnswerRoute::Lost,
@@ -185,17 +185,17 @@ async fn accept(
         Outcome::ResultBeforeAnswer => AnswerRoute::DeliveredFirst,
         Outcome::Success | Outcome::Slow | Outcome::LostUnpaid | Outcome::Refused(_) => AnswerRoute::Answered,
     };
-    Ok(Some(Accepted { answer: Answer::Paid { receipt }, route, result_at }))
+    Ok(Some(Entered { answer: Answer::Paid { receipt }, route, result_at }))
 }
 
-async fn insert(
+async fn write_down(
     connection: &mut Connection,
     payment: &Payment,
     result: Result<&str, Refusal>,
     requested_at: UnixMillis,
     result_at: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    query(INSERT)
+    query(ENTER)
         .bind(&payment.originator_id)
         .bind(result.ok())
         .bind(&payment.phone_number)
@@ -208,7 +208,7 @@ async fn insert(
     Ok(())
 }
 
-async fn exists(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
+async fn is_there(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
     let found: i64 = query_scalar(query).bind(what).fetch_one(connection).await?;
     Ok(found > 0)
 }
@@ -220,13 +220,13 @@ async fn unused_receipt(
 ) -> Result<String, Failure> {
     loop {
         let receipt = receipt(now, randomness);
-        if !exists(connection, IS_TAKEN, &receipt).await? {
+        if !is_there(connection, IS_TAKEN, &receipt).await? {
             return Ok(receipt);
         }
     }
 }
 
-/// Why `payment` is refused: by its outcome, the daily limit or the float.
+/// Why `payment` is refused: told to be, or over the day's limit or the float.
 async fn refusal(
     connection: &mut Connection,
     payment: &Payment,
@@ -236,7 +236,7 @@ async fn refusal(
     if let Outcome::Refused(refusal) = behaviour.outcome {
         return Ok(Some(refusal));
     }
-    if behaviour.is_magic {
+    if behaviour.whatever_else_is_set {
         return Ok(None);
     }
     let received: i64 = query_scalar(RECEIVED_SINCE)

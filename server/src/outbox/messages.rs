@@ -1,4 +1,4 @@
-//! Reading messages in the outbox, and waiting for new ones.
+//! Reading what went out, and waiting for what is about to.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     phone::Msisdn,
 };
 
-/// Poll interval for messages of other servers.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// How often is looked for messages that another server put in.
+const ROUND: Duration = Duration::from_millis(250);
 
-/// How a message is sent.
+/// By what way a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
@@ -28,35 +28,34 @@ pub enum Channel {
 /// A message as the console shows it.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct OutboxMessage {
-    /// The id of the message.
+    /// Names it.
     pub id: String,
-    /// How the message is sent.
+    /// By what way it goes.
     pub channel: Channel,
-    /// An e-mail address, or a phone number such as `+2547…`.
+    /// An e-mail address, or a phone as `+2547…`.
     pub to: String,
-    /// The subject of an e-mail; SMS have none.
+    /// E-mails have one.
     pub subject: Option<String>,
     /// The text.
     pub body: String,
     /// The one-time code in it.
     pub code: Option<String>,
-    /// When the message was added.
+    /// When it was put in.
     pub created_at: UnixMillis,
 }
 
-/// Which messages to return.
+/// Which messages are meant.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Only messages to this e-mail address or phone number.
+    /// To this e-mail address or phone.
     pub to: Option<String>,
-    /// Only messages of this channel.
+    /// By this way.
     pub channel: Option<Channel>,
-    /// Only messages added after the message with this id. An id that no longer exists counts as
-    /// older than all messages.
+    /// Put in after the message with this id. One that is not there any more comes before all.
     pub after: Option<String>,
 }
 
-/// A recipient as it is stored: phone numbers in one format, e-mail addresses in lower case.
+/// Whom messages are stored to: phones in one form, addresses in lower case.
 pub fn recipient(text: &str) -> String {
     let text = text.trim();
     Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
@@ -69,7 +68,7 @@ const MESSAGES: &str = "
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
-/// The latest thousand messages that match `filter`, newest first.
+/// The latest thousand messages that `filter` means, the newest first.
 pub async fn messages(
     connection: &mut Connection,
     filter: &Filter,
@@ -77,28 +76,29 @@ pub async fn messages(
     query_as(MESSAGES).bind(&filter.to).bind(filter.channel).bind(&filter.after).fetch_all(connection).await
 }
 
-/// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
+/// Like [`messages`]; while there are none, waits up to `patience` (in the machine's time) for
+/// the first.
 pub async fn wait_for_messages(
     database: &Database,
     filter: &Filter,
-    timeout: Duration,
+    patience: Duration,
 ) -> Result<Vec<OutboxMessage>, Failure> {
-    let deadline = tokio::time::Instant::now() + timeout;
+    let until = tokio::time::Instant::now() + patience;
     let mut commits = database.commits();
     loop {
         commits.mark_unchanged();
         let found = messages(&mut *database.read().await?, filter).await?;
-        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
+        if !found.is_empty() || tokio::time::Instant::now() >= until {
             return Ok(found);
         }
-        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
-        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
+        let round = (tokio::time::Instant::now() + ROUND).min(until);
+        _ = tokio::time::timeout_at(round, commits.changed()).await;
     }
 }
 
 const EMPTY: &str = "DELETE FROM outbox_message";
 
-/// Deletes all messages, sent or not.
+/// Forgets all messages, sent or not.
 pub async fn empty(database: &Database) -> Result<(), Failure> {
     database
         .write(|connection: &mut Connection| {

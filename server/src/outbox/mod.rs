@@ -1,4 +1,4 @@
-//! Every outgoing e-mail and SMS: a row, written in the transaction that it reports.
+//! Every e-mail and SMS that goes out: a row, written in the transaction that it tells of.
 
 mod deliver;
 mod messages;
@@ -17,9 +17,9 @@ use crate::{
 /// A one-time code that a message carries.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
-    /// The code as it appears in the text.
+    /// As it stands in the message's text.
     pub digits: &'a str,
-    /// When the code expires.
+    /// When it is worthless.
     pub expires_at: UnixMillis,
 }
 
@@ -28,7 +28,7 @@ const ENQUEUE: &str = "
         (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-/// Adds an e-mail to the outbox.
+/// Puts an e-mail into the outbox.
 pub async fn email(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -53,7 +53,7 @@ pub async fn email(
     Ok(())
 }
 
-/// Adds an SMS to the outbox. SMS are not sent on; they are read in the outbox.
+/// Puts an SMS into the outbox. Nothing takes it further: whoever is to read it finds it there.
 pub async fn sms(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -77,17 +77,17 @@ pub async fn sms(
     Ok(())
 }
 
-/// Wakes the sender of this process when there are new messages. Clones wake the same sender.
+/// Wakes whoever waits for new messages, in this process. Clones wake the same.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox(std::sync::Arc<tokio::sync::Notify>);
 
 impl Outbox {
-    /// Notifies the sender of a new message. Call it after the commit.
+    /// Says that a message was put in; called once it is committed.
     pub fn wake(&self) {
         self.0.notify_one();
     }
 
-    /// Waits for the next notification.
+    /// Waits for the next message that is put in.
     async fn woken(&self) {
         self.0.notified().await;
     }
@@ -96,12 +96,12 @@ impl Outbox {
 const COUNT: &str = "SELECT channel, count(*) FROM outbox_message GROUP BY channel";
 const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
 
-/// The number of messages of each channel.
+/// How many messages there are of each channel.
 pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
     query_as(COUNT).fetch_all(connection).await
 }
 
-/// The number of messages that are still to be sent or retried.
+/// How many messages are still to be sent, or to be tried again.
 pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     query_scalar(COUNT_WAITING).fetch_one(connection).await
 }

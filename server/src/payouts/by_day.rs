@@ -1,4 +1,4 @@
-//! Payouts per day.
+//! What was paid out, day by day.
 
 use super::PayoutStatus;
 use crate::{
@@ -6,20 +6,20 @@ use crate::{
     database::{Connection, query_as},
 };
 
-/// The payouts of one day with the same status.
+/// The payouts of a day that ended alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayTotal {
-    /// The start of the day: midnight in Nairobi.
+    /// Midnight in Nairobi, where the day begins.
     pub day: UnixMillis,
-    /// The status of the payouts.
+    /// Where they stand.
     pub status: PayoutStatus,
-    /// The number of payouts.
+    /// How many.
     pub payouts: i64,
-    /// The total amount in KES.
+    /// KES.
     pub amount: i64,
 }
 
-/// Days in Nairobi start three hours before days in UTC.
+/// Days in Nairobi begin three hours before those of UTC.
 const BY_DAY: &str = "
     SELECT (created_at + 10800000) / 86400000, status, count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT)
     FROM payout WHERE created_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2";

@@ -1,4 +1,5 @@
-//! The answer to a payout call. It is built once; a repeat gets the same bytes.
+//! What a call to pay out is answered: made once, and then the same byte for byte whenever it is
+//! asked for again.
 
 use serde::Serialize;
 
@@ -9,22 +10,22 @@ use crate::{
     loans::{DisbursementStatus, LoanStatus},
 };
 
-/// A complete answer.
+/// A whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The HTTP status.
+    /// HTTP's status.
     pub status: u16,
-    /// The JSON body.
+    /// JSON.
     pub body: String,
-    /// Whether the body is a failure in the format of RFC 9457.
+    /// The body is a failure as RFC 9457 has it.
     pub problem: bool,
-    /// Whether it was already given to the same call.
+    /// It was given before, to the same call.
     pub replayed: bool,
 }
 
-/// A payout with the status of its loan.
+/// A payout and where its loan stands now.
 #[derive(Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names in the contract")]
+#[expect(clippy::struct_field_names, reason = "the contract's names")]
 struct Disbursement {
     #[serde(flatten)]
     record: Record,
@@ -35,8 +36,8 @@ struct Disbursement {
 }
 
 impl Reply {
-    /// The answer for a payout that is settled, accepted, or refused by mobile money.
-    pub(super) fn of(record: Record, format: &FailureFormat) -> Result<Self, Failure> {
+    /// The answer that a payout gives: settled, accepted, or refused by mobile money.
+    pub(super) fn of(record: Record, form: &FailureFormat) -> Result<Self, Failure> {
         let disbursement = match record.status {
             PayoutStatus::Failed => {
                 let refused = Failure::MobileMoneyRefused {
@@ -44,7 +45,7 @@ impl Reply {
                     text: record.error_message.clone().unwrap_or_default(),
                     record: record.to_json()?,
                 };
-                return Self::refusal(refused, format);
+                return Self::refusal(refused, form);
             }
             PayoutStatus::Completed => Disbursement {
                 loan_status: LoanStatus::Disbursed,
@@ -67,11 +68,11 @@ impl Reply {
         Ok(Self { status, body, problem: false, replayed: false })
     }
 
-    /// The answer for `failure`.
-    pub(super) fn refusal(failure: Failure, format: &FailureFormat) -> Result<Self, Failure> {
+    /// `failure` as its caller hears it.
+    pub(super) fn refusal(failure: Failure, form: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
-        let body = String::from_utf8(failure.body().to_json(&format.request_id, format.problem))
+        let body = String::from_utf8(failure.body().to_json(&form.request_id, form.problem))
             .map_err(|error| Failure::Internal(error.to_string()))?;
-        Ok(Self { status: status.as_u16(), body, problem: format.problem, replayed: false })
+        Ok(Self { status: status.as_u16(), body, problem: form.problem, replayed: false })
     }
 }

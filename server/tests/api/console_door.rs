@@ -13,7 +13,7 @@ use mkopo::{
 use crate::test_app::{CONSOLE_TOKEN, NOON, TestApp, request, settings};
 
 #[tokio::test]
-async fn everything_under_console_is_closed_without_the_token() {
+async fn everything_under_console_needs_the_token() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let almost = &CONSOLE_TOKEN[..CONSOLE_TOKEN.len() - 1];
@@ -31,13 +31,13 @@ async fn everything_under_console_is_closed_without_the_token() {
     [
       401,
       "no_console_token",
-      "The console requires its token: send `Authorization: Bearer <token>`."
+      "The console needs its token, as `Authorization: Bearer <token>`."
     ]
     "#);
 }
 
 #[tokio::test]
-async fn only_a_header_carries_the_token() {
+async fn the_token_is_accepted_only_in_the_authorization_header() {
     let app = TestApp::start().await;
     for request in [
         Request::get(format!("/console/api/clock?token={CONSOLE_TOKEN}")),
@@ -50,7 +50,7 @@ async fn only_a_header_carries_the_token() {
 }
 
 #[tokio::test]
-async fn the_token_opens_the_console_and_nothing_else() {
+async fn the_token_is_valid_for_the_console_only() {
     let app = TestApp::start().await;
     let me = app.send(request(Method::GET, "/api/v1/auth/me", Some(CONSOLE_TOKEN), None)).await;
     assert_eq!(me.status, 401);
@@ -61,7 +61,7 @@ async fn the_token_opens_the_console_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_token_that_was_not_given_is_made_once_and_kept_from_others() {
+async fn a_missing_token_is_generated_once_and_stored_in_a_private_file() {
     let folder = tempfile::tempdir().unwrap();
     let open = async || {
         let settings = Settings {
@@ -71,12 +71,12 @@ async fn a_token_that_was_not_given_is_made_once_and_kept_from_others() {
         };
         Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()
     };
-    let link = open().await.console_token.welcome("http://127.0.0.1:8080");
+    let link = open().await.console_token.sign_in_url("http://127.0.0.1:8080");
     let file = folder.path().join("console.token");
-    let kept = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(link, format!("http://127.0.0.1:8080/console?token={kept}"));
-    assert_eq!(kept.len(), 32);
-    assert_eq!(open().await.console_token.welcome("http://127.0.0.1:8080"), link);
+    let stored = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(link, format!("http://127.0.0.1:8080/console?token={stored}"));
+    assert_eq!(stored.len(), 32);
+    assert_eq!(open().await.console_token.sign_in_url("http://127.0.0.1:8080"), link);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -22,7 +22,7 @@ async fn hits(app: &TestApp) -> Vec<i64> {
     faults.as_array().unwrap().iter().map(|fault| fault["hits"].as_i64().unwrap()).collect()
 }
 
-/// What comes over a real connection for `request`, and how it ended.
+/// Sends `request` over a real connection; returns the answer and how the connection ended.
 async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -40,7 +40,7 @@ async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result
     (String::from_utf8_lossy(&answer).into_owned(), read.map(|_| ()))
 }
 
-fn raw(method: &str, path: &str, token: &str, body: &str) -> String {
+fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String {
     format!(
         "{method} {path} HTTP/1.1\r\nhost: mkopo\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
@@ -49,7 +49,7 @@ fn raw(method: &str, path: &str, token: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_call_fails_with_the_status_that_was_set() {
+async fn a_call_fails_with_the_given_status() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let path = "/api/v1/disbursements/pending";
@@ -78,24 +78,24 @@ async fn a_call_fails_with_the_status_that_was_set() {
     [
       503,
       "injected_fault",
-      "This call failed on purpose because of a fault that is set in the console."
+      "This call was failed on purpose, by a fault that is set in the console."
     ]
     "#);
     assert_eq!(failed.headers["retry-after"], "1");
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "other calls go well");
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "other calls succeed");
     assert_eq!(agent.get(path).await.status, 503);
     assert_eq!(agent.get(path).await.status, 200, "it hits twice");
     assert_eq!(hits(&app).await, [2]);
 }
 
 #[tokio::test]
-async fn a_star_stands_for_one_segment() {
+async fn a_star_matches_one_segment() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/*", "kind": "status", "status": 503})).await;
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 503);
     assert_eq!(agent.get("/api/v1/disbursement-records").await.status, 200);
-    assert_eq!(app.console(Method::GET, "/clock", None).await.status, 200, "the console always works");
+    assert_eq!(app.console(Method::GET, "/clock", None).await.status, 200, "the console is not affected");
     assert_eq!(app.console(Method::DELETE, "/faults", None).await.status, 204);
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 200);
 }
@@ -121,7 +121,7 @@ async fn the_same_seed_fails_the_same_calls() {
 }
 
 #[tokio::test]
-async fn a_slow_call_takes_as_long_as_was_set() {
+async fn a_delayed_call_takes_the_given_time() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 5000})).await;
@@ -131,7 +131,7 @@ async fn a_slow_call_takes_as_long_as_was_set() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_lost_leaves_the_work_done() {
+async fn a_lost_response_does_not_undo_the_payout() {
     for kind in ["drop", "reset"] {
         let app = TestApp::start().await;
         let agent = app.sign_in("agent").await;
@@ -139,7 +139,7 @@ async fn an_answer_that_is_lost_leaves_the_work_done() {
         let loan = waiting(&pending).next().unwrap();
         let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
         add_fault(&app, json!({"path": "/api/v1/disbursements/*/disburse", "kind": kind, "times": 1})).await;
-        let request = raw("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+        let request = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
         let (answer, ended) = over_the_wire(&app, &request).await;
         assert_eq!(answer, "", "{kind}");
         match (kind, ended) {
@@ -154,25 +154,25 @@ async fn an_answer_that_is_lost_leaves_the_work_done() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_dropped_before_the_work_does_none() {
+async fn a_call_that_is_dropped_before_processing_has_no_effect() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
     add_fault(&app, json!({"path": path, "kind": "drop", "when": "before"})).await;
-    let request = raw("POST", &path, &agent.token, &disbursement_of(loan).to_string());
+    let request = raw_request("POST", &path, &agent.token, &disbursement_of(loan).to_string());
     assert_eq!(over_the_wire(&app, &request).await.0, "");
     assert!(agent.records_of(loan).await.is_empty());
 }
 
 #[tokio::test]
-async fn half_an_answer_comes_and_the_connection_is_cut() {
+async fn a_truncated_response_ends_after_half_of_the_body() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let whole = agent.get("/api/v1/disbursements/pending").await.bytes;
     add_fault(&app, json!({"path": "/api/v1/disbursements/pending", "kind": "truncate"})).await;
-    let request = raw("GET", "/api/v1/disbursements/pending", &agent.token, "");
+    let request = raw_request("GET", "/api/v1/disbursements/pending", &agent.token, "");
     let (answer, _) = over_the_wire(&app, &request).await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -181,12 +181,12 @@ async fn half_an_answer_comes_and_the_connection_is_cut() {
 }
 
 #[tokio::test]
-async fn a_malformed_answer_is_whole_and_no_json() {
+async fn a_malformed_response_is_complete_but_invalid_json() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "malformed"})).await;
-    let request =
-        raw("GET", "/api/v1/auth/me", &agent.token, "").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    let request = raw_request("GET", "/api/v1/auth/me", &agent.token, "")
+        .replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
     let (answer, ended) = over_the_wire(&app, &request).await;
     ended.unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -195,18 +195,18 @@ async fn a_malformed_answer_is_whole_and_no_json() {
 }
 
 #[tokio::test]
-async fn a_server_beside_gives_the_same_faults() {
+async fn faults_apply_on_every_server() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let second = app.another_server(&[]).await;
     add_fault(&app, json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503})).await;
-    let heard = async {
+    let applied = async {
         let me = || crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(&agent.token), None);
         while second.send(me()).await.status != 503 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(10), applied).await.unwrap();
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn one_fault_is_removed_by_its_id() {
 }
 
 #[tokio::test]
-async fn a_fault_that_can_not_be_is_refused() {
+async fn an_invalid_fault_is_rejected() {
     let app = TestApp::start().await;
     let me = "/api/v1/auth/me";
     let mut failures = Vec::new();
@@ -244,10 +244,10 @@ async fn a_fault_that_can_not_be_is_refused() {
     }
     assert_json_snapshot!(failures, @r#"
     [
-      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
-      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
-      "422 path must be a whole path under /api/v1/, with * for a segment, such as /api/v1/disbursements/*/disburse.",
-      "422 The request body is invalid: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
+      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
+      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
+      "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
+      "422 The body is not what this call takes: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
       "422 A fault of kind status needs a status from 400 to 599.",
       "422 A fault of kind status needs a status from 400 to 599.",
       "422 Only a fault of kind status has a status.",
@@ -255,8 +255,8 @@ async fn a_fault_that_can_not_be_is_refused() {
       "422 Only a fault of kind latency has ms.",
       "422 probability must be above 0 and at most 1.",
       "422 times must be between 1 and 1000000.",
-      "422 method must be GET, POST, PUT, PATCH or DELETE; leave it out for all.",
-      "422 A fault of kind truncate or malformed needs an answer: it can only come after the work."
+      "422 method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods.",
+      "422 A fault of kind truncate or malformed changes the response, so when must be after."
     ]
     "#);
     assert_eq!(hits(&app).await, Vec::<i64>::new());

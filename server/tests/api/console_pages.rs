@@ -1,4 +1,4 @@
-//! The console's pages, as a browser without a script uses them.
+//! The console's pages in a browser without JavaScript.
 
 use std::time::Duration;
 
@@ -33,14 +33,14 @@ const PAGES: [(&str, &str); 11] = [
     ("/console/slices", "Slices"),
 ];
 
-/// A browser that signed in to the console.
+/// A browser that is signed in to the console.
 struct Browser<'a> {
     app: &'a TestApp,
     cookie: String,
 }
 
 impl<'a> Browser<'a> {
-    async fn enter(app: &'a TestApp) -> Self {
+    async fn sign_in(app: &'a TestApp) -> Self {
         let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER);
         Self { app, cookie: cookie_of(&answer) }
@@ -50,14 +50,14 @@ impl<'a> Browser<'a> {
         self.app.send(get(address, Some(&self.cookie))).await
     }
 
-    /// The words of a page that is there.
+    /// The text of an existing page.
     async fn read(&self, address: &str) -> String {
         let answer = self.get(address).await;
         assert_eq!(answer.status, StatusCode::OK, "{address}");
         words(&answer)
     }
 
-    /// Sends a form of the page at `address` with what is typed.
+    /// Submits a form of the page at `address` with the given input.
     async fn send(&self, address: &str, act: &str, typed: &[(&str, &str)]) -> Answer {
         let csrf = csrf(&self.get(address).await);
         self.send_as(address, &[&[("csrf", csrf.as_str()), ("act", act)], typed].concat()).await
@@ -67,7 +67,7 @@ impl<'a> Browser<'a> {
         self.app.send(post(address, Some(&self.cookie), fields)).await
     }
 
-    /// Sends a form that must be done; the words of the page that follows.
+    /// Submits a form that must succeed; returns the text of the next page.
     async fn done(&self, address: &str, act: &str, typed: &[(&str, &str)]) -> String {
         let answer = self.send(address, act, typed).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER, "{address} {act} {typed:?}: {}", words(&answer));
@@ -95,7 +95,7 @@ fn post(address: &str, cookie: Option<&str>, fields: &[(&str, &str)]) -> Request
     request.body(Body::from(body)).unwrap()
 }
 
-/// The cookie that an answer gives, as a browser sends it back.
+/// The cookie that an answer sets, as a browser sends it back.
 fn cookie_of(answer: &Answer) -> String {
     let cookie = answer.headers[header::SET_COOKIE].to_str().unwrap();
     cookie.split_once(';').unwrap().0.to_owned()
@@ -110,7 +110,7 @@ fn csrf(answer: &Answer) -> String {
     rest.split_once('"').unwrap().0.to_owned()
 }
 
-/// What a person reads of a page, with single spaces.
+/// The visible text of a page, with single spaces.
 fn words(answer: &Answer) -> String {
     let inside = html(answer).split_once("<main").map_or(html(answer), |page| page.1);
     let mut text = String::new();
@@ -131,7 +131,7 @@ fn words(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn without_the_cookie_every_page_says_how_to_get_in_and_nothing_else() {
+async fn without_the_cookie_every_page_shows_only_the_sign_in_form() {
     let app = TestApp::start().await;
     let forged = "mkopo_console=0123.4567";
     let others = ["/console/", "/console/nothing", "/console/outbox/x", "/console/sign-out"];
@@ -150,7 +150,7 @@ async fn without_the_cookie_every_page_says_how_to_get_in_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_link_of_the_start_gives_a_cookie_and_a_clean_address() {
+async fn the_printed_link_sets_a_cookie_and_removes_the_token_from_the_url() {
     let app = TestApp::start().await;
     let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
@@ -166,24 +166,24 @@ async fn the_link_of_the_start_gives_a_cookie_and_a_clean_address() {
 }
 
 #[tokio::test]
-async fn behind_tls_the_cookie_goes_by_tls_only() {
+async fn behind_tls_the_cookie_is_secure() {
     let app = TestApp::start_with(&["--behind-tls", "true"]).await;
     let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
     assert!(answer.headers[header::SET_COOKIE].to_str().unwrap().ends_with("; Secure"));
 }
 
 #[tokio::test]
-async fn the_token_can_be_typed_in_and_leads_to_the_page_that_was_wanted() {
+async fn signing_in_with_the_token_opens_the_requested_page() {
     let app = TestApp::start().await;
     let fields = |token, page| [("token", token), ("page", page)];
     let wrong = app.send(post("/console/sign-in", None, &fields("nothing", "/console/outbox"))).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
     assert!(html(&wrong).contains("role=\"alert\""));
-    assert!(html(&wrong).contains("name=\"page\" value=\"/console/outbox\""), "the page is still wanted");
-    assert!(!html(&wrong).contains("nothing"), "what was typed may be half of a token");
+    assert!(html(&wrong).contains("name=\"page\" value=\"/console/outbox\""), "the requested page is kept");
+    assert!(!html(&wrong).contains("nothing"), "the input may be part of a token");
 
-    for (wanted, next) in [("/console/outbox", "/console/outbox"), ("https://evil.example", "/console")] {
-        let answer = app.send(post("/console/sign-in", None, &fields(CONSOLE_TOKEN, wanted))).await;
+    for (requested, next) in [("/console/outbox", "/console/outbox"), ("https://evil.example", "/console")] {
+        let answer = app.send(post("/console/sign-in", None, &fields(CONSOLE_TOKEN, requested))).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER);
         assert_eq!(answer.headers[header::LOCATION], next);
         let cookie = cookie_of(&answer);
@@ -192,9 +192,9 @@ async fn the_token_can_be_typed_in_and_leads_to_the_page_that_was_wanted() {
 }
 
 #[tokio::test]
-async fn signing_out_takes_the_cookie_back() {
+async fn signing_out_deletes_the_cookie() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let csrf = csrf(&browser.get("/console").await);
     let answer = browser.send_as("/console/sign-out", &[("csrf", &csrf)]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
@@ -203,11 +203,11 @@ async fn signing_out_takes_the_cookie_back() {
 }
 
 #[tokio::test]
-async fn a_cookie_is_worth_nothing_once_the_token_is_another() {
+async fn a_new_token_invalidates_cookies() {
     let app = TestApp::start().await;
-    let cookie = Browser::enter(&app).await.cookie.clone();
+    let cookie = Browser::sign_in(&app).await.cookie.clone();
     let app = app.restart().await;
-    assert_eq!(app.send(get("/console", Some(&cookie))).await.status, 200, "it outlives a restart");
+    assert_eq!(app.send(get("/console", Some(&cookie))).await.status, 200, "it survives a restart");
     let token = Some("another-token-of-a-test".into());
     let settings = Settings { console_token: token, ..app.sandbox.settings.clone() };
     let sandbox = Sandbox::open(settings, app.clock.clone(), Randomness::seeded(1)).await.unwrap();
@@ -215,38 +215,38 @@ async fn a_cookie_is_worth_nothing_once_the_token_is_another() {
 }
 
 #[tokio::test]
-async fn the_cookie_opens_the_pages_and_no_call() {
+async fn the_cookie_is_valid_for_pages_only() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     assert_eq!(browser.get("/console/api/outbox").await.status, 401);
     let token = request(Method::GET, "/console", Some(CONSOLE_TOKEN), None);
-    assert_eq!(app.send(token).await.status, 401, "and the token in a header opens no page");
+    assert_eq!(app.send(token).await.status, 401, "the token in a header is not valid for pages");
     assert_eq!(browser.get("/api/v1/auth/me").await.status, 401);
 }
 
 #[tokio::test]
-async fn a_form_that_no_page_of_theirs_wrote_does_nothing() {
+async fn a_form_without_the_operators_csrf_token_is_rejected() {
     let app = TestApp::start().await;
-    let (browser, other) = (Browser::enter(&app).await, Browser::enter(&app).await);
+    let (browser, other) = (Browser::sign_in(&app).await, Browser::sign_in(&app).await);
     let theirs = csrf(&other.get("/console").await);
     let pages = PAGES.iter().map(|page| page.0).chain(["/console/sign-out", "/console/nothing"]);
     for address in pages {
         for csrf in ["", "0123", theirs.as_str()] {
             let answer = browser.send_as(address, &[("csrf", csrf), ("act", "forget")]).await;
             assert_eq!(answer.status, StatusCode::FORBIDDEN, "{address} {csrf}");
-            assert!(words(&answer).contains("Nothing was done"), "{address}");
+            assert!(words(&answer).contains("Nothing was changed"), "{address}");
         }
     }
     let csrf = csrf(&browser.get("/console").await);
     let mut as_json = post("/console/data", Some(&browser.cookie), &[("csrf", &csrf), ("act", "reset")]);
     as_json.headers_mut().insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
-    assert_eq!(app.send(as_json).await.status, StatusCode::FORBIDDEN, "nor one of another media type");
+    assert_eq!(app.send(as_json).await.status, StatusCode::FORBIDDEN, "another media type is rejected too");
 }
 
 #[tokio::test]
-async fn pages_run_their_own_script_only_and_stand_in_no_other_page() {
+async fn pages_run_only_their_own_script_and_cannot_be_framed() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     for (address, name) in PAGES {
         let answer = browser.get(address).await;
         let policy = answer.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
@@ -276,19 +276,19 @@ async fn pages_run_their_own_script_only_and_stand_in_no_other_page() {
 }
 
 #[tokio::test]
-async fn every_page_shows_nothing_one_and_many_and_what_went_wrong() {
+async fn every_page_shows_its_empty_filled_and_failed_states() {
     let empty = TestApp::start_with(&["--demo", "false"]).await;
-    let browser = Browser::enter(&empty).await;
+    let browser = Browser::sign_in(&empty).await;
     for (address, shown) in [
         ("/console", "Loans to pay out 0"),
-        ("/console/outbox", "No message yet"),
-        ("/console/loans", "No loan waits"),
-        ("/console/payouts", "No payout yet"),
-        ("/console/scenario", "No outcome waits"),
-        ("/console/faults", "No fault is set"),
-        ("/console/traffic", "No call yet"),
-        ("/console/staff", "No account yet"),
-        ("/console/data", "No snapshot yet"),
+        ("/console/outbox", "No messages yet"),
+        ("/console/loans", "No pending loans"),
+        ("/console/payouts", "No payouts yet"),
+        ("/console/scenario", "No queued outcomes"),
+        ("/console/faults", "No faults"),
+        ("/console/traffic", "No calls yet"),
+        ("/console/staff", "No accounts yet"),
+        ("/console/data", "No snapshots yet"),
         ("/console/data", "In demo mode only"),
         ("/console/clock", "The real time"),
     ] {
@@ -299,7 +299,7 @@ async fn every_page_shows_nothing_one_and_many_and_what_went_wrong() {
     assert!(browser.read("/console/loans").await.contains("1 loan to pay out"));
 
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     let loans = agent.pending().await;
     app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds)]).await;
@@ -319,8 +319,8 @@ async fn every_page_shows_nothing_one_and_many_and_what_went_wrong() {
         ("/console/loans", "Failed"),
         ("/console/payouts", "The balance is insufficient for the transaction. (code 1)"),
         ("/console/payouts", "Completed"),
-        ("/console/scenario", "one a payout Clear slow"),
-        ("/console/faults", "any /api/v1/auth/me waits 9 ms before the work every call"),
+        ("/console/scenario", "one per payout Clear slow"),
+        ("/console/faults", "any /api/v1/auth/me waits 9 ms before processing every call"),
         ("/console/traffic", "POST /api/v1/auth/login"),
         ("/console/traffic", "\"password\": \"•••\""),
         ("/console/staff", "4 accounts, 1 open session"),
@@ -332,19 +332,19 @@ async fn every_page_shows_nothing_one_and_many_and_what_went_wrong() {
     }
 
     app.sandbox.database.close().await;
-    // Calls and time are in memory.
+    // Calls and the clock are in memory.
     let stored = PAGES.iter().filter(|page| !["/console/traffic", "/console/clock"].contains(&page.0));
     for (address, _) in stored {
         let answer = browser.get(address).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{address}");
-        assert!(words(&answer).contains("This did not work The service is busy."), "{address}");
+        assert!(words(&answer).contains("Something went wrong The service is busy."), "{address}");
     }
 }
 
 #[tokio::test]
-async fn long_lists_go_on_on_another_page() {
+async fn long_lists_are_paginated() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     app.set_console(Method::POST, "/loans", json!({"count": 60})).await;
     let first = browser.get("/console/loans").await;
     assert!(words(&first).contains("The latest 50 loans to pay out"));
@@ -355,24 +355,24 @@ async fn long_lists_go_on_on_another_page() {
 }
 
 #[tokio::test]
-async fn what_people_typed_is_shown_as_it_is_and_is_no_markup() {
+async fn input_is_escaped() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let name = "<script>alert(1)</script>";
     browser.done("/console/loans", "approve", &[("customer_first_name", name)]).await;
     let page = browser.get("/console/loans").await;
     assert!(!html(&page).contains(name) && html(&page).contains("&lt;script&gt;"));
     let page = browser.get("/console/outbox?to=%22%3E%3Cscript%3E&channel=sms").await;
     assert!(!html(&page).contains("<script>"));
-    assert!(words(&page).contains("No such message"));
+    assert!(words(&page).contains("No matching messages"));
     let page = browser.get("/console/data?done=saved&what=%3Cb%3Ex").await;
     assert!(html(&page).contains("Saved as &lt;b&gt;x."));
 }
 
 #[tokio::test]
-async fn the_outbox_is_narrowed_and_emptied() {
+async fn the_outbox_is_filtered_and_emptied() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     for who in ["agent", "admin"] {
         app.post("/api/v1/auth/request-signin-otp", json!({"email": format!("{who}@mkopo.test")})).await;
     }
@@ -383,21 +383,21 @@ async fn the_outbox_is_narrowed_and_emptied() {
         "{one}"
     );
     let done = browser.done("/console/outbox", "empty", &[]).await;
-    assert!(done.contains("The outbox is empty.") && done.contains("No message yet"), "{done}");
+    assert!(done.contains("The outbox is empty.") && done.contains("No messages yet"), "{done}");
 }
 
 #[tokio::test]
-async fn the_next_payouts_end_as_the_page_was_told() {
+async fn outcomes_are_queued_and_settings_changed() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let typed = [("next", "insufficient_funds"), ("count", "2")];
     let done = browser.done("/console/scenario", "queue", &typed).await;
-    assert!(done.contains("The coming payouts end so: insufficient funds (code 1)."), "{done}");
+    assert!(done.contains("Queued for the next payouts: insufficient funds (code 1)."), "{done}");
     browser.done("/console/scenario", "queue", &[("next", "slow")]).await;
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
     let refused = Outcome::Refused(Refusal::InsufficientFunds);
-    assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "what came first ends first");
-    assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No outcome waits"));
+    assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "in the order of submission");
+    assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No queued outcomes"));
 
     let typed = [("default", "lost_unpaid"), ("latency_ms", "250"), ("float", "-5"), ("seed", "9")];
     browser.done("/console/scenario", "change", &typed).await;
@@ -409,9 +409,9 @@ async fn the_next_payouts_end_as_the_page_was_told() {
 }
 
 #[tokio::test]
-async fn faults_are_added_and_ended() {
+async fn faults_are_added_and_removed() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     let typed = [
         ("method", "GET"),
@@ -425,24 +425,24 @@ async fn faults_are_added_and_ended() {
         ("when", ""),
     ];
     let done = browser.done("/console/faults", "add", &typed).await;
-    assert!(done.contains("The fault holds from the next call on: answers 503 before the work."), "{done}");
+    assert!(done.contains("The fault applies from the next call: returns 503 before processing."), "{done}");
     assert_eq!(agent.get("/api/v1/disbursement-records").await.status, 503);
     let page = browser.get("/console/faults").await;
-    assert!(words(&page).contains("every call, 1 × at most 1 Remove"), "{}", words(&page));
+    assert!(words(&page).contains("every call, at most 1 time 1 Remove"), "{}", words(&page));
     let (_, rest) = html(&page).split_once("name=\"id\" value=\"").unwrap();
     let id = rest.split_once('"').unwrap().0;
-    assert!(browser.done("/console/faults", "remove", &[("id", id)]).await.contains("No fault is set"));
+    assert!(browser.done("/console/faults", "remove", &[("id", id)]).await.contains("No faults"));
     let gone = browser.send("/console/faults", "remove", &[("id", id)]).await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(words(&gone).contains(&format!("There is no fault {id}.")), "{}", words(&gone));
     browser.done("/console/faults", "add", &typed).await;
-    assert!(browser.done("/console/faults", "end", &[]).await.contains("No fault is left."));
+    assert!(browser.done("/console/faults", "end", &[]).await.contains("All faults are removed."));
 }
 
 #[tokio::test]
-async fn traffic_is_narrowed_and_forgotten() {
+async fn traffic_is_filtered_and_cleared() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     agent.get("/api/v1/auth/me").await;
     agent.get("/api/v1/nothing").await;
@@ -451,7 +451,7 @@ async fn traffic_is_narrowed_and_forgotten() {
         ("path=auth", "2 calls"),
         ("method=POST", "1 call;"),
         ("status=4xx", "1 call;"),
-        ("status=none", "No such call"),
+        ("status=none", "No matching calls"),
         ("user=agent%40", "1 call;"),
         ("path=auth&method=GET&status=2xx&user=agent", "1 call;"),
     ] {
@@ -459,13 +459,13 @@ async fn traffic_is_narrowed_and_forgotten() {
         assert!(read.contains(found), "{query}: {read}");
     }
     let done = browser.done("/console/traffic", "forget", &[]).await;
-    assert!(done.contains("The calls are forgotten.") && done.contains("No call yet"), "{done}");
+    assert!(done.contains("The calls are cleared.") && done.contains("No calls yet"), "{done}");
 }
 
 #[tokio::test]
-async fn loans_are_approved_one_as_told_or_many_made_up() {
+async fn one_given_loan_or_many_generated_loans_are_approved() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     let before = agent.pending().await.len();
     let typed = [
@@ -488,9 +488,9 @@ async fn loans_are_approved_one_as_told_or_many_made_up() {
 }
 
 #[tokio::test]
-async fn staff_are_changed_closed_out_and_let_in_again() {
+async fn staff_are_changed_deactivated_and_activated() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     let email = ("email", "agent@mkopo.test");
     browser.done("/console/staff", "role", &[email, ("role", "supervisor")]).await;
@@ -511,73 +511,75 @@ async fn staff_are_changed_closed_out_and_let_in_again() {
 }
 
 #[tokio::test]
-async fn data_is_saved_put_back_removed_and_reset() {
+async fn data_is_saved_restored_removed_and_reset() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let name = ("name", "before-the-test");
     assert!(browser.done("/console/data", "save", &[name]).await.contains("Saved as before-the-test."));
     app.set_console(Method::POST, "/loans", json!({"count": 3})).await;
     let many = app.sign_in("agent").await.pending().await.len();
     assert!(browser.done("/console/data", "restore", &[name]).await.contains("before-the-test is restored"));
     assert_eq!(app.sign_in("agent").await.pending().await.len(), many - 3);
-    assert!(browser.done("/console/data", "remove", &[name]).await.contains("No snapshot yet"));
+    assert!(browser.done("/console/data", "remove", &[name]).await.contains("No snapshots yet"));
     let gone = browser.send("/console/data", "restore", &[name]).await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND);
     assert!(words(&gone).contains("There is no snapshot before-the-test."));
     let agent = app.sign_in("agent").await;
-    assert!(browser.done("/console/data", "reset", &[("seed", "7")]).await.contains("as on the first day"));
+    assert!(
+        browser.done("/console/data", "reset", &[("seed", "7")]).await.contains("The demo data is restored.")
+    );
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }
 
 #[tokio::test]
-async fn the_clock_is_moved_stopped_and_put_right() {
+async fn the_clock_is_moved_stopped_and_reset() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let agent = app.sign_in("agent").await;
     let done = browser.done("/console/clock", "advance", &[("advance", "1d")]).await;
-    assert!(done.contains("It is 15 Nov 2026, 12:00:00.") && done.contains("1 d ahead"), "{done}");
+    assert!(done.contains("The time is now 15 Nov 2026, 12:00:00.") && done.contains("1 d ahead"), "{done}");
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "the session is over");
     let done = browser.done("/console/clock", "go", &[("now", "2026-11-01T08:30")]).await;
     assert!(done.contains("1 Nov 2026, 08:30:00") && done.contains("behind the real time"), "{done}");
     browser.done("/console/clock", "go", &[("now", "2026-12-24T06:00:00Z")]).await;
-    assert!(browser.done("/console/clock", "stop", &[]).await.contains("Stands 39 d 21 h ahead"));
-    assert!(browser.done("/console/clock", "run", &[]).await.contains("Runs"));
+    assert!(browser.done("/console/clock", "stop", &[]).await.contains("Stopped 39 d 21 h ahead"));
+    assert!(browser.done("/console/clock", "run", &[]).await.contains("Running"));
     browser.done("/console/clock", "stop", &[]).await;
-    assert!(browser.done("/console/clock", "real", &[]).await.contains("Runs The real time"));
-    let face = app.console(Method::GET, "/clock", None).await.json();
-    assert_eq!((&face["offset_ms"], &face["frozen"]), (&json!(0), &json!(false)));
+    assert!(browser.done("/console/clock", "real", &[]).await.contains("Running The real time"));
+    let state = app.console(Method::GET, "/clock", None).await.json();
+    assert_eq!((&state["offset_ms"], &state["frozen"]), (&json!(0), &json!(false)));
 }
 
-/// A form's fields and what is typed.
-type Typed = &'static [(&'static str, &'static str)];
+/// A form's fields and their input.
+type Input = &'static [(&'static str, &'static str)];
 
 const PATH: (&str, &str) = ("path", "/api/v1/auth/me");
 const LATENCY: (&str, &str) = ("kind", "latency");
 
-/// Page and form, what is typed, the field that is to blame, and what is wrong with it.
-const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
+/// Page, form, input, the invalid field, and its error message.
+const INVALID: [(&str, &str, Input, &str, &str); 20] = [
     (
         "scenario",
         "queue",
         &[("next", "no_such_outcome"), ("count", "1")],
         "next",
-        "unknown outcome no_such_outcome.",
+        "there is no outcome no_such_outcome.",
     ),
-    ("scenario", "queue", &[("next", "slow"), ("count", "0")], "count", "Give a number from 1 to 100."),
-    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "unknown outcome odd."),
+    ("scenario", "queue", &[("next", "slow"), ("count", "0")], "count", "Enter a number from 1 to 100."),
+    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "there is no outcome odd."),
     (
         "scenario",
         "change",
         &[("default", "slow"), ("latency_ms", "soon")],
         "latency_ms",
-        "\"soon\" is no whole number of ms.",
+        "\"soon\" is not a whole number of ms.",
     ),
     (
         "scenario",
         "change",
         &[("default", "slow"), ("float", "1e9")],
         "float",
-        "\"1e9\" is no whole number of shillings.",
+        "\"1e9\" is not a whole number of shillings.",
     ),
     (
         "faults",
@@ -609,21 +611,15 @@ const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
         "probability",
         "probability must be above 0 and at most 1.",
     ),
-    (
-        "faults",
-        "add",
-        &[PATH, ("kind", "truncate"), ("when", "before")],
-        "when",
-        "it can only come after the work.",
-    ),
+    ("faults", "add", &[PATH, ("kind", "truncate"), ("when", "before")], "when", "so when must be after."),
     ("data", "save", &[("name", "../escape")], "name", "A snapshot's name has 1 to 64 letters"),
-    ("data", "reset", &[("seed", "-1")], "seed", "\"-1\" is no whole number from 0 to 4294967295."),
+    ("data", "reset", &[("seed", "-1")], "seed", "\"-1\" is not a whole number from 0 to 4294967295."),
     (
         "clock",
         "advance",
         &[("advance", "-5m")],
         "advance",
-        "\"-5m\" is not a duration such as 90s, 15m, 12h or 2d.",
+        "\"-5m\" is no length of time such as 90s, 15m, 12h or 2d.",
     ),
     (
         "clock",
@@ -638,7 +634,7 @@ const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
         "go",
         &[("now", "yesterday")],
         "now",
-        "\"yesterday\" is no date and time such as 2026-11-14T12:00.",
+        "\"yesterday\" is not a date and time such as 2026-11-14T12:00.",
     ),
     ("loans", "make", &[("count", "1001")], "count", "count must be between 1 and 1000."),
     (
@@ -651,10 +647,10 @@ const REFUSED: [(&str, &str, Typed, &str, &str); 20] = [
 ];
 
 #[tokio::test]
-async fn a_refused_form_keeps_what_was_typed_and_says_what_is_wrong_beside_the_field() {
+async fn a_rejected_form_keeps_its_input_and_shows_the_error_at_the_field() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
-    for (page, act, typed, field, wrong) in REFUSED {
+    let browser = Browser::sign_in(&app).await;
+    for (page, act, typed, field, wrong) in INVALID {
         let answer = browser.send(&format!("/console/{page}"), act, typed).await;
         let read = words(&answer);
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{page} {act} {typed:?}: {read}");
@@ -668,23 +664,23 @@ async fn a_refused_form_keeps_what_was_typed_and_says_what_is_wrong_beside_the_f
         for (name, value) in typed {
             let control = &html[html.find(&format!("id=\"{act}-{name}\"")).unwrap()..];
             let control = control.split_once("</div>").unwrap().0;
-            let is_chosen = control.contains(&format!("value=\"{value}\" selected"));
+            let is_selected = control.contains(&format!("value=\"{value}\" selected"));
             let is_kept = !control.contains("<select") && control.contains(&format!("value=\"{value}\""));
-            assert!(is_chosen || is_kept, "{page} {act} {name}: {control}");
+            assert!(is_selected || is_kept, "{page} {act} {name}: {control}");
         }
     }
     let unknown = browser.send("/console/clock", "explode", &[]).await;
     assert_eq!(unknown.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(words(&unknown).contains("This page has no such form."));
+    assert!(words(&unknown).contains("This page does not have this form."));
 }
 
 #[tokio::test]
-async fn what_is_no_page_is_told_in_a_page() {
+async fn errors_are_shown_as_pages() {
     let app = TestApp::start().await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let missing = browser.get("/console/nothing").await;
     assert_eq!(missing.status, StatusCode::NOT_FOUND);
-    assert!(words(&missing).contains("There is no such page"), "{}", words(&missing));
+    assert!(words(&missing).contains("Page not found"), "{}", words(&missing));
     let slash = browser.get("/console/").await;
     assert_eq!(
         (slash.status, &slash.headers[header::LOCATION]),
@@ -693,16 +689,16 @@ async fn what_is_no_page_is_told_in_a_page() {
     let csrf = csrf(&browser.get("/console").await);
     let answer = browser.send_as("/console/payouts", &[("csrf", &csrf)]).await;
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(words(&answer).contains("This path does not support this method."));
+    assert!(words(&answer).contains("This path does not take this method."));
 }
 
 #[tokio::test]
-async fn a_build_is_made_live_and_rolled_back_and_the_page_keeps_who_did_it() {
+async fn a_build_is_activated_and_rolled_back_with_a_history() {
     let portal = slices::portal();
     let app = slices::start(&portal).await;
-    let browser = Browser::enter(&app).await;
+    let browser = Browser::sign_in(&app).await;
     let page = browser.read("/console/slices").await;
-    for shown in ["shell 0.1.0 with mfe-kit 0.1.0", "With the portal", "Nothing was deployed yet"] {
+    for shown in ["shell 0.1.0 with mfe-kit 0.1.0", "With the portal", "No deployments yet"] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
 
@@ -728,7 +724,7 @@ async fn a_build_is_made_live_and_rolled_back_and_the_page_keeps_who_did_it() {
 }
 
 #[tokio::test]
-async fn the_token_is_typed_in_by_a_form_and_by_no_other_method() {
+async fn sign_in_accepts_only_post() {
     let app = TestApp::start().await;
     let answer = app.send(get("/console/sign-in", None)).await;
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);

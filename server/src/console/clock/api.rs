@@ -1,9 +1,9 @@
-//! Calls about the clock.
+//! The API of the clock.
 
 use axum::{Json as Answer, Router, extract::State, routing::get};
 use serde::Deserialize;
 
-use super::{Change, Face, face, set};
+use super::{Change, ClockState, set, state};
 use crate::{
     Sandbox,
     clock::{UnixMillis, duration},
@@ -11,13 +11,13 @@ use crate::{
     http::extract::Json,
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new().route("/clock", get(show_clock).put(set_clock))
 }
 
-async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<Face> {
-    Answer(face(&sandbox))
+async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<ClockState> {
+    Answer(state(&sandbox))
 }
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ struct ClockChange {
 async fn set_clock(
     State(sandbox): State<Sandbox>,
     Json(change): Json<ClockChange>,
-) -> Result<Answer<Face>, Failure> {
+) -> Result<Answer<ClockState>, Failure> {
     let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
     let advance = change.advance.as_deref().map(duration).transpose()?;
     let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));

@@ -1,4 +1,4 @@
-//! Calls about the data as a whole.
+//! The API to reset the data and to manage snapshots.
 
 use axum::{
     Json as Answer, Router,
@@ -15,7 +15,7 @@ use crate::{
     http::extract::{Optional, Path},
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
         .route("/data/reset", post(reset))

@@ -1,4 +1,4 @@
-//! All data from one store into another, of whatever engine.
+//! Copies all data from one database to another, of any engine.
 
 use anyhow::{anyhow, ensure};
 
@@ -12,27 +12,27 @@ use crate::{
 /// What was copied.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
-    /// From how many tables.
+    /// The number of tables.
     pub tables: usize,
-    /// How many rows.
+    /// The number of rows.
     pub rows: i64,
 }
 
-/// Copies what `from` holds at one moment into `to`, in one transaction, and holds the two
-/// together before it is kept.
+/// Copies a consistent snapshot of `from` into `to` in one transaction, and compares the two before the
+/// commit.
 ///
 /// # Errors
-/// A sentence, when `to` is not empty, or what arrived is not what was sent. Then nothing was
-/// copied.
+/// When `to` is not empty or differs from `from` after the copy. Nothing is copied then.
 pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
     for table in TABLES.iter().chain(&SNAPSHOT_TABLES) {
         let rows = count(&mut *to.read().await?, table).await?;
-        ensure!(rows == 0, "the store to copy to is not empty: its table {} has rows", table.name);
+        ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let moment = from.read().await?.begin().await?;
-    let copying = to.write_in_turn(move |connection: &mut Connection| Box::pin(copy_all(moment, connection)));
+    let snapshot = from.read().await?.hold_still().await?;
+    let copying =
+        to.write_in_turn(move |connection: &mut Connection| Box::pin(copy_all(snapshot, connection)));
     copying.await.map_err(|failure| match failure {
-        Failure::Internal(wrong) => anyhow!("nothing was copied: {wrong}"),
+        Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),
     })
 }
@@ -46,8 +46,9 @@ async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copi
         rows::copy(&mut from, to, table.name, table.select).await?;
         let (sent, arrived) = (count(&mut from, table).await?, count(to, table).await?);
         if sent != arrived {
-            let wrong = format!("{sent} rows of table {} were sent and {arrived} arrived", table.name);
-            return Err(Failure::Internal(wrong));
+            let reason =
+                format!("table {} has {sent} rows in the source and {arrived} in the target", table.name);
+            return Err(Failure::Internal(reason));
         }
         copied.tables += 1;
         copied.rows += arrived;
@@ -55,11 +56,11 @@ async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copi
     let (sent, arrived) = (payouts::invariant(&mut from).await?, payouts::invariant(to).await?);
     if sent != arrived || !arrived.ok {
         return Err(Failure::Internal(format!(
-            "the books are not right: {sent:?} sent, {arrived:?} arrived"
+            "the audit failed: {sent:?} in the source, {arrived:?} in the target"
         )));
     }
     from.end().await?;
-    to.analyze().await?;
+    to.count_anew().await?;
     Ok(copied)
 }
 

@@ -1,5 +1,4 @@
-//! The data as a whole: back to the demo data, kept under a name and put back, or copied into
-//! another store.
+//! Operations on the whole database: reset to the demo data, snapshots, and copies to another database.
 
 pub(super) mod api;
 mod copy;
@@ -12,7 +11,7 @@ pub use reset::reset;
 
 use crate::database::{Connection, query};
 
-/// A table, and what is done with all of it.
+/// A table and its statements.
 struct Table {
     name: &'static str,
     select: &'static str,
@@ -31,10 +30,10 @@ macro_rules! tables {
     };
 }
 
-/// The tables that always have their one row.
+/// The tables that always have exactly one row.
 const ONE_ROW_TABLES: [Table; 3] = tables!["clock_setting", "mobile_money_account", "mobile_money_scenario"];
 
-/// Every table whose rows come and go, those that others refer to first.
+/// All other tables with data, ordered so that referenced tables come first.
 const TABLES: [Table; 12] = tables![
     "fault",
     "staff",
@@ -50,21 +49,21 @@ const TABLES: [Table; 12] = tables![
     "outbox_message"
 ];
 
-/// The copies under a name, which reset and restore leave alone.
+/// The tables of snapshots, which reset and restore do not change.
 const SNAPSHOT_TABLES: [Table; 2] = tables!["snapshot", "snapshot_table"];
 
-const FORGET_CHANGES: &str = "DELETE FROM loan_change";
+const DELETE_CHANGES: &str = "DELETE FROM loan_change";
 
-const MOVE_ALL_VERSIONS: &str = "UPDATE version SET value = value + 1";
+const INCREMENT_VERSIONS: &str = "UPDATE version SET value = value + 1";
 
-/// Leaves no row where rows come and go, and lets nothing that was kept in memory pass for what
-/// comes now. The versions are no data: they only ever grow.
+/// Deletes all rows except those of [`ONE_ROW_TABLES`]. The versions are incremented, never reset, so that
+/// every cache is invalidated.
 async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
     for table in TABLES.iter().rev() {
         query(table.empty).execute(&mut *connection).await?;
     }
-    query(FORGET_CHANGES).execute(&mut *connection).await?;
-    query(MOVE_ALL_VERSIONS).execute(connection).await?;
+    query(DELETE_CHANGES).execute(&mut *connection).await?;
+    query(INCREMENT_VERSIONS).execute(connection).await?;
     Ok(())
 }
 
@@ -74,28 +73,28 @@ mod tests {
     use crate::database::{Database, query_scalar};
 
     #[tokio::test]
-    async fn no_table_is_forgotten() {
-        // Builds of slices are what is deployed.
-        const NO_DATA: [&str; 6] =
+    async fn every_table_is_listed() {
+        // Slices are deployments, not data.
+        const EXCLUDED: [&str; 6] =
             ["version", "loan_change", "slice", "slice_build", "slice_file", "slice_event"];
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(&folder.path().join("mkopo.db")).await.unwrap();
-        let mut there: Vec<String> = query_scalar(
+        let mut existing: Vec<String> = query_scalar(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
              AND substr(name, 1, 5) <> '_sqlx'",
         )
         .fetch_all(&mut database.read().await.unwrap())
         .await
         .unwrap();
-        there.sort();
+        existing.sort();
         let mut known: Vec<&str> = ONE_ROW_TABLES
             .iter()
             .chain(&TABLES)
             .chain(&SNAPSHOT_TABLES)
             .map(|table| table.name)
-            .chain(NO_DATA)
+            .chain(EXCLUDED)
             .collect();
         known.sort_unstable();
-        assert_eq!(there, known);
+        assert_eq!(existing, known);
     }
 }

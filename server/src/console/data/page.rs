@@ -1,16 +1,16 @@
-//! The data as a whole.
+//! Snapshots, and the reset to the demo data.
 
 use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     table::{Head, table},
     visit::{Done, FieldError, Visit},
-    words::{count, moment},
+    words::{count, timestamp},
 };
 use crate::{
     console::data::{
@@ -21,8 +21,8 @@ use crate::{
     error::Failure,
 };
 
-const SAID: Sentences = &[
-    ("reset", "All is as on the first day."),
+const SUCCESS: SuccessMessages = &[
+    ("reset", "The demo data is restored."),
     ("saved", "Saved as {}."),
     ("restored", "{} is restored: data, messages, faults, scenario and clock."),
     ("removed", "{} is removed."),
@@ -30,10 +30,10 @@ const SAID: Sentences = &[
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let snapshots = snapshots::all(&mut *visit.sandbox.database.read().await?).await?;
-    let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).sentences(SAID);
+    let frame = Frame::of(Page::Data).count(count(snapshots.len(), "snapshot")).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let table = if snapshots.is_empty() {
-            nothing(Icon::Store, "No snapshot yet", "Save one before a test; put it back after.")
+            empty_state(Icon::Store, "No snapshots yet", "Save one before a test and restore it afterwards.")
         } else {
             listed(&visit, snapshots)
         };
@@ -52,11 +52,12 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 fn save_form(visit: &Visit) -> AnyView {
-    let name = Field::new("name", "Name")
-        .hint("Letters, digits, dashes, dots and underscores. A name that is there is saved over.");
+    let name = Field::new("name", "Name").hint(
+        "Letters, digits, dashes, dots and underscores. An existing snapshot with this name is overwritten.",
+    );
     view! {
         <form method="post" class="tools">
-            {visit.form_of("save")}
+            {visit.hidden_fields("save")}
             {visit.text_field("save", name)}
             <button class="btn main">"Save all data"</button>
         </form>
@@ -70,23 +71,23 @@ fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
         .map(|Snapshot { name, saved_at }| {
             let restore = Button::new("restore", "Restore")
                 .about(format!("Restore {name}"))
-                .confirm(format!("Restore {name}?"), "It takes the place of all data there is now.")
+                .confirm(format!("Restore {name}?"), "It replaces all current data.")
                 .field("name", name.clone());
             let remove = Button::new("remove", "Remove")
                 .quiet()
                 .about(format!("Remove {name}"))
-                .confirm(format!("Remove {name}?"), "It can't be restored any more.")
+                .confirm(format!("Remove {name}?"), "It can no longer be restored.")
                 .field("name", name.clone());
             view! {
                 <tr>
                     <td><b>{name}</b></td>
-                    <td class="more" data-label="Saved">{moment(saved_at)}</td>
+                    <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
                     <td class="act"><div class="row">{visit.button(restore)}{visit.button(remove)}</div></td>
                 </tr>
             }
         })
         .collect_view();
-    table([Head::Left("Name"), Head::Left("Saved"), Head::Unseen("Do")], rows)
+    table([Head::Left("Name"), Head::Left("Saved"), Head::Hidden("Actions")], rows)
 }
 
 fn reset_form(visit: &Visit) -> AnyView {
@@ -99,12 +100,12 @@ fn reset_form(visit: &Visit) -> AnyView {
                 method="post"
                 class="in stack"
                 data-confirm="Reset to the demo data?"
-                data-consequence="All data there is now is lost; snapshots stay. Everybody is signed out of the portal."
+                data-consequence="All current data is lost; snapshots are kept. Everyone is signed out of the portal."
             >
                 <p>
-                    "Nobody signed in, no limit reached, no message, fault or scenario left, the clock right."
+                    "Ends all sessions, clears limits, messages, faults and the scenario, and sets the real time."
                 </p>
-                {visit.form_of("reset")}
+                {visit.hidden_fields("reset")}
                 {visit.number_field("reset", seed)}
                 <button class="btn danger">"Reset"</button>
             </form>
@@ -112,13 +113,13 @@ fn reset_form(visit: &Visit) -> AnyView {
         .into_any()
     } else {
         view! {
-            <p class="in muted">"In demo mode only: this service has real data, which can't be replaced."</p>
+            <p class="in muted">"In demo mode only: this server has real data, which must not be replaced."</p>
         }
         .into_any()
     };
     view! {
         <section class="card" aria-labelledby="reset-title">
-            <div class="top"><h2 id="reset-title">"Back to the demo data"</h2></div>
+            <div class="top"><h2 id="reset-title">"Reset to the demo data"</h2></div>
             {form}
         </section>
     }
@@ -152,6 +153,6 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             snapshots::remove(sandbox, name()?).await?;
             Ok(Done::new("removed").with(visit.sent.text("name")))
         }
-        _ => Err(FieldError::of_act()),
+        _ => Err(FieldError::unknown_action()),
     }
 }

@@ -1,4 +1,4 @@
-//! Copies of the data under a name: saved, put back exactly as they were, removed.
+//! Snapshots: named copies of the data to save, restore and remove.
 
 use serde::Serialize;
 
@@ -13,24 +13,23 @@ use crate::{
     error::Failure,
 };
 
-/// How many snapshots there may be.
-const AT_MOST: i64 = 100;
+const MAX_SNAPSHOTS: i64 = 100;
 
-/// A snapshot, without what it holds.
+/// A snapshot, without its content.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Snapshot {
-    /// Names it.
+    /// Its name.
     pub name: String,
     /// When it was last saved.
     pub saved_at: UnixMillis,
 }
 
-/// A name that a snapshot can have.
+/// A valid name for a snapshot.
 #[derive(Clone, Debug)]
 pub struct Name(String);
 
 impl Name {
-    /// Reads `text`; what is no plain name is none.
+    /// Parses a name.
     ///
     /// # Errors
     /// [`Failure::BadValue`].
@@ -48,14 +47,14 @@ impl Name {
         })
     }
 
-    fn missing(self) -> Failure {
+    fn not_found(self) -> Failure {
         Failure::SnapshotNotFound(self.0)
     }
 }
 
 const ALL: &str = "SELECT name, saved_at FROM snapshot ORDER BY name";
 
-/// Every snapshot, by name.
+/// All snapshots, ordered by name.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Snapshot>, Failure> {
     Ok(query_as(ALL).fetch_all(connection).await?)
 }
@@ -67,14 +66,14 @@ const SAVE: &str = "
     ON CONFLICT (name) DO UPDATE SET saved_at = excluded.saved_at
     RETURNING name, saved_at";
 
-const FORGET_TABLES: &str = "DELETE FROM snapshot_table WHERE name = $1";
+const DELETE_TABLES: &str = "DELETE FROM snapshot_table WHERE name = $1";
 
 const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content) VALUES ($1, $2, $3)";
 
-/// Saves all data, of one moment, under `name`; what was saved under it before is gone.
+/// Saves all data as snapshot `name`, replacing an existing one.
 ///
 /// # Errors
-/// [`Failure::BadValue`] when there are too many.
+/// [`Failure::BadValue`] if there are too many.
 pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     sandbox
@@ -82,13 +81,13 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
-                if others >= AT_MOST {
+                if others >= MAX_SNAPSHOTS {
                     return Err(Failure::BadValue(format!(
-                        "There are {AT_MOST} snapshots; remove one first"
+                        "There are already {MAX_SNAPSHOTS} snapshots; remove one first"
                     )));
                 }
                 let saved = query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
-                query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
+                query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
                 for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                     let content = serde_json::to_string(&rows::read(connection, table.select).await?)
                         .map_err(|error| Failure::Internal(error.to_string()))?;
@@ -105,28 +104,28 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
         .await
 }
 
-const IS_THERE: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
+const COUNT_NAMED: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
 
 const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AND table_name = $2";
 
-/// Puts the data of snapshot `name` in the place of all data, clock and faults among it.
+/// Replaces all data with that of snapshot `name`, including the clock and the faults.
 ///
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
-    // A round that began on the other data must not settle what is put in its place.
-    let _no_round = sandbox.reconciling.lock().await;
+    // A reconciliation of the previous data must not settle payouts in the restored data.
+    let _reconciling = sandbox.reconciling.lock().await;
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let found: i64 = query_scalar(IS_THERE).bind(&name.0).fetch_one(&mut *connection).await?;
+                let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
                 if found == 0 {
-                    return Err(name.missing());
+                    return Err(name.not_found());
                 }
                 empty(connection).await?;
                 for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
-                    // One that came with a later version was empty, or as it is.
+                    // Tables added after the snapshot was saved stay empty, or keep their one row.
                     let saved: Option<String> = query_scalar(SAVED_TABLE)
                         .bind(&name.0)
                         .bind(table.name)
@@ -146,7 +145,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
 
 const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 
-/// Forgets snapshot `name`.
+/// Removes snapshot `name`.
 ///
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
@@ -155,9 +154,9 @@ pub async fn remove(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                query(FORGET_TABLES).bind(&name.0).execute(&mut *connection).await?;
+                query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
                 let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
-                if removed == 0 { Err(name.missing()) } else { Ok(()) }
+                if removed == 0 { Err(name.not_found()) } else { Ok(()) }
             })
         })
         .await

@@ -1,7 +1,7 @@
-//! Who may use the console: whoever knows its token.
+//! Access to the console with its token.
 //!
-//! Programs send it with each call. A browser is given a cookie for it, which opens the pages and
-//! nothing else, and which no other site can have it send.
+//! Programs send the token with each request. A browser gets a cookie instead, which gives access to the
+//! pages only and is not sent with requests from other sites.
 
 pub(super) mod page;
 
@@ -15,11 +15,10 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::{Sandbox, auth::fingerprint::Fingerprints, error::Failure, http::accept, randomness::Randomness};
 
-/// The name of a browser's cookie.
+/// The name of the cookie.
 pub const COOKIE: &str = "mkopo_console";
 
-/// The console's token. Only a keyed fingerprint of it is compared, which takes as long whatever
-/// was sent.
+/// The console token. Comparing keyed fingerprints takes the same time for any input.
 #[derive(Clone)]
 pub struct ConsoleToken {
     token: SecretString,
@@ -28,41 +27,41 @@ pub struct ConsoleToken {
 }
 
 impl ConsoleToken {
-    /// Compares with `fingerprints`.
+    /// Prepares the comparison with `fingerprints`.
     pub fn new(token: SecretString, fingerprints: Fingerprints) -> Self {
-        let fingerprint = fingerprints.of(&parts(token.expose_secret()));
+        let fingerprint = fingerprints.of(&token_parts(token.expose_secret()));
         Self { token, fingerprints, fingerprint }
     }
 
-    /// Whether `given` is it.
+    /// Whether `given` is the token.
     pub fn is(&self, given: &str) -> bool {
-        self.fingerprints.matches(&self.fingerprint, &parts(given))
+        self.fingerprints.matches(&self.fingerprint, &token_parts(given))
     }
 
-    /// How to get in: what a start prints.
-    pub fn welcome(&self, address: &str) -> String {
+    /// The URL that signs in to the console; the server prints it at start.
+    pub fn sign_in_url(&self, address: &str) -> String {
         format!("{address}/console?token={}", self.token.expose_secret())
     }
 
-    /// The cookie of a browser that knew the token; worth nothing once the token is another.
+    /// A new cookie for a browser that sent the token. It becomes invalid when the token changes.
     pub fn cookie(&self, randomness: &Randomness) -> String {
         let sign_in = hex::encode(randomness.bytes::<16>());
         let fingerprint = self.fingerprints.of(&self.cookie_parts(&sign_in));
         format!("{sign_in}.{fingerprint}")
     }
 
-    /// Who sent `cookie`, if it is one of ours.
+    /// The operator that `cookie` identifies, if the cookie is valid.
     pub fn operator(&self, cookie: &str) -> Option<Operator> {
         let (sign_in, fingerprint) = cookie.split_once('.')?;
-        let is_ours = self.fingerprints.matches(fingerprint, &self.cookie_parts(sign_in));
-        is_ours.then(|| Operator {
+        let is_valid = self.fingerprints.matches(fingerprint, &self.cookie_parts(sign_in));
+        is_valid.then(|| Operator {
             csrf: self.fingerprints.of(&form_parts(sign_in)),
             sign_in: sign_in.to_owned(),
         })
     }
 
-    /// Whether a form that carries `csrf` was written for `operator`.
-    pub fn wrote_form(&self, operator: &Operator, csrf: &str) -> bool {
+    /// Whether `csrf` is from a form that was rendered for `operator`.
+    pub fn is_own_form(&self, operator: &Operator, csrf: &str) -> bool {
         self.fingerprints.matches(csrf, &form_parts(&operator.sign_in))
     }
 
@@ -71,11 +70,11 @@ impl ConsoleToken {
     }
 }
 
-/// Somebody who signed in to the pages.
+/// Someone who signed in to the pages.
 #[derive(Clone, Debug)]
 pub struct Operator {
     sign_in: String,
-    /// What their forms carry: only a page of theirs can know it.
+    /// The CSRF token in this operator's forms.
     pub csrf: String,
 }
 
@@ -83,12 +82,12 @@ fn form_parts(sign_in: &str) -> [&str; 2] {
     ["console form", sign_in]
 }
 
-fn parts(token: &str) -> [&str; 2] {
+fn token_parts(token: &str) -> [&str; 2] {
     ["console token", token]
 }
 
-/// Lets only calls through that carry the token as `Authorization: Bearer`. A browser sends that
-/// for nobody by itself, so no other page can make these calls in an operator's name.
+/// Accepts only requests with the token as `Authorization: Bearer`. Browsers never add this header by
+/// themselves, so other sites cannot forge these requests.
 pub async fn require_token(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
     match accept::bearer(request.headers()) {
         Some(token) if sandbox.console_token.is(token) => {

@@ -1,5 +1,4 @@
-//! The pages' door: a cookie for whoever brings the token, a page that says how to get in for
-//! everybody else.
+//! Access to the pages: a cookie for a browser that sends the token, the sign-in page for all others.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,23 +14,23 @@ use super::COOKIE;
 use crate::{
     Sandbox,
     console::view::{
-        frame::{self, Frame, nothing},
+        frame::{self, Frame, empty_state},
         icon::Icon,
         page::Page,
-        visit::{Entered, Fields, Visit, see},
+        visit::{Fields, SignedIn, Visit, see_other},
     },
     error::FailureBody,
     http::accept,
 };
 
-/// What a page may do in a browser: load its own files, send its own forms, stand in no other.
+/// Pages load only their own files, submit forms only to this server, and cannot be framed.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// What every page and every form's answer says to browsers.
-pub async fn guard(request: Request, next: Next) -> Response {
+/// Adds the headers that all pages have in common.
+pub async fn add_security_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -39,59 +38,59 @@ pub async fn guard(request: Request, next: Next) -> Response {
     response
 }
 
-/// Takes the token that was typed in.
+/// Signs in with the token from the form.
 pub async fn sign_in(State(sandbox): State<Sandbox>, headers: HeaderMap, body: Body) -> Response {
-    let sent = sent(&headers, body).await;
-    let wanted = sent.text("page");
+    let sent = form_fields(&headers, body).await;
+    let requested_page = sent.text("page");
     if sandbox.console_token.is(sent.text("token")) {
-        let_in(&sandbox, wanted)
+        sign_in_and_redirect(&sandbox, requested_page)
     } else {
-        closed(&sandbox, wanted, true)
+        sign_in_page(&sandbox, requested_page, true)
     }
 }
 
-/// Any other way to where the token is typed in: the page to do it on.
-pub async fn only_by_form(State(sandbox): State<Sandbox>) -> Response {
-    let mut response = closed(&sandbox, "", false);
+/// Answers other methods than POST with the sign-in page.
+pub async fn reject_other_methods(State(sandbox): State<Sandbox>) -> Response {
+    let mut response = sign_in_page(&sandbox, "", false);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }
 
-/// Lets in who has the cookie, gives it to who brings the token, and lets nobody's form through
-/// that did not come from a page of theirs.
-pub async fn enter(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+/// Accepts requests with a valid cookie, sets the cookie when the URL has the token, and rejects forms
+/// without the operator's CSRF token.
+pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let path = match parts.extensions.get::<OriginalUri>() {
-        Some(OriginalUri(whole)) => whole.path().to_owned(),
+        Some(OriginalUri(uri)) => uri.path().to_owned(),
         None => parts.uri.path().to_owned(),
     };
-    let query = Fields::read(parts.uri.query().unwrap_or_default().as_bytes());
-    let sent = if parts.method.is_safe() { Fields::default() } else { sent(&parts.headers, body).await };
+    let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
+    let sent =
+        if parts.method.is_safe() { Fields::default() } else { form_fields(&parts.headers, body).await };
     if let Some(token) = query.given("token") {
         return if sandbox.console_token.is(token) {
-            let_in(&sandbox, &path)
+            sign_in_and_redirect(&sandbox, &path)
         } else {
-            closed(&sandbox, &path, true)
+            sign_in_page(&sandbox, &path, true)
         };
     }
     let operator = cookies(&parts.headers).find_map(|cookie| sandbox.console_token.operator(cookie));
-    let Some(operator) = operator else { return closed(&sandbox, &path, false) };
+    let Some(operator) = operator else { return sign_in_page(&sandbox, &path, false) };
     let visit = Visit {
         sandbox: sandbox.clone(),
         query,
         sent: Fields::default(),
         csrf: operator.csrf.clone(),
-        refusal: None,
-        is_refusal_shown: AtomicBool::new(false),
+        error: None,
+        is_error_shown: AtomicBool::new(false),
     };
-    if !parts.method.is_safe() && !sandbox.console_token.wrote_form(&operator, sent.text("csrf")) {
-        return foreign_form(&visit);
+    if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator, sent.text("csrf")) {
+        return rejected_form(&visit);
     }
-    parts.extensions.insert(Entered { csrf: operator.csrf, sent });
+    parts.extensions.insert(SignedIn { csrf: operator.csrf, sent });
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
     if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
-        let text = failed(&visit, response.status(), failure.text());
-        let page = text.into_response();
+        let page = error_page(&visit, response.status(), failure.text()).into_response();
         response.headers_mut().remove(header::CONTENT_LENGTH);
         response.headers_mut().insert(header::CONTENT_TYPE, page.headers()[header::CONTENT_TYPE].clone());
         *response.body_mut() = page.into_body();
@@ -99,13 +98,13 @@ pub async fn enter(State(sandbox): State<Sandbox>, request: Request, next: Next)
     response
 }
 
-/// The fields of a form; none where something else was sent.
-async fn sent(headers: &HeaderMap, body: Body) -> Fields {
+/// The fields of a form; empty for other content types.
+async fn form_fields(headers: &HeaderMap, body: Body) -> Fields {
     if !accept::is_of_type(headers, "application/x-www-form-urlencoded") {
         return Fields::default();
     }
     let bytes = Bytes::from_request(Request::new(body), &()).await.unwrap_or_default();
-    Fields::read(&bytes)
+    Fields::parse(&bytes)
 }
 
 fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
@@ -116,51 +115,52 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Gives the cookie, and leads on to the page that was wanted, at an address without the token.
-fn let_in(sandbox: &Sandbox, wanted: &str) -> Response {
-    let page = Page::at(wanted).unwrap_or(Page::Overview);
+/// Sets the cookie and redirects to the requested page, so that the URL no longer has the token.
+fn sign_in_and_redirect(sandbox: &Sandbox, requested_page: &str) -> Response {
+    let page = Page::at(requested_page).unwrap_or(Page::Overview);
     let cookie = sandbox.console_token.cookie(&sandbox.randomness);
-    with_cookie(sandbox, &cookie, "", see(page.address()))
+    with_cookie(sandbox, &cookie, "", see_other(page.address()))
 }
 
-/// Only what comes from this site has a browser send it, and no script can read it.
-fn with_cookie(sandbox: &Sandbox, value: &str, until: &str, mut response: Response) -> Response {
+/// The cookie is not sent with requests from other sites, and scripts cannot read it.
+fn with_cookie(sandbox: &Sandbox, value: &str, max_age: &str, mut response: Response) -> Response {
     let secure = if sandbox.settings.behind_tls { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict{until}{secure}");
+    let cookie = format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict{max_age}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
 }
 
-/// Takes the cookie back.
+/// Deletes the cookie.
 pub async fn sign_out(State(sandbox): State<Sandbox>) -> Response {
-    with_cookie(&sandbox, "", "; Max-Age=0", see(Page::Overview.address()))
+    with_cookie(&sandbox, "", "; Max-Age=0", see_other(Page::Overview.address()))
 }
 
-/// The address without the slash at its end.
-pub async fn to_overview() -> Response {
-    see(Page::Overview.address())
+/// Redirects `/console/` to `/console`.
+pub async fn redirect_to_overview() -> Response {
+    see_other(Page::Overview.address())
 }
 
-fn closed(sandbox: &Sandbox, wanted: &str, was_wrong: bool) -> Response {
+fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: bool) -> Response {
     let challenge: [(HeaderName, HeaderValue); 1] =
         [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (StatusCode::UNAUTHORIZED, challenge, frame::closed(sandbox, wanted, was_wrong)).into_response()
+    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, is_token_wrong))
+        .into_response()
 }
 
-fn foreign_form(visit: &Visit) -> Response {
-    let text = "This form was not sent by a page of yours, or you signed in again since. Nothing was done. \
-                Open the page again and send it from there.";
-    (StatusCode::FORBIDDEN, failed(visit, StatusCode::FORBIDDEN, text)).into_response()
+fn rejected_form(visit: &Visit) -> Response {
+    let text = "This form is not from one of your pages, or you have signed in again since. Nothing was changed. \
+                Open the page again and submit the form there.";
+    (StatusCode::FORBIDDEN, error_page(visit, StatusCode::FORBIDDEN, text)).into_response()
 }
 
-fn failed(visit: &Visit, status: StatusCode, text: &str) -> axum::response::Html<String> {
+fn error_page(visit: &Visit, status: StatusCode, text: &str) -> axum::response::Html<String> {
     let title = match status {
-        StatusCode::NOT_FOUND => "There is no such page",
-        StatusCode::FORBIDDEN => "Nothing was done",
-        _ => "This did not work",
+        StatusCode::NOT_FOUND => "Page not found",
+        StatusCode::FORBIDDEN => "Nothing was changed",
+        _ => "Something went wrong",
     };
     let text = text.to_owned();
-    frame::html(visit, Frame::beside(title), None, || nothing(Icon::Alert, title, text))
+    frame::html(visit, Frame::titled(title), None, || empty_state(Icon::Alert, title, text))
 }

@@ -1,4 +1,4 @@
-//! Calls about faults.
+//! The API of the faults.
 
 use axum::{
     Json as Answer, Router,
@@ -14,7 +14,7 @@ use crate::{
     http::extract::{Json, Path},
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
         .route("/faults", get(list_faults).post(add_fault).delete(remove_faults))

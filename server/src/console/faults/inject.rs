@@ -1,4 +1,4 @@
-//! Giving a call the faults that are for it.
+//! Injects the matching faults into a call.
 
 use std::time::Duration;
 
@@ -18,26 +18,26 @@ use crate::{
     http::{connections::Cut, edge, extract::whole},
 };
 
-/// How long half an answer is given to leave, before the connection is cut.
-const FLUSHED_AFTER: Duration = Duration::from_millis(50);
+/// The time to send half a response before the connection is closed.
+const FLUSH_DELAY: Duration = Duration::from_millis(50);
 
-/// What a call was given, for who writes it down.
+/// The fault that hit a call, as an extension of the response.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit(pub Kind);
 
-/// Gives a call its faults.
-pub async fn inject(sandbox: &Sandbox, form: &FailureFormat, mut request: Request, next: Next) -> Response {
-    let standing = sandbox.faults.of(request.method(), request.uri().path());
-    if standing.is_empty() || request.method() == Method::OPTIONS {
+/// Runs a call with the faults that hit it.
+pub async fn inject(sandbox: &Sandbox, format: &FailureFormat, mut request: Request, next: Next) -> Response {
+    let active = sandbox.faults.matching(request.method(), request.uri().path());
+    if active.is_empty() || request.method() == Method::OPTIONS {
         return next.run(request).await;
     }
-    let hit = match draw(sandbox, standing).await {
+    let hit = match draw(sandbox, active).await {
         Ok(hit) => hit,
         Err(failure) => return failure.into_response(),
     };
     let Some(last) = hit.last().cloned() else { return next.run(request).await };
     if matches!(last.kind, Kind::Truncate | Kind::Malformed) {
-        // What is compressed can't be half of a text.
+        // These faults change the text of the body, so it must not be compressed.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
     }
     wait(sandbox, &hit, FaultPhase::Before).await;
@@ -47,8 +47,8 @@ pub async fn inject(sandbox: &Sandbox, form: &FailureFormat, mut request: Reques
         next.run(request).await
     };
     wait(sandbox, &hit, FaultPhase::After).await;
-    edge::write_failure(&mut response, form);
-    let mut response = broken(&last, response).await;
+    edge::write_failure(&mut response, format);
+    let mut response = apply(&last, response).await;
     response.extensions_mut().insert(Hit(last.kind));
     response
 }
@@ -60,8 +60,8 @@ async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
     }
 }
 
-/// The answer with what `fault` does to it.
-async fn broken(fault: &Fault, mut response: Response) -> Response {
+/// Applies `fault` to the response.
+async fn apply(fault: &Fault, mut response: Response) -> Response {
     match fault.kind {
         Kind::Latency => response,
         Kind::Status => {
@@ -77,28 +77,27 @@ async fn broken(fault: &Fault, mut response: Response) -> Response {
             response.extensions_mut().insert(Cut::Reset);
             response
         }
-        Kind::Truncate => truncated(response).await,
-        Kind::Malformed => malformed(response).await,
+        Kind::Truncate => truncate(response).await,
+        Kind::Malformed => corrupt(response).await,
     }
 }
 
-/// Announces the whole body, sends half of it, and cuts the connection.
-async fn truncated(response: Response) -> Response {
+/// Declares the full content length, sends half of the body, and closes the connection.
+async fn truncate(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let bytes = whole(body).await;
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let half = bytes.slice(..bytes.len() / 2);
     let cut = async {
-        // What was written is sent on when there is nothing more to write just now.
-        tokio::time::sleep(FLUSHED_AFTER).await;
+        // The server flushes what it has when the stream is pending.
+        tokio::time::sleep(FLUSH_DELAY).await;
         Err(std::io::Error::from(std::io::ErrorKind::ConnectionAborted))
     };
     Response::from_parts(parts, Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(cut))))
 }
 
-/// The same body without its end: whole for HTTP, and no JSON. Where there is no body, nothing
-/// can be wrong with it.
-async fn malformed(response: Response) -> Response {
+/// Replaces the last byte of the body: valid HTTP, but invalid JSON. Does nothing to an empty body.
+async fn corrupt(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     let mut bytes = whole(body).await.to_vec();
     if bytes.pop().is_some() {

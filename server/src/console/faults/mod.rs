@@ -1,9 +1,8 @@
-//! Faults that calls of the API are given on purpose: failures, slowness, answers that are lost
-//! or broken, connections that are cut.
+//! Faults injected into API calls: failures, delays, lost or broken responses, closed connections.
 //!
-//! They stand in the database, in every server's memory besides, so that a call that none is for
-//! costs nothing. Whether one hits is drawn from its seed and counted in the database: the same
-//! seed gives the same sequence, whichever server draws.
+//! They are stored in the database and cached in every server's memory, so that other calls cost nothing.
+//! Whether a fault hits depends on its seed and on a counter in the database: the same seed gives the same
+//! sequence, whichever server handles the calls.
 
 pub(super) mod api;
 pub mod inject;
@@ -27,69 +26,69 @@ use crate::{
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Kind {
-    /// Answers with a status.
+    /// Returns a status.
     Status,
-    /// Makes the call take longer.
+    /// Delays the call.
     Latency,
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     Drop,
-    /// Resets the connection without an answer, as a crash or a firewall does.
+    /// Resets the connection without a response, as a crash or a firewall does.
     Reset,
-    /// Sends half of the answer's body, then cuts the connection.
+    /// Sends half of the response body, then closes the connection.
     Truncate,
-    /// Sends an answer whose body is no JSON.
+    /// Sends a body that is not valid JSON.
     Malformed,
 }
 
-/// On which side of the work.
+/// When a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum FaultPhase {
-    /// The work is not done.
+    /// Before the call is processed. Unless the fault is a delay, the call is not processed at all.
     Before,
-    /// The work was done; only its answer suffers.
+    /// After the call was processed; only the response is affected.
     After,
 }
 
-/// A fault as it stands.
+/// A fault.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct Fault {
-    /// Names it.
+    /// The id.
     #[sqlx(rename = "fault_id")]
     pub id: String,
-    /// Of which calls; none for every method.
+    /// The method of the calls; `None` for all methods.
     pub method: Option<String>,
-    /// Of which calls: the whole path, `*` for one segment.
+    /// The full path of the calls; `*` matches one segment.
     pub path: String,
-    /// What it does.
+    /// The effect.
     pub kind: Kind,
-    /// On which side of the work.
+    /// When it applies.
     #[serde(rename = "when")]
     #[sqlx(rename = "moment")]
     pub phase: FaultPhase,
-    /// The status it answers with.
+    /// The status to return, for [`Kind::Status`].
     pub status: Option<i64>,
-    /// How much longer the call takes.
+    /// The delay, for [`Kind::Latency`].
     pub ms: Option<i64>,
-    /// How likely it hits, in millionths.
-    #[serde(rename = "probability", serialize_with = "share")]
+    /// The probability of a hit, in millionths.
+    #[serde(rename = "probability", serialize_with = "fraction")]
     pub chance: i64,
-    /// How often it may hit; none for no end.
+    /// The maximum number of hits; `None` for no limit.
     pub times: Option<i64>,
-    /// What chance is drawn from.
+    /// The seed of the random sequence.
     pub seed: i64,
-    /// How often it hit.
+    /// The number of hits so far.
     pub hits: i64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 #[expect(clippy::cast_precision_loss, reason = "six digits")]
-fn share<S: serde::Serializer>(millionths: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+fn fraction<S: serde::Serializer>(millionths: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*millionths as f64 / 1e6)
 }
 
-/// A fault to be.
+/// A fault to add.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields are those of a fault")]
@@ -105,26 +104,25 @@ pub struct NewFault {
     pub seed: Option<u32>,
 }
 
-/// The longest that a fault makes a call take longer, in ms: a call that takes 30 s is given up.
-const LATENCY_AT_MOST: i64 = 25_000;
-/// How many faults there may be.
-const AT_MOST: usize = 100;
+/// The longest delay. Calls time out after 30 s.
+const MAX_LATENCY_MS: i64 = 25_000;
+const MAX_FAULTS: usize = 100;
 
-/// What a fault does, with what that needs.
+/// A validated effect, with its parameters.
 enum Effect {
     Status(i64),
     Latency {
         ms: i64,
     },
-    /// The connection is closed or reset.
+    /// Closes or resets the connection.
     Cut,
-    /// The answer's body is damaged, so that there has to be an answer.
+    /// Damages the response, so it needs one.
     Damage,
 }
 
 impl Effect {
-    /// When it takes place, unless that is set.
-    fn usual_phase(&self) -> FaultPhase {
+    /// The phase, if none is given.
+    fn default_phase(&self) -> FaultPhase {
         match self {
             Self::Status(_) | Self::Latency { .. } => FaultPhase::Before,
             Self::Cut | Self::Damage => FaultPhase::After,
@@ -132,7 +130,7 @@ impl Effect {
     }
 }
 
-fn wrong<T>(field: &'static str, text: &str) -> Result<T, Failure> {
+fn bad_field<T>(field: &'static str, text: &str) -> Result<T, Failure> {
     Err(Failure::BadField { field, text: text.to_owned() })
 }
 
@@ -141,20 +139,20 @@ impl NewFault {
         let effect = match self.kind {
             Kind::Status => match self.status {
                 Some(status @ 400..=599) => Effect::Status(status),
-                _ => return wrong("status", "A fault of kind status needs a status from 400 to 599"),
+                _ => return bad_field("status", "A fault of kind status needs a status from 400 to 599"),
             },
             Kind::Latency => match self.ms {
-                Some(ms @ 1..=LATENCY_AT_MOST) => Effect::Latency { ms },
-                _ => return wrong("ms", "A fault of kind latency needs ms from 1 to 25000"),
+                Some(ms @ 1..=MAX_LATENCY_MS) => Effect::Latency { ms },
+                _ => return bad_field("ms", "A fault of kind latency needs ms from 1 to 25000"),
             },
             Kind::Drop | Kind::Reset => Effect::Cut,
             Kind::Truncate | Kind::Malformed => Effect::Damage,
         };
         if self.status.is_some() && !matches!(effect, Effect::Status(_)) {
-            return wrong("status", "Only a fault of kind status has a status");
+            return bad_field("status", "Only a fault of kind status has a status");
         }
         if self.ms.is_some() && !matches!(effect, Effect::Latency { .. }) {
-            return wrong("ms", "Only a fault of kind latency has ms");
+            return bad_field("ms", "Only a fault of kind latency has ms");
         }
         Ok(effect)
     }
@@ -166,9 +164,9 @@ impl NewFault {
         };
         let segments = self.path.strip_prefix(API).and_then(|rest| rest.strip_prefix('/'));
         if !segments.is_some_and(|rest| rest.split('/').all(is_segment)) || self.path.len() > 200 {
-            return wrong(
+            return bad_field(
                 "path",
-                "path must be a whole path under /api/v1/, with * for a segment, such as \
+                "path must be a whole path under /api/v1/, with * for one segment, such as \
                  /api/v1/disbursements/*/disburse",
             );
         }
@@ -179,16 +177,19 @@ impl NewFault {
         const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
         let method = self.method.as_ref().map(|method| method.to_ascii_uppercase());
         if method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
-            return wrong("method", "method must be GET, POST, PUT, PATCH or DELETE; leave it out for all");
+            return bad_field(
+                "method",
+                "method must be GET, POST, PUT, PATCH or DELETE; omit it for all methods",
+            );
         }
         Ok(method)
     }
 
-    /// In millionths.
+    /// The probability in millionths.
     fn chance(&self) -> Result<i64, Failure> {
         let probability = self.probability.unwrap_or(1.0);
         if !(0.000_001..=1.0).contains(&probability) {
-            return wrong("probability", "probability must be above 0 and at most 1");
+            return bad_field("probability", "probability must be above 0 and at most 1");
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most a million")]
         Ok((probability * 1e6).round() as i64)
@@ -196,19 +197,19 @@ impl NewFault {
 
     fn phase(&self, effect: &Effect) -> Result<FaultPhase, Failure> {
         match (effect, self.when) {
-            (Effect::Damage, Some(FaultPhase::Before)) => wrong(
+            (Effect::Damage, Some(FaultPhase::Before)) => bad_field(
                 "when",
-                "A fault of kind truncate or malformed needs an answer: it can only come after the work",
+                "A fault of kind truncate or malformed changes the response, so when must be after",
             ),
-            (effect, when) => Ok(when.unwrap_or(effect.usual_phase())),
+            (effect, when) => Ok(when.unwrap_or(effect.default_phase())),
         }
     }
 
-    fn into_fault(self, id: String, any_seed: u32) -> Result<Fault, Failure> {
+    fn into_fault(self, id: String, random_seed: u32) -> Result<Fault, Failure> {
         let (path, method, effect) = (self.path()?, self.method()?, self.effect()?);
         let chance = self.chance()?;
         if self.times.is_some_and(|times| !(1..=1_000_000).contains(&times)) {
-            return wrong("times", "times must be between 1 and 1000000");
+            return bad_field("times", "times must be between 1 and 1000000");
         }
         let phase = self.phase(&effect)?;
         let (status, ms) = match effect {
@@ -226,35 +227,35 @@ impl NewFault {
             ms,
             chance,
             times: self.times,
-            seed: i64::from(self.seed.unwrap_or(any_seed)),
+            seed: i64::from(self.seed.unwrap_or(random_seed)),
             hits: 0,
         })
     }
 }
 
-/// The faults that stand, in the memory of one server.
+/// The active faults, cached in memory.
 #[derive(Debug, Default)]
 pub struct Faults(RwLock<Arc<[Fault]>>);
 
 impl Faults {
-    /// Those that may be for a call to `path` of the API.
-    fn of(&self, method: &Method, path: &str) -> Vec<Fault> {
-        let standing = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
-        standing.iter().filter(|fault| fault.is_for(method, path)).cloned().collect()
+    /// The faults that match a call to `path` of the API.
+    fn matching(&self, method: &Method, path: &str) -> Vec<Fault> {
+        let active = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        active.iter().filter(|fault| fault.matches(method, path)).cloned().collect()
     }
 
-    /// Makes `faults` those that stand.
+    /// Replaces all faults.
     pub fn set(&self, faults: Vec<Fault>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = faults.into();
     }
 }
 
 impl Fault {
-    fn is_for(&self, method: &Method, path: &str) -> bool {
+    fn matches(&self, method: &Method, path: &str) -> bool {
         let own = self.path.strip_prefix(API).unwrap_or(&self.path);
         self.method.as_deref().is_none_or(|own| own == method.as_str())
             && own.split('/').count() == path.split('/').count()
-            && own.split('/').zip(path.split('/')).all(|(own, asked)| own == "*" || own == asked)
+            && own.split('/').zip(path.split('/')).all(|(own, segment)| own == "*" || own == segment)
     }
 }
 
@@ -283,8 +284,10 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                if all(connection).await?.len() >= AT_MOST {
-                    return Err(Failure::BadValue(format!("There are {AT_MOST} faults; remove some first")));
+                if all(connection).await?.len() >= MAX_FAULTS {
+                    return Err(Failure::BadValue(format!(
+                        "There are already {MAX_FAULTS} faults; remove some first"
+                    )));
                 }
                 query(ADD)
                     .bind(fault.id)
@@ -336,8 +339,8 @@ const DRAW: &str = "
 
 const HIT: &str = "UPDATE fault SET hits = hits + 1 WHERE fault_id = $1";
 
-/// Which of `faults` hit a call: any number that make it slow, and then at most one that does
-/// more, the first in order.
+/// Selects the faults that hit a call: any number of delays, then at most one other fault, the first in
+/// order.
 async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failure> {
     sandbox
         .database
@@ -364,7 +367,7 @@ async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failu
         .await
 }
 
-/// Whether the `drawn`th draw from `seed` hits.
+/// Whether draw number `drawn` of the sequence of `seed` is a hit.
 fn is_hit(seed: i64, drawn: i64, chance: i64) -> bool {
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());

@@ -1,4 +1,4 @@
-//! Faults that calls of the API are given.
+//! The faults that are injected into API calls.
 
 use axum::response::Response;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     table::{Head, table},
@@ -18,26 +18,26 @@ use crate::{
     error::Failure,
 };
 
-const EVERY_MS: u32 = 2000;
+const REFRESH_MS: u32 = 2000;
 
-const SAID: Sentences = &[
-    ("added", "The fault holds from the next call on: {}."),
-    ("removed", "The fault is gone."),
-    ("ended", "No fault is left."),
+const SUCCESS: SuccessMessages = &[
+    ("added", "The fault applies from the next call: {}."),
+    ("removed", "The fault is removed."),
+    ("ended", "All faults are removed."),
 ];
 
 const KINDS: [(Kind, &str, &str); 6] = [
-    (Kind::Status, "status", "Answer with a status"),
-    (Kind::Latency, "latency", "Take longer"),
-    (Kind::Drop, "drop", "Close the connection without an answer"),
-    (Kind::Reset, "reset", "Reset the connection without an answer"),
-    (Kind::Truncate, "truncate", "Cut the answer in the middle"),
-    (Kind::Malformed, "malformed", "Answer what is no JSON"),
+    (Kind::Status, "status", "Return a status"),
+    (Kind::Latency, "latency", "Delay"),
+    (Kind::Drop, "drop", "Close the connection without a response"),
+    (Kind::Reset, "reset", "Reset the connection without a response"),
+    (Kind::Truncate, "truncate", "Truncate the response"),
+    (Kind::Malformed, "malformed", "Return invalid JSON"),
 ];
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What can be failed, to choose from.
+/// Suggested paths.
 const PATHS: [&str; 8] = [
     "/api/v1/disbursements/pending",
     "/api/v1/disbursements/*/disburse",
@@ -49,14 +49,14 @@ const PATHS: [&str; 8] = [
     "/api/v1/auth/request-password-reset",
 ];
 
-/// Faults that are asked for often: what they are called, and their fields.
-const USUAL: [(&str, &[(&str, &str)]); 4] = [
+/// Common faults: their labels and form fields.
+const COMMON: [(&str, &[(&str, &str)]); 4] = [
     (
-        "Lose the next payout's answer",
+        "Lose the next payout's response",
         &[("method", "POST"), ("path", "/api/v1/disbursements/*/disburse"), ("kind", "drop"), ("times", "1")],
     ),
     (
-        "Reset the next payout's connection before it is made",
+        "Reset the connection before the next payout is made",
         &[
             ("method", "POST"),
             ("path", "/api/v1/disbursements/*/disburse"),
@@ -77,7 +77,7 @@ const USUAL: [(&str, &[(&str, &str)]); 4] = [
         ],
     ),
     (
-        "Slow the pending list by 3 s",
+        "Delay the pending list by 3 s",
         &[("method", "GET"), ("path", "/api/v1/disbursements/pending"), ("kind", "latency"), ("ms", "3000")],
     ),
 ];
@@ -87,17 +87,17 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let end = (!faults.is_empty()).then(|| visit.button(Button::new("end", "End all faults")));
     let mut frame = Frame::of(Page::Faults)
         .count(match faults.len() {
-            0 => "Every call is answered as it should be".to_owned(),
-            n => format!("{} for calls of the API; the console always works", count(n, "fault")),
+            0 => "All calls are handled normally".to_owned(),
+            n => format!("{} for API calls; the console is not affected", count(n, "fault")),
         })
-        .live(EVERY_MS)
-        .sentences(SAID);
+        .live(REFRESH_MS)
+        .success_messages(SUCCESS);
     if let Some(end) = end {
         frame = frame.action(end);
     }
     Ok(visit.page(frame, || {
         let list = if faults.is_empty() {
-            nothing(Icon::Success, "No fault is set", "Take a usual one, or make one up.")
+            empty_state(Icon::Success, "No faults", "Add a common fault, or define your own.")
         } else {
             listed(&visit, faults)
         };
@@ -105,10 +105,10 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
             <div class="two">
                 <div class="stack">
                     <section class="card" aria-labelledby="faults-title">
-                        <div class="top"><h2 id="faults-title">"Set now"</h2></div>
+                        <div class="top"><h2 id="faults-title">"Active faults"</h2></div>
                         <div id="faults" data-live="">{list}</div>
                     </section>
-                    {usual(&visit)}
+                    {common_faults(&visit)}
                 </div>
                 {add_form(&visit)}
             </div>
@@ -117,41 +117,39 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn usual(visit: &Visit) -> AnyView {
-    let buttons = USUAL
+fn common_faults(visit: &Visit) -> AnyView {
+    let buttons = COMMON
         .into_iter()
-        .map(|(word, fields)| {
-            let button = Button::new("add", word);
+        .map(|(label, fields)| {
+            let button = Button::new("add", label);
             visit.button(fields.iter().fold(button, |button, (name, value)| button.field(name, *value)))
         })
         .collect_view();
     view! {
-        <section class="card" aria-labelledby="usual-title">
-            <div class="top"><h2 id="usual-title">"Usual faults"</h2></div>
+        <section class="card" aria-labelledby="common-title">
+            <div class="top"><h2 id="common-title">"Common faults"</h2></div>
             <div class="in row">{buttons}</div>
         </section>
     }
     .into_any()
 }
 
-/// What a fault does, in words.
-fn words(fault: &Fault) -> String {
+fn effect(fault: &Fault) -> String {
     let when = match fault.phase {
-        FaultPhase::Before => "before the work",
-        FaultPhase::After => "after the work",
+        FaultPhase::Before => "before processing",
+        FaultPhase::After => "after processing",
     };
     match fault.kind {
-        Kind::Status => format!("answers {} {when}", fault.status.unwrap_or_default()),
+        Kind::Status => format!("returns {} {when}", fault.status.unwrap_or_default()),
         Kind::Latency => format!("waits {} ms {when}", fault.ms.unwrap_or_default()),
         Kind::Drop => format!("closes the connection {when}"),
         Kind::Reset => format!("resets the connection {when}"),
-        Kind::Truncate => "cuts the answer in the middle".to_owned(),
-        Kind::Malformed => "answers what is no JSON".to_owned(),
+        Kind::Truncate => "truncates the response".to_owned(),
+        Kind::Malformed => "returns invalid JSON".to_owned(),
     }
 }
 
-/// How often it hits, in words.
-fn how_often(fault: &Fault) -> String {
+fn frequency(fault: &Fault) -> String {
     let share = if fault.chance == 1_000_000 {
         "every call".to_owned()
     } else {
@@ -160,7 +158,10 @@ fn how_often(fault: &Fault) -> String {
         format!("{percent} % of calls, seed {}", fault.seed)
     };
     match fault.times {
-        Some(times) => format!("{share}, {times} × at most"),
+        Some(times) => {
+            let times = count(usize::try_from(times).unwrap_or_default(), "time");
+            format!("{share}, at most {times}")
+        }
         None => share,
     }
 }
@@ -169,40 +170,40 @@ fn listed(visit: &Visit, faults: Vec<Fault>) -> AnyView {
     let rows = faults
         .into_iter()
         .map(|fault| {
-            let (does, often) = (words(&fault), how_often(&fault));
+            let (effect, frequency) = (effect(&fault), frequency(&fault));
             let remove = Button::new("remove", "Remove")
                 .quiet()
                 .id(format!("remove-{}", fault.id))
-                .about(format!("Remove the fault of {} that {does}", fault.path))
+                .about(format!("Remove the fault for {} that {effect}", fault.path))
                 .field("id", fault.id);
             view! {
                 <tr>
                     <td>
                         <b class="path">{fault.method.unwrap_or_else(|| "any".to_owned())}" "{fault.path}</b>
-                        <span class="second">{does}</span>
+                        <span class="second">{effect}</span>
                     </td>
-                    <td class="more" data-label="Of">{often}</td>
+                    <td class="more" data-label="Frequency">{frequency}</td>
                     <td class="right num" data-label="hits"><b>{fault.hits}</b></td>
                     <td class="act">{visit.button(remove)}</td>
                 </tr>
             }
         })
         .collect_view();
-    table([Head::Left("Calls"), Head::Left("Of"), Head::Right("Hits"), Head::Unseen("Do")], rows)
+    table([Head::Left("Calls"), Head::Left("Frequency"), Head::Right("Hits"), Head::Hidden("Actions")], rows)
 }
 
 fn add_form(visit: &Visit) -> AnyView {
     let any_method = [(String::new(), "Any".to_owned())];
     let methods = METHODS.map(|method| (method.to_owned(), method.to_owned()));
-    let kinds = KINDS.map(|(_, name, word)| (name.to_owned(), word.to_owned()));
-    let moments = [("", "As usual"), ("before", "Before the work"), ("after", "After the work")]
-        .map(|(moment, word)| (moment.to_owned(), word.to_owned()));
-    let path = Field::new("path", "Path").hint("The whole path; * stands for a segment.").value(PATHS[1]);
-    let when = Field::new("when", "When").hint("After the work, only its answer suffers.");
-    let status = Field::new("status", "Status").hint("From 400 to 599, for a status.");
-    let ms = Field::new("ms", "How much longer, in ms").hint("From 1 to 25000, for taking longer.");
-    let probability = Field::new("probability", "How likely").hint("Above 0 and at most 1.").value("1");
-    let times = Field::new("times", "How often at most").hint("Empty: without end.");
+    let kinds = KINDS.map(|(_, name, label)| (name.to_owned(), label.to_owned()));
+    let phases = [("", "Default"), ("before", "Before processing"), ("after", "After processing")]
+        .map(|(phase, label)| (phase.to_owned(), label.to_owned()));
+    let path = Field::new("path", "Path").hint("The full path; * matches one segment.").value(PATHS[1]);
+    let when = Field::new("when", "When").hint("After processing, only the response is affected.");
+    let status = Field::new("status", "Status").hint("From 400 to 599. Only for 'Return a status'.");
+    let ms = Field::new("ms", "Delay, in ms").hint("From 1 to 25000. Only for 'Delay'.");
+    let probability = Field::new("probability", "Probability").hint("Above 0 and at most 1.").value("1");
+    let times = Field::new("times", "Maximum hits").hint("Empty for no limit.");
     let seed = Field::new("seed", "Seed").hint("The same seed hits the same calls.");
     let path = visit.field("add", path, |control| {
         let paths = PATHS.map(|path| view! { <option value=path></option> }).collect_view();
@@ -224,9 +225,9 @@ fn add_form(visit: &Visit) -> AnyView {
     });
     view! {
         <section class="card" aria-labelledby="add-title">
-            <div class="top"><h2 id="add-title">"Another fault"</h2></div>
+            <div class="top"><h2 id="add-title">"Custom fault"</h2></div>
             <form method="post" class="in stack">
-                {visit.form_of("add")}
+                {visit.hidden_fields("add")}
                 {visit
                     .choice(
                         "add",
@@ -234,10 +235,10 @@ fn add_form(visit: &Visit) -> AnyView {
                         any_method.into_iter().chain(methods).collect(),
                     )}
                 {path}
-                {visit.choice("add", Field::new("kind", "What it does").value("drop"), kinds.to_vec())}
+                {visit.choice("add", Field::new("kind", "Effect").value("drop"), kinds.to_vec())}
                 {visit.number_field("add", status)}
                 {visit.number_field("add", ms)}
-                {visit.choice("add", when, moments.to_vec())}
+                {visit.choice("add", when, phases.to_vec())}
                 {visit.text_field("add", probability)}
                 {visit.number_field("add", times)}
                 {visit.number_field("add", seed)}
@@ -257,7 +258,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "add" => {
             let fault = faults::add(&visit.sandbox, read(&visit.sent)?).await?;
-            Ok(Done::new("added").with(words(&fault)))
+            Ok(Done::new("added").with(effect(&fault)))
         }
         "remove" => {
             faults::remove(&visit.sandbox, Some(visit.sent.text("id").to_owned())).await?;
@@ -267,7 +268,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             faults::remove(&visit.sandbox, None).await?;
             Ok(Done::new("ended"))
         }
-        _ => Err(FieldError::of_act()),
+        _ => Err(FieldError::unknown_action()),
     }
 }
 
@@ -275,8 +276,8 @@ fn read(sent: &Fields) -> Result<NewFault, FieldError> {
     Ok(NewFault {
         method: sent.given("method").map(str::to_owned),
         path: sent.text("path").to_owned(),
-        kind: named(sent, "kind")?,
-        when: sent.given("when").map(|_| named(sent, "when")).transpose()?,
+        kind: variant(sent, "kind")?,
+        when: sent.given("when").map(|_| variant(sent, "when")).transpose()?,
         status: sent.parsed("status", "whole number")?,
         ms: sent.parsed("ms", "whole number")?,
         probability: sent.parsed("probability", "number")?,
@@ -285,8 +286,8 @@ fn read(sent: &Fields) -> Result<NewFault, FieldError> {
     })
 }
 
-/// What the field names, by the names of the JSON call.
-fn named<'de, T: Deserialize<'de>>(sent: &'de Fields, field: &'static str) -> Result<T, FieldError> {
+/// The enum variant that the field names, as in the API.
+fn variant<'de, T: Deserialize<'de>>(sent: &'de Fields, field: &'static str) -> Result<T, FieldError> {
     let name: serde::de::value::StrDeserializer<'de, serde::de::value::Error> =
         sent.text(field).into_deserializer();
     T::deserialize(name).map_err(|error| Failure::BadField { field, text: error.to_string() }.into())

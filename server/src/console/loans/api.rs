@@ -1,4 +1,4 @@
-//! Approving loans by a call.
+//! The API to approve loans.
 
 use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::post};
 use serde::Deserialize;
@@ -6,21 +6,21 @@ use serde::Deserialize;
 use super::{GivenLoan, approve};
 use crate::{Sandbox, error::Failure, http::extract::Optional, loans::PendingLoan};
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new().route("/loans", post(approve_loans))
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToApprove {
+struct ApproveLoans {
     count: Option<u32>,
     loan: Option<GivenLoan>,
 }
 
 async fn approve_loans(
     State(sandbox): State<Sandbox>,
-    Optional(ToApprove { count, loan }): Optional<ToApprove>,
+    Optional(ApproveLoans { count, loan }): Optional<ApproveLoans>,
 ) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
     let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default()).await?;
     Ok((StatusCode::CREATED, Answer(approved)))

@@ -1,4 +1,4 @@
-//! Approving loans, so that there is something to pay out.
+//! Approves loans to pay out.
 
 pub(super) mod api;
 pub(super) mod page;
@@ -16,11 +16,11 @@ use crate::{
     phone::Msisdn,
 };
 
-/// How many loans one call may approve.
-const AT_ONCE: u32 = 1000;
+/// The most loans that one call approves.
+const MAX_COUNT: u32 = 1000;
 
-/// What is known of a loan to be approved, by the names of the pending list; what is not is made
-/// up as for a demo. A row of that list can be sent as it is.
+/// The given fields of a loan to approve; all others are generated as in the demo data. The names are
+/// those of the pending list, whose rows are accepted unchanged.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the contract describes them")]
@@ -31,47 +31,47 @@ pub struct GivenLoan {
     pub customer_last_name: Option<String>,
     pub customer_phone_number: Option<String>,
     pub customer_id_number: Option<String>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub customer_nickname: Option<Option<String>>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub customer_gender: Option<Option<String>>,
     pub customer_status: Option<String>,
     pub customer_account_id: Option<String>,
     pub account_number: Option<String>,
     pub account_status: Option<String>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub credit_score: Option<Option<i64>>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub risk_level: Option<Option<String>>,
     pub total_loan_amount: Option<i64>,
     pub interest_rate: Option<f64>,
     pub loan_status: Option<String>,
     pub disbursement_status: Option<String>,
     pub approved_at: Option<String>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub approver_id: Option<Option<String>>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub approver_name: Option<Option<String>>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub approver_email: Option<Option<String>>,
     pub remaining_balance: Option<i64>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub notes: Option<Option<String>>,
     pub loan_created_at: Option<String>,
     pub loan_updated_at: Option<String>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub term: Option<Option<i64>>,
-    #[serde(deserialize_with = "or_null")]
+    #[serde(deserialize_with = "nullable")]
     pub purpose: Option<Option<String>>,
 }
 
-/// A field that is there is given, as null too.
-#[expect(clippy::option_option, reason = "not given, given as null, given")]
-fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<Option<Option<T>>, D::Error> {
+/// Distinguishes `null` from an absent field.
+#[expect(clippy::option_option, reason = "absent, null or a value")]
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 
-/// Approves `count` loans that are as `given` says, and otherwise like those of a demo.
+/// Approves `count` loans with the `given` fields; all other fields are generated as in the demo data.
 ///
 /// # Errors
 /// [`Failure::BadValue`].
@@ -84,12 +84,12 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let mut approved = Vec::new();
-                for made in demo::approve(connection, now, chance, count).await? {
+                for loan_id in demo::approve(connection, now, chance, count).await? {
                     if let Some(customer_id) = &given.customer_id {
-                        give_to_known(connection, &made, customer_id).await?;
+                        assign_to_existing_customer(connection, &loan_id, customer_id).await?;
                     }
-                    let loan = given.laid_over(pending_loan(connection, &made).await?)?;
-                    write(connection, &made, &loan).await?;
+                    let loan = given.applied_to(pending_loan(connection, &loan_id).await?)?;
+                    write(connection, &loan_id, &loan).await?;
                     approved.push(pending_loan(connection, &loan.loan_id).await?);
                 }
                 Ok(approved)
@@ -99,7 +99,7 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
     approved.map_err(|failure| {
         let is_taken = failure.is_unique_violation();
         if is_taken {
-            let text = "There is a loan of that loan_id already".to_owned();
+            let text = "A loan with this loan_id already exists".to_owned();
             Failure::BadField { field: "loan_id", text }
         } else {
             failure
@@ -110,7 +110,7 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
 impl GivenLoan {
     fn check(&self, count: u32) -> Result<(), Failure> {
         let wrong = |field, what: &str| Err(Failure::BadField { field, text: what.to_owned() });
-        if !(1..=AT_ONCE).contains(&count) {
+        if !(1..=MAX_COUNT).contains(&count) {
             return wrong("count", "count must be between 1 and 1000");
         }
         if self.loan_id.is_some() && count > 1 {
@@ -141,62 +141,62 @@ impl GivenLoan {
         Ok(())
     }
 
-    /// `made`, with what is given in its place.
-    fn laid_over(&self, mut made: PendingLoan) -> Result<PendingLoan, Failure> {
+    /// `generated` with the given fields replaced.
+    fn applied_to(&self, mut generated: PendingLoan) -> Result<PendingLoan, Failure> {
         fn set<T: Clone>(field: &mut T, given: Option<&T>) {
             if let Some(given) = given {
                 field.clone_from(given);
             }
         }
-        fn moment(field: &mut UnixMillis, given: Option<&str>) -> Result<(), Failure> {
+        fn set_time(field: &mut UnixMillis, given: Option<&str>) -> Result<(), Failure> {
             if let Some(given) = given {
                 *field = given.parse().map_err(Failure::BadValue)?;
             }
             Ok(())
         }
-        set(&mut made.loan_id, self.loan_id.as_ref());
-        set(&mut made.customer_id, self.customer_id.as_ref());
-        set(&mut made.customer_first_name, self.customer_first_name.as_ref());
-        set(&mut made.customer_last_name, self.customer_last_name.as_ref());
-        set(&mut made.customer_id_number, self.customer_id_number.as_ref());
-        set(&mut made.customer_nickname, self.customer_nickname.as_ref());
-        set(&mut made.customer_gender, self.customer_gender.as_ref());
-        set(&mut made.customer_status, self.customer_status.as_ref());
-        set(&mut made.customer_account_id, self.customer_account_id.as_ref());
-        set(&mut made.account_number, self.account_number.as_ref());
-        set(&mut made.account_status, self.account_status.as_ref());
-        set(&mut made.credit_score, self.credit_score.as_ref());
-        set(&mut made.risk_level, self.risk_level.as_ref());
-        set(&mut made.total_loan_amount, self.total_loan_amount.as_ref());
-        set(&mut made.remaining_balance, self.remaining_balance.or(self.total_loan_amount).as_ref());
-        set(&mut made.notes, self.notes.as_ref());
-        set(&mut made.term, self.term.as_ref());
-        set(&mut made.purpose, self.purpose.as_ref());
+        set(&mut generated.loan_id, self.loan_id.as_ref());
+        set(&mut generated.customer_id, self.customer_id.as_ref());
+        set(&mut generated.customer_first_name, self.customer_first_name.as_ref());
+        set(&mut generated.customer_last_name, self.customer_last_name.as_ref());
+        set(&mut generated.customer_id_number, self.customer_id_number.as_ref());
+        set(&mut generated.customer_nickname, self.customer_nickname.as_ref());
+        set(&mut generated.customer_gender, self.customer_gender.as_ref());
+        set(&mut generated.customer_status, self.customer_status.as_ref());
+        set(&mut generated.customer_account_id, self.customer_account_id.as_ref());
+        set(&mut generated.account_number, self.account_number.as_ref());
+        set(&mut generated.account_status, self.account_status.as_ref());
+        set(&mut generated.credit_score, self.credit_score.as_ref());
+        set(&mut generated.risk_level, self.risk_level.as_ref());
+        set(&mut generated.total_loan_amount, self.total_loan_amount.as_ref());
+        set(&mut generated.remaining_balance, self.remaining_balance.or(self.total_loan_amount).as_ref());
+        set(&mut generated.notes, self.notes.as_ref());
+        set(&mut generated.term, self.term.as_ref());
+        set(&mut generated.purpose, self.purpose.as_ref());
         if self.approver_id.is_some() || self.approver_name.is_some() || self.approver_email.is_some() {
-            // Half of one approver and half of another would be nobody.
-            made.approver_id = self.approver_id.clone().flatten();
-            made.approver_name = self.approver_name.clone().flatten();
-            made.approver_email = self.approver_email.clone().flatten();
+            // Never mix fields of two approvers.
+            generated.approver_id = self.approver_id.clone().flatten();
+            generated.approver_name = self.approver_name.clone().flatten();
+            generated.approver_email = self.approver_email.clone().flatten();
         }
-        if let Some(text) = &self.customer_phone_number {
-            let phone = Msisdn::parse(text).ok_or_else(|| {
-                let wanted = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
-                Failure::BadField { field: "customer_phone_number", text: wanted.to_owned() }
+        if let Some(phone) = &self.customer_phone_number {
+            let phone = Msisdn::parse(phone).ok_or_else(|| {
+                let text = "customer_phone_number must be a Kenyan mobile number such as +254712345678";
+                Failure::BadField { field: "customer_phone_number", text: text.to_owned() }
             })?;
-            phone.as_str().clone_into(&mut made.customer_phone_number);
+            phone.as_str().clone_into(&mut generated.customer_phone_number);
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most 100,000")]
         if let Some(percent) = self.interest_rate {
-            made.interest_rate_bp = (percent * 100.0).round() as i64;
+            generated.interest_rate_bp = (percent * 100.0).round() as i64;
         }
-        moment(&mut made.approved_at, self.approved_at.as_deref())?;
-        moment(&mut made.loan_created_at, self.loan_created_at.as_deref())?;
-        moment(&mut made.loan_updated_at, self.loan_updated_at.as_deref())?;
-        Ok(made)
+        set_time(&mut generated.approved_at, self.approved_at.as_deref())?;
+        set_time(&mut generated.loan_created_at, self.loan_created_at.as_deref())?;
+        set_time(&mut generated.loan_updated_at, self.loan_updated_at.as_deref())?;
+        Ok(generated)
     }
 }
 
-const CUSTOMER_OF: &str = "SELECT customer_id FROM loan WHERE loan_id = $1";
+const SELECT_CUSTOMER: &str = "SELECT customer_id FROM loan WHERE loan_id = $1";
 
 const WRITE_CUSTOMER: &str = "
     INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
@@ -210,11 +210,11 @@ const WRITE_CUSTOMER: &str = "
         account_status = excluded.account_status, credit_score = excluded.credit_score,
         risk_level = excluded.risk_level";
 
-const IS_CUSTOMER: &str = "SELECT count(*) FROM customer WHERE customer_id = $1";
+const COUNT_CUSTOMERS: &str = "SELECT count(*) FROM customer WHERE customer_id = $1";
 
-const GIVE_TO: &str = "UPDATE loan SET customer_id = $2 WHERE loan_id = $1";
+const SET_CUSTOMER: &str = "UPDATE loan SET customer_id = $2 WHERE loan_id = $1";
 
-const FORGET_CUSTOMER: &str = "DELETE FROM customer WHERE customer_id = $1";
+const DELETE_CUSTOMER: &str = "DELETE FROM customer WHERE customer_id = $1";
 
 const WRITE_LOAN: &str = "
     UPDATE loan SET loan_id = $2, customer_id = $3, amount = $4, remaining_balance = $5,
@@ -222,20 +222,25 @@ const WRITE_LOAN: &str = "
         approver_name = $11, approver_email = $12, approved_at = $13, created_at = $14, updated_at = $15
     WHERE loan_id = $1";
 
-/// Gives the loan that was `made` to that customer, if there is one.
-async fn give_to_known(db: &mut Connection, made: &str, customer_id: &str) -> Result<(), Failure> {
-    let made_for: String = query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
-    let known: i64 = query_scalar(IS_CUSTOMER).bind(customer_id).fetch_one(&mut *db).await?;
-    if known > 0 && made_for != customer_id {
-        query(GIVE_TO).bind(made).bind(customer_id).execute(&mut *db).await?;
-        query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
+/// Assigns the generated loan to the customer `customer_id`, if there is one, and deletes the generated
+/// customer.
+async fn assign_to_existing_customer(
+    db: &mut Connection,
+    loan_id: &str,
+    customer_id: &str,
+) -> Result<(), Failure> {
+    let previous_customer: String = query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
+    let found: i64 = query_scalar(COUNT_CUSTOMERS).bind(customer_id).fetch_one(&mut *db).await?;
+    if found > 0 && previous_customer != customer_id {
+        query(SET_CUSTOMER).bind(loan_id).bind(customer_id).execute(&mut *db).await?;
+        query(DELETE_CUSTOMER).bind(previous_customer).execute(db).await?;
     }
     Ok(())
 }
 
-/// Makes the loan that was `made` what `loan` says.
-async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<(), Failure> {
-    let made_for: String = query_scalar(CUSTOMER_OF).bind(made).fetch_one(&mut *db).await?;
+/// Overwrites the generated loan `loan_id` and its customer with `loan`.
+async fn write(db: &mut Connection, loan_id: &str, loan: &PendingLoan) -> Result<(), Failure> {
+    let previous_customer: String = query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
     query(WRITE_CUSTOMER)
         .bind(&loan.customer_id)
         .bind(&loan.customer_first_name)
@@ -253,7 +258,7 @@ async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<()
         .execute(&mut *db)
         .await?;
     query(WRITE_LOAN)
-        .bind(made)
+        .bind(loan_id)
         .bind(&loan.loan_id)
         .bind(&loan.customer_id)
         .bind(loan.total_loan_amount)
@@ -270,8 +275,8 @@ async fn write(db: &mut Connection, made: &str, loan: &PendingLoan) -> Result<()
         .bind(loan.loan_updated_at)
         .execute(&mut *db)
         .await?;
-    if made_for != loan.customer_id {
-        query(FORGET_CUSTOMER).bind(made_for).execute(db).await?;
+    if previous_customer != loan.customer_id {
+        query(DELETE_CUSTOMER).bind(previous_customer).execute(db).await?;
     }
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! What waits to be paid out, and approving more.
+//! The loans to pay out, and the forms to approve more.
 
 use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
     form::Field,
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
-    table::{Head, earlier, table},
+    table::{Head, older_link, table},
     visit::{Done, FieldError, Visit},
-    words::{Tone, count, kes, moment, tag},
+    words::{Tone, count, kes, tag, timestamp},
 };
 use crate::{
     console::loans::{self, GivenLoan},
@@ -19,15 +19,15 @@ use crate::{
     loans::{DisbursementStatus, PendingLoan},
 };
 
-/// How many loans a page shows.
-const SHOWN: u32 = 50;
-const EVERY_MS: u32 = 3000;
+const PAGE_SIZE: u32 = 50;
+const REFRESH_MS: u32 = 3000;
 
-const SAID: Sentences = &[("approved", "{} is approved and waits to be paid out."), ("made", "{} approved.")];
+const SUCCESS: SuccessMessages =
+    &[("approved", "{} is approved and ready to be paid out."), ("made", "{} approved.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let wanted = PageQuery::of(SHOWN, visit.query.given("after"));
-    let (loans, next) = visit.sandbox.pending.page(&wanted).await?;
+    let page_query = PageQuery::of(PAGE_SIZE, visit.query.given("after"));
+    let (loans, next) = visit.sandbox.pending.page(&page_query).await?;
     let is_first = visit.query.given("after").is_none();
     let shown = count(loans.len(), "loan");
     let heading = match (&next, is_first) {
@@ -35,17 +35,17 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         (_, true) => format!("The latest {shown} to pay out"),
         (_, false) => format!("{shown} approved earlier"),
     };
-    let frame = Frame::of(Page::Loans).count(heading).live(EVERY_MS).sentences(SAID);
+    let frame = Frame::of(Page::Loans).count(heading).live(REFRESH_MS).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let list = if loans.is_empty() {
-            nothing(Icon::Empty, "No loan waits", "Approve one, or some made up.")
+            empty_state(Icon::Empty, "No pending loans", "Approve one, or generate some.")
         } else {
             listed(loans, next)
         };
         view! {
             <div class="two">
                 <section class="card" aria-labelledby="waiting-title">
-                    <div class="top"><h2 id="waiting-title">"Waiting"</h2></div>
+                    <div class="top"><h2 id="waiting-title">"Pending"</h2></div>
                     <div id="waiting" data-live="">{list}</div>
                 </section>
                 <div class="stack">{make_form(&visit)}{approve_form(&visit)}</div>
@@ -74,14 +74,14 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
                     <td class="right amount num">{kes(loan.total_loan_amount)}</td>
                     <td class="more num" data-label="Loan">
                         {loan.loan_id}
-                        <span class="second">{moment(loan.approved_at)}</span>
+                        <span class="second">{timestamp(loan.approved_at)}</span>
                     </td>
                     <td class="more" data-label="Payout">{state}</td>
                 </tr>
             }
         })
         .collect_view();
-    let older = earlier(Page::Loans, next);
+    let older = older_link(Page::Loans, next);
     view! {
         {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("Loan, approved"), Head::Left("Payout")], rows)}
         {older}
@@ -93,9 +93,9 @@ fn make_form(visit: &Visit) -> AnyView {
     let how_many = Field::new("count", "How many").hint("From 1 to 1000.").value("10");
     view! {
         <section class="card" aria-labelledby="make-title">
-            <div class="top"><h2 id="make-title">"Approve some, made up"</h2></div>
+            <div class="top"><h2 id="make-title">"Approve generated loans"</h2></div>
             <form method="post" class="in fields">
-                {visit.form_of("make")}
+                {visit.hidden_fields("make")}
                 {visit.number_field("make", how_many)}
                 <button class="btn">"Approve"</button>
             </form>
@@ -109,17 +109,17 @@ fn approve_form(visit: &Visit) -> AnyView {
     let number = |field| visit.number_field("approve", field);
     view! {
         <section class="card" aria-labelledby="approve-title">
-            <div class="top"><h2 id="approve-title">"Approve one"</h2></div>
+            <div class="top"><h2 id="approve-title">"Approve one loan"</h2></div>
             <form method="post" class="in stack">
-                <p class="muted">"What is left empty is made up."</p>
-                {visit.form_of("approve")}
+                <p class="muted">"Empty fields get generated values."</p>
+                {visit.hidden_fields("approve")}
                 {text(Field::new("customer_first_name", "First name"))}
                 {text(Field::new("customer_last_name", "Last name"))}
                 {visit
                     .typed_field(
                         "approve",
                         Field::new("customer_phone_number", "Phone")
-                            .hint("Some phones choose what becomes of the payout: see Scenario."),
+                            .hint("Some phone numbers select the outcome of the payout; see Scenario."),
                         "tel",
                         None,
                     )}
@@ -127,7 +127,7 @@ fn approve_form(visit: &Visit) -> AnyView {
                 {number(Field::new("term", "Term, in months"))}
                 {text(Field::new("interest_rate", "Interest rate, in percent"))}
                 {text(Field::new("purpose", "Purpose"))}
-                {text(Field::new("loan_id", "Loan id"))}
+                {text(Field::new("loan_id", "Loan ID"))}
                 <button class="btn main">"Approve"</button>
             </form>
         </section>
@@ -145,8 +145,8 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let text = |name| sent.given(name).map(str::to_owned);
     match sent.text("act") {
         "make" => {
-            let wanted = sent.parsed("count", "whole number")?.unwrap_or(1);
-            let approved = loans::approve(&visit.sandbox, wanted, GivenLoan::default()).await?;
+            let how_many = sent.parsed("count", "whole number")?.unwrap_or(1);
+            let approved = loans::approve(&visit.sandbox, how_many, GivenLoan::default()).await?;
             Ok(Done::new("made").with(count(approved.len(), "loan")))
         }
         "approve" => {
@@ -156,7 +156,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
                 customer_last_name: text("customer_last_name"),
                 customer_phone_number: text("customer_phone_number"),
                 total_loan_amount: sent.parsed("total_loan_amount", "whole number of shillings")?,
-                interest_rate: sent.parsed("interest_rate", "number of percent")?,
+                interest_rate: sent.parsed("interest_rate", "number")?,
                 term: sent.parsed("term", "whole number of months")?.map(Some),
                 purpose: text("purpose").map(Some),
                 ..GivenLoan::default()
@@ -168,6 +168,6 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             });
             Ok(Done::new("approved").with(loan.unwrap_or_default()))
         }
-        _ => Err(FieldError::of_act()),
+        _ => Err(FieldError::unknown_action()),
     }
 }

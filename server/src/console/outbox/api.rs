@@ -1,4 +1,4 @@
-//! Calls about the outbox.
+//! The API of the outbox.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::{
     outbox::{self, Channel, OutboxMessage},
 };
 
-/// The longest that a call waits for a message: shorter than any call may take.
-const WAIT_AT_MOST: Duration = Duration::from_secs(25);
+/// The longest wait for a message; shorter than the timeout of a call.
+const MAX_WAIT: Duration = Duration::from_secs(25);
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new().route("/outbox", get(messages).delete(empty_outbox))
 }
@@ -34,16 +34,16 @@ async fn messages(
     State(sandbox): State<Sandbox>,
     Query(query): Query<OutboxQuery>,
 ) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
-    let patience = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
-    if patience > WAIT_AT_MOST {
-        return Err(Failure::BadValue(format!("The longest wait is {}s", WAIT_AT_MOST.as_secs())));
+    let wait = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
+    if wait > MAX_WAIT {
+        return Err(Failure::BadValue(format!("The longest wait is {}s", MAX_WAIT.as_secs())));
     }
     let filter = outbox::Filter {
         to: query.to.as_deref().map(outbox::recipient),
         channel: query.channel,
         after: query.after,
     };
-    outbox::wait_for_messages(&sandbox.database, &filter, patience).await.map(Answer)
+    outbox::wait_for_messages(&sandbox.database, &filter, wait).await.map(Answer)
 }
 
 async fn empty_outbox(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {

@@ -1,4 +1,4 @@
-//! What went out, to read and to empty.
+//! The messages that were sent.
 
 pub(super) mod api;
 pub(super) mod page;

@@ -1,27 +1,26 @@
-//! Every message that went out, codes first.
+//! The messages that were sent, with their codes on top.
 
 use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     visit::{Done, FieldError, Visit},
-    words::{count, moment},
+    words::{count, timestamp},
 };
 use crate::{
     error::Failure,
     outbox::{self, Channel, Filter, OutboxMessage},
 };
 
-/// How many messages the page shows.
-const SHOWN: usize = 50;
-/// Codes are waited for.
-const EVERY_MS: u32 = 1000;
+const PAGE_SIZE: usize = 50;
+/// Often, because people wait for codes.
+const REFRESH_MS: u32 = 1000;
 
-const SAID: Sentences = &[("emptied", "The outbox is empty.")];
+const SUCCESS: SuccessMessages = &[("emptied", "The outbox is empty.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let filter = Filter {
@@ -35,27 +34,39 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     };
     let messages = outbox::messages(&mut *visit.sandbox.database.read().await?, &filter).await?;
     let found = messages.len();
-    let heading = if found > SHOWN {
-        format!("{}, the latest {SHOWN} shown", count(found, "message"))
+    let heading = if found > PAGE_SIZE {
+        format!("{}, the latest {PAGE_SIZE} shown", count(found, "message"))
     } else {
         count(found, "message")
     };
-    let empty = visit.button(
-        Button::new("empty", "Empty the outbox")
-            .confirm("Empty the outbox?", "All messages are forgotten, sent or not, codes among them."),
-    );
-    let frame =
-        Frame::of(Page::Outbox).count(heading).announced().action(empty).live(EVERY_MS).sentences(SAID);
+    let empty = visit.button(Button::new("empty", "Empty the outbox").confirm(
+        "Empty the outbox?",
+        "All messages are deleted, including codes and messages not yet sent.",
+    ));
+    let frame = Frame::of(Page::Outbox)
+        .count(heading)
+        .announced()
+        .action(empty)
+        .live(REFRESH_MS)
+        .success_messages(SUCCESS);
     Ok(visit.page(frame, || {
-        let nothing_here = if filter.to.is_some() || filter.channel.is_some() {
-            nothing(Icon::Empty, "No such message", "Look for another address or number, or for all.")
+        let when_empty = if filter.to.is_some() || filter.channel.is_some() {
+            empty_state(
+                Icon::Empty,
+                "No matching messages",
+                "Try another address or number, or clear the filter.",
+            )
         } else {
-            nothing(Icon::Mail, "No message yet", "Codes and receipts appear here the moment they are sent.")
+            empty_state(
+                Icon::Mail,
+                "No messages yet",
+                "Codes and receipts appear here as soon as they are sent.",
+            )
         };
         let list = if found == 0 {
-            nothing_here
+            when_empty
         } else {
-            let items = messages.into_iter().take(SHOWN).map(item).collect_view();
+            let items = messages.into_iter().take(PAGE_SIZE).map(item).collect_view();
             view! { <ul class="messages">{items}</ul> }.into_any()
         };
         view! {
@@ -75,7 +86,7 @@ fn filter_form(visit: &Visit) -> AnyView {
         ("sms".to_owned(), "SMS".to_owned()),
     ];
     let to = Field::new("to", "To").value(visit.query.text("to"));
-    let channel = Field::new("channel", "By").value(visit.query.text("channel"));
+    let channel = Field::new("channel", "Channel").value(visit.query.text("channel"));
     view! {
         <form class="tools" method="get" role="search">
             {visit.text_field("find", to)}
@@ -101,14 +112,14 @@ fn item(message: OutboxMessage) -> AnyView {
             </p>
         }
     });
-    let way = match channel {
+    let channel = match channel {
         Channel::Email => "E-mail",
         Channel::Sms => "SMS",
     };
     view! {
         <li>
             {code}
-            <p class="who"><b>{to}</b>" "<span class="muted">{way}" · "{moment(created_at)}</span></p>
+            <p class="who"><b>{to}</b>" "<span class="muted">{channel}" · "{timestamp(created_at)}</span></p>
             {subject.map(|subject| view! { <p class="subject">{subject}</p> })}
             <p class="body">{body}</p>
         </li>
@@ -127,6 +138,6 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             outbox::empty(&visit.sandbox.database).await?;
             Ok(Done::new("emptied"))
         }
-        _ => Err(FieldError::of_act()),
+        _ => Err(FieldError::unknown_action()),
     }
 }

@@ -1,3 +1,3 @@
-//! The console's first page.
+//! The console's start page.
 
 pub(super) mod page;

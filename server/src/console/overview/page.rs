@@ -1,4 +1,4 @@
-//! How things stand: money, books and calls.
+//! The start page: money, the audit and API calls.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::console::payouts::page::audit;
 use crate::console::view::{
-    chart::{Column, columns},
+    chart::{Column, column_chart},
     frame::Frame,
     icon::Icon,
     page::Page,
@@ -23,12 +23,12 @@ use crate::{
     payouts::{self, DayTotal, PayoutStatus},
 };
 
-const EVERY_MS: u32 = 2000;
+const REFRESH_MS: u32 = 2000;
 const DAY: Duration = Duration::from_hours(24);
-/// How many days of payouts are drawn.
+/// The number of days in the payout chart.
 const DAYS: u32 = 14;
 const MINUTE: Duration = Duration::from_mins(1);
-/// How many minutes of calls are drawn.
+/// The number of minutes in the call chart.
 const MINUTES: u32 = 30;
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
@@ -45,17 +45,11 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     drop(reader);
     let calls = sandbox.traffic.outlines();
     let date = now.in_nairobi().strftime("%A, %-d %B %Y").to_string();
-    let frame = Frame::of(Page::Overview).count(date).live(EVERY_MS);
+    let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
         let figures = [
-            (
-                Icon::Money,
-                "Float",
-                kes(scenario.float),
-                "what payouts are paid from".to_owned(),
-                Page::Scenario,
-            ),
+            (Icon::Money, "Float", kes(scenario.float), "available for payouts".to_owned(), Page::Scenario),
             (Icon::Clock, "Loans to pay out", number(waiting), kes(amount), Page::Loans),
             (
                 Icon::Transfer,
@@ -68,13 +62,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 Icon::Clock,
                 "Not settled",
                 number(invariant.pending),
-                "payouts still asked after".to_owned(),
+                "payouts without an outcome".to_owned(),
                 Page::Payouts,
             ),
             (Icon::Mail, "Messages", number(messages), "in the outbox".to_owned(), Page::Outbox),
             (Icon::User, "Open sessions", number(open), "signed in to the portal".to_owned(), Page::Staff),
         ];
-        let figures = figures.map(|(icon, what, much, more, page)| figure(icon, what, much, more, page));
+        let figures =
+            figures.map(|(icon, label, value, detail, page)| figure(icon, label, value, detail, page));
         view! {
             <div id="overview" data-live="">
                 {audit(&invariant)}
@@ -89,12 +84,12 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn figure(icon: Icon, what: &'static str, much: String, more: String, page: Page) -> AnyView {
+fn figure(icon: Icon, label: &'static str, value: String, detail: String, page: Page) -> AnyView {
     view! {
         <a class="card figure" href=page.address()>
-            <span class="what">{icon.view()}{what}</span>
-            <span class="much num">{much}</span>
-            <span class="muted">{more}</span>
+            <span class="label">{icon.view()}{label}</span>
+            <span class="value num">{value}</span>
+            <span class="muted">{detail}</span>
         </a>
     }
     .into_any()
@@ -103,39 +98,39 @@ fn figure(icon: Icon, what: &'static str, much: String, more: String, page: Page
 fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
     let mut days: BTreeMap<i64, [(i64, i64); 3]> = BTreeMap::new();
     for total in totals {
-        let part = match total.status {
+        let index = match total.status {
             PayoutStatus::Completed => 0,
             PayoutStatus::Pending => 1,
             PayoutStatus::Failed => 2,
         };
-        days.entry(total.day.0).or_default()[part] = (total.payouts, total.amount);
+        days.entry(total.day.0).or_default()[index] = (total.payouts, total.amount);
     }
-    let drawn = (0..DAYS).map(|nth| {
-        let day = first.plus(DAY * nth);
+    let bars = (0..DAYS).map(|index| {
+        let day = first.plus(DAY * index);
         let [completed, pending, failed] = days.get(&day.0).copied().unwrap_or_default();
         let date = day.in_nairobi().strftime("%-d %b");
-        let words = format!(
+        let label = format!(
             "{date}: {} completed, {} pending, {} failed",
             kes(completed.1),
             kes(pending.1),
             kes(failed.1)
         );
-        Column { words, parts: vec![("good", completed.1), ("wait", pending.1), ("bad", failed.1)] }
+        Column { label, parts: vec![("good", completed.1), ("wait", pending.1), ("bad", failed.1)] }
     });
-    let drawn: Vec<Column> = drawn.collect();
-    let of = |status| totals.iter().filter(move |total| total.status == status);
-    let amount: i64 = of(PayoutStatus::Completed).map(|total| total.amount).sum();
-    let completed: i64 = of(PayoutStatus::Completed).map(|total| total.payouts).sum();
-    let failed: i64 = of(PayoutStatus::Failed).map(|total| total.payouts).sum();
-    let said =
-        format!("{} by {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
+    let bars: Vec<Column> = bars.collect();
+    let with_status = |status| totals.iter().filter(move |total| total.status == status);
+    let amount: i64 = with_status(PayoutStatus::Completed).map(|total| total.amount).sum();
+    let completed: i64 = with_status(PayoutStatus::Completed).map(|total| total.payouts).sum();
+    let failed: i64 = with_status(PayoutStatus::Failed).map(|total| total.payouts).sum();
+    let summary =
+        format!("{} in {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
     let from = first.in_nairobi().strftime("%-d %b").to_string();
     view! {
         <section class="card" aria-labelledby="days-title">
-            <div class="top"><h2 id="days-title">"Payouts, the last 14 days"</h2></div>
+            <div class="top"><h2 id="days-title">"Payouts, last 14 days"</h2></div>
             <div class="in">
-                <p class="num">{said.clone()}</p>
-                {columns(format!("Payouts of the last {DAYS} days, day by day: {said}"), drawn)}
+                <p class="num">{summary.clone()}</p>
+                {column_chart(format!("Payouts per day, last {DAYS} days: {summary}"), bars)}
                 <p class="axis"><span>{from}</span><span>"today"</span></p>
                 {legend(&[("good", "Completed"), ("wait", "Pending"), ("bad", "Failed")])}
             </div>
@@ -145,51 +140,51 @@ fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
 }
 
 fn calls_by_minute(now: UnixMillis, calls: &[Outline]) -> AnyView {
-    let began = |minutes_ago: u32| now.minus(MINUTE * minutes_ago);
-    let within =
+    let minutes_ago = |minutes: u32| now.minus(MINUTE * minutes);
+    let between =
         |from: UnixMillis, to: UnixMillis| calls.iter().filter(move |call| from < call.at && call.at <= to);
     let is_failed = |call: &&Outline| call.status.is_none_or(|status| status >= 500);
-    let drawn = (0..MINUTES).rev().map(|ago| {
-        let (from, to) = (began(ago + 1), began(ago));
-        let all = within(from, to).count();
-        let failed = within(from, to).filter(is_failed).count();
-        let words = format!("{}: {}, {failed} failed", to.in_nairobi().strftime("%H:%M"), count(all, "call"));
-        Column { words, parts: vec![("good", whole(all - failed)), ("bad", whole(failed))] }
+    let bars = (0..MINUTES).rev().map(|ago| {
+        let (from, to) = (minutes_ago(ago + 1), minutes_ago(ago));
+        let all = between(from, to).count();
+        let failed = between(from, to).filter(is_failed).count();
+        let label = format!("{}: {}, {failed} failed", to.in_nairobi().strftime("%H:%M"), count(all, "call"));
+        Column { label, parts: vec![("good", to_i64(all - failed)), ("bad", to_i64(failed))] }
     });
-    let drawn: Vec<Column> = drawn.collect();
-    let all = within(began(MINUTES), now).count();
-    let last_minute = within(began(1), now).count();
-    let failed = within(began(MINUTES), now).filter(is_failed).count();
-    let mut times: Vec<u64> = within(began(MINUTES), now).map(|call| call.ms).collect();
+    let bars: Vec<Column> = bars.collect();
+    let all = between(minutes_ago(MINUTES), now).count();
+    let last_minute = between(minutes_ago(1), now).count();
+    let failed = between(minutes_ago(MINUTES), now).filter(is_failed).count();
+    let mut times: Vec<u64> = between(minutes_ago(MINUTES), now).map(|call| call.ms).collect();
     times.sort_unstable();
-    let slow = times.get((times.len() * 95 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0);
-    let said = format!(
-        "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95 % within {slow} ms",
+    let p95 = times.get((times.len() * 95 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0);
+    let summary = format!(
+        "{} in the last minute, {} in {MINUTES} minutes, {failed} failed; 95th percentile {p95} ms",
         count(last_minute, "call"),
-        number(whole(all)),
+        number(to_i64(all)),
     );
     view! {
         <section class="card" aria-labelledby="calls-title">
-            <div class="top"><h2 id="calls-title">"Calls, the last 30 minutes"</h2></div>
+            <div class="top"><h2 id="calls-title">"API calls, last 30 minutes"</h2></div>
             <div class="in">
-                <p class="num">{said.clone()}</p>
-                {columns(format!("Calls of the last {MINUTES} minutes, minute by minute: {said}"), drawn)}
+                <p class="num">{summary.clone()}</p>
+                {column_chart(format!("API calls per minute, last {MINUTES} minutes: {summary}"), bars)}
                 <p class="axis"><span>"30 minutes ago"</span><span>"now"</span></p>
-                {legend(&[("good", "Answered"), ("bad", "Failed")])}
+                {legend(&[("good", "Handled"), ("bad", "Failed")])}
             </div>
         </section>
     }
     .into_any()
 }
 
-fn whole(n: usize) -> i64 {
+fn to_i64(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-fn legend(parts: &[(&'static str, &'static str)]) -> AnyView {
-    let parts = parts
+fn legend(series: &[(&'static str, &'static str)]) -> AnyView {
+    let items = series
         .iter()
-        .map(|&(class, word)| view! { <li><i class=class aria-hidden="true"></i>{word}</li> })
+        .map(|&(class, label)| view! { <li><i class=class aria-hidden="true"></i>{label}</li> })
         .collect_view();
-    view! { <ul class="legend">{parts}</ul> }.into_any()
+    view! { <ul class="legend">{items}</ul> }.into_any()
 }

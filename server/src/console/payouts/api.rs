@@ -1,4 +1,4 @@
-//! The audit, by a call.
+//! The API of the audit.
 
 use axum::{Json as Answer, Router, extract::State, routing::get};
 
@@ -8,7 +8,7 @@ use crate::{
     payouts::{self, Invariant},
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new().route("/invariant", get(invariant))
 }

@@ -1,4 +1,4 @@
-//! What became of the payouts, and the audit.
+//! The payouts and the audit.
 
 pub(super) mod api;
 pub(super) mod page;

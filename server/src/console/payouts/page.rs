@@ -1,15 +1,15 @@
-//! What became of the payouts.
+//! The payouts and the audit.
 
 use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
-    frame::{Frame, note, nothing},
+    frame::{Frame, empty_state, note},
     icon::Icon,
     page::Page,
-    table::{Head, earlier, table},
+    table::{Head, older_link, table},
     visit::Visit,
-    words::{Tone, count, kes, moment, tag},
+    words::{Tone, count, kes, tag, timestamp},
 };
 use crate::{
     error::Failure,
@@ -17,13 +17,12 @@ use crate::{
     payouts::{self, Invariant, PayoutStatus, Record},
 };
 
-/// How many payouts a page shows.
-const SHOWN: u32 = 50;
-const EVERY_MS: u32 = 2000;
+const PAGE_SIZE: u32 = 50;
+const REFRESH_MS: u32 = 2000;
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let wanted = PageQuery::of(SHOWN, visit.query.given("after"));
-    let (records, next) = visit.sandbox.records.page(&wanted).await?;
+    let page_query = PageQuery::of(PAGE_SIZE, visit.query.given("after"));
+    let (records, next) = visit.sandbox.records.page(&page_query).await?;
     let invariant = payouts::invariant(&mut *visit.sandbox.database.read().await?).await?;
     let is_first = visit.query.given("after").is_none();
     let shown = count(records.len(), "payout");
@@ -32,10 +31,10 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         (_, true) => format!("The latest {shown}"),
         (_, false) => format!("{shown} made earlier"),
     };
-    let frame = Frame::of(Page::Payouts).count(heading).live(EVERY_MS);
+    let frame = Frame::of(Page::Payouts).count(heading).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let list = if records.is_empty() {
-            nothing(Icon::Transfer, "No payout yet", "Pay a loan out in the portal.")
+            empty_state(Icon::Transfer, "No payouts yet", "Pay out a loan in the portal.")
         } else {
             listed(records, next)
         };
@@ -49,7 +48,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-/// Whether every shilling is accounted for, in one sentence.
+/// The result of the audit, in one sentence.
 pub fn audit(invariant: &Invariant) -> AnyView {
     let Invariant { ok, money_out, completed, double_paid, pending } = invariant;
     let waiting = match pending {
@@ -60,7 +59,7 @@ pub fn audit(invariant: &Invariant) -> AnyView {
         (
             Tone::Good,
             format!(
-                "Every shilling is accounted for: {} went out, as the records say.{waiting}",
+                "Every shilling is accounted for: {} paid out, matching the records.{waiting}",
                 kes(*money_out)
             ),
         )
@@ -69,17 +68,19 @@ pub fn audit(invariant: &Invariant) -> AnyView {
             [] => String::new(),
             loans => format!(" Paid twice: {}.", loans.join(", ")),
         };
-        let (out, said) = (kes(*money_out), kes(*completed));
+        let (sent, recorded) = (kes(*money_out), kes(*completed));
         (
             Tone::Bad,
-            format!("The books disagree: mobile money sent {out}, the records say {said}.{twice}{waiting}"),
+            format!(
+                "The audit failed: mobile money sent {sent}, the records show {recorded}.{twice}{waiting}"
+            ),
         )
     };
     let role = if *ok { "status" } else { "alert" };
     note(tone, role, "invariant", text)
 }
 
-/// A payout's state as a tag.
+/// The status of a payout as a tag.
 pub fn state(status: PayoutStatus) -> AnyView {
     match status {
         PayoutStatus::Pending => tag(Tone::Wait, "Pending"),
@@ -110,14 +111,14 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                         <span class="second">{record.loan_id}</span>
                     </td>
                     <td class="more" data-label="Started">
-                        {moment(record.created_at)}
+                        {timestamp(record.created_at)}
                         <span class="second">"by "{record.user_first_name}" "{record.user_last_name}</span>
                     </td>
                 </tr>
             }
         })
         .collect_view();
-    let older = earlier(Page::Payouts, next);
+    let older = older_link(Page::Payouts, next);
     view! {
         {table([Head::Left("Customer"), Head::Right("Amount"), Head::Left("State"), Head::Left("Reference, loan"), Head::Left("Started")], rows)}
         {older}

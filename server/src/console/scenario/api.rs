@@ -1,4 +1,4 @@
-//! Calls about how mobile money acts.
+//! The API of the scenario.
 
 use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
 use serde::Serialize;
@@ -10,12 +10,12 @@ use crate::{
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
-    Router::new().route("/scenario", get(scenario).put(change_scenario).delete(forget_scenario))
+    Router::new().route("/scenario", get(scenario).put(change_scenario).delete(reset_scenario))
 }
 
-/// A scenario, and what else one could be.
+/// A scenario, and all possible values.
 #[derive(Serialize)]
 struct ScenarioAnswer {
     #[serde(flatten)]
@@ -73,7 +73,7 @@ async fn change_scenario(
     Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change).await?)))
 }
 
-async fn forget_scenario(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+async fn reset_scenario(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
     sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

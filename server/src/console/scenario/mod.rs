@@ -1,4 +1,4 @@
-//! How mobile money acts, to see and to set.
+//! The scenario: the outcomes and settings of mobile money.
 
 pub(super) mod api;
 pub(super) mod page;

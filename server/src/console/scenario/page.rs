@@ -1,11 +1,11 @@
-//! How mobile money acts.
+//! The outcomes and settings of mobile money.
 
 use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     table::{Head, table},
@@ -17,47 +17,47 @@ use crate::{
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
 };
 
-const EVERY_MS: u32 = 2000;
-/// How many coming payouts one form decides at most.
-const AT_ONCE: usize = 100;
+const REFRESH_MS: u32 = 2000;
+/// The most outcomes that one form adds to the queue.
+const MAX_COUNT: usize = 100;
 
-const SAID: Sentences = &[
-    ("queued", "The coming payouts end so: {}."),
-    ("emptied", "No outcome waits any more."),
-    ("changed", "Mobile money acts as set from the next payout on."),
-    ("started", "Mobile money acts as on the first day."),
+const SUCCESS: SuccessMessages = &[
+    ("queued", "Queued for the next payouts: {}."),
+    ("emptied", "The queue is empty."),
+    ("changed", "Saved. The settings apply from the next payout."),
+    ("started", "The scenario is reset to its defaults."),
 ];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let scenario = visit.sandbox.mobile_money.scenario().await?;
-    let start = visit.button(Button::new("start", "Back to the start").confirm(
-        "Back to the start?",
-        "Every payout succeeds at once, the float is full, the seed is 1 and no outcome waits.",
+    let start = visit.button(Button::new("start", "Reset to defaults").confirm(
+        "Reset to defaults?",
+        "Every payout succeeds immediately, the float is full, the seed is 1 and the queue is empty.",
     ));
     let frame = Frame::of(Page::Scenario)
-        .count("What becomes of the payouts that mobile money is asked for")
+        .count("How mobile money handles payouts")
         .action(start)
-        .live(EVERY_MS)
-        .sentences(SAID);
+        .live(REFRESH_MS)
+        .success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         view! {
             <div class="two even">
                 <div class="stack">{next(&visit)}{queue(&visit, &scenario)}</div>
                 {settings(&visit, &scenario)}
             </div>
-            {magic_numbers()}
+            {magic_values()}
         }
         .into_any()
     }))
 }
 
-/// The outcomes to choose from.
+/// Values and labels of all outcomes.
 fn outcomes() -> Vec<(String, String)> {
-    Outcome::ALL.into_iter().map(|outcome| (outcome.name().to_owned(), word(outcome))).collect()
+    Outcome::ALL.into_iter().map(|outcome| (outcome.name().to_owned(), label(outcome))).collect()
 }
 
-/// An outcome's name as words, and the result code where it is a refusal.
-fn word(outcome: Outcome) -> String {
+/// An outcome's name, with the result code of a refusal.
+fn label(outcome: Outcome) -> String {
     let name = outcome.name().replace('_', " ");
     match outcome {
         Outcome::Refused(refusal) => format!("{name} (code {})", refusal.code()),
@@ -67,13 +67,13 @@ fn word(outcome: Outcome) -> String {
 
 fn next(visit: &Visit) -> AnyView {
     let refused = Outcome::Refused(crate::mobile_money::Refusal::InsufficientFunds);
-    let outcome = Field::new("next", "Ends so").value(refused.name());
+    let outcome = Field::new("next", "Outcome").value(refused.name());
     let how_many = Field::new("count", "How many payouts").value("1");
     view! {
         <section class="card" aria-labelledby="next-title">
             <div class="top"><h2 id="next-title">"The next payout"</h2></div>
             <form method="post" class="in fields">
-                {visit.form_of("queue")}
+                {visit.hidden_fields("queue")}
                 {visit.choice("queue", outcome, outcomes())}
                 {visit.number_field("queue", how_many)}
                 <button class="btn main">"Set"</button>
@@ -86,7 +86,7 @@ fn next(visit: &Visit) -> AnyView {
 fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
     let is_empty = scenario.next.is_empty();
     let list = if is_empty {
-        nothing(Icon::Empty, "No outcome waits", "The next payout ends as set under 'Otherwise'.")
+        empty_state(Icon::Empty, "No queued outcomes", "The next payout has the default outcome.")
     } else {
         let items = scenario
             .next
@@ -97,7 +97,7 @@ fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
                     Outcome::Refused(_) => Tone::Bad,
                     _ => Tone::Wait,
                 };
-                view! { <li>{tag(tone, word(outcome))}</li> }
+                view! { <li>{tag(tone, label(outcome))}</li> }
             })
             .collect_view();
         view! { <ol class="in queue">{items}</ol> }.into_any()
@@ -105,7 +105,7 @@ fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
     let clear = (!is_empty).then(|| visit.button(Button::new("clear", "Clear").quiet().id("clear")));
     view! {
         <section class="card" aria-labelledby="queue-title" id="queue" data-live="">
-            <div class="top"><h2 id="queue-title">"Waiting outcomes, one a payout"</h2><div class="push">{clear}</div></div>
+            <div class="top"><h2 id="queue-title">"Queued outcomes, one per payout"</h2><div class="push">{clear}</div></div>
             {list}
         </section>
     }
@@ -113,21 +113,21 @@ fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
 }
 
 fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
-    let default = Field::new("default", "Outcome").value(scenario.default.name());
-    let latency = Field::new("latency_ms", "Time to an answer, in ms")
-        .hint("The median; times spread around it as real ones do.")
+    let default = Field::new("default", "Default outcome").value(scenario.default.name());
+    let latency = Field::new("latency_ms", "Response time, in ms")
+        .hint("The median. Actual times vary, as with real mobile money.")
         .value(scenario.latency_ms.to_string());
     let float = Field::new("float", "Float, in KES")
-        .hint("What payouts are paid from. Those above it fail.")
+        .hint("Payouts are paid from it. Payouts above it fail.")
         .value(scenario.float.to_string());
     let seed = Field::new("seed", "Seed")
-        .hint("The same seed draws the same times.")
+        .hint("The same seed gives the same response times.")
         .value(scenario.seed.to_string());
     view! {
         <section class="card" aria-labelledby="settings-title">
-            <div class="top"><h2 id="settings-title">"Otherwise"</h2></div>
+            <div class="top"><h2 id="settings-title">"Settings"</h2></div>
             <form method="post" class="in stack">
-                {visit.form_of("change")}
+                {visit.hidden_fields("change")}
                 {visit.choice("change", default, outcomes())}
                 {visit.number_field("change", latency)}
                 {visit.number_field("change", float)}
@@ -139,7 +139,7 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
     .into_any()
 }
 
-fn magic_numbers() -> AnyView {
+fn magic_values() -> AnyView {
     let rows = MAGIC
         .iter()
         .map(|magic| {
@@ -157,8 +157,8 @@ fn magic_numbers() -> AnyView {
         .collect_view();
     view! {
         <details class="card magic">
-            <summary class="top"><h2>"Phones and amounts that choose an outcome, whatever is set"</h2></summary>
-            {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Mobile money says")], rows)}
+            <summary class="top"><h2>"Phone numbers and amounts that always select an outcome"</h2></summary>
+            {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Message")], rows)}
         </details>
     }
     .into_any()
@@ -175,13 +175,13 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "queue" => {
             let outcome = outcome(visit, "next")?;
             let count = visit.sent.parsed("count", "whole number")?.unwrap_or(1);
-            if !(1..=AT_ONCE).contains(&count) {
-                let text = format!("Give a number from 1 to {AT_ONCE}");
+            if !(1..=MAX_COUNT).contains(&count) {
+                let text = format!("Enter a number from 1 to {MAX_COUNT}");
                 return Err(Failure::BadField { field: "count", text }.into());
             }
             let mut next = mobile_money.scenario().await?.next;
             next.extend(std::iter::repeat_n(outcome, count));
-            let done = Done::new("queued").with(word(outcome));
+            let done = Done::new("queued").with(label(outcome));
             (ScenarioChange { next: Some(next), ..ScenarioChange::default() }, done)
         }
         "clear" => {
@@ -198,13 +198,13 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             (change, Done::new("changed"))
         }
         "start" => (ScenarioChange::back_to_start(), Done::new("started")),
-        _ => return Err(FieldError::of_act()),
+        _ => return Err(FieldError::unknown_action()),
     };
     mobile_money.change_scenario(change).await?;
     Ok(done)
 }
 
 fn outcome(visit: &Visit, field: &'static str) -> Result<Outcome, FieldError> {
-    let refused = |text| Failure::BadField { field, text }.into();
-    Outcome::try_from(visit.sent.text(field).to_owned()).map_err(refused)
+    let bad_field = |text| Failure::BadField { field, text }.into();
+    Outcome::try_from(visit.sent.text(field).to_owned()).map_err(bad_field)
 }

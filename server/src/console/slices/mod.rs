@@ -1,3 +1,3 @@
-//! Which builds of slices there are and which are live; their calls are in [`crate::slices::api`].
+//! The builds of slices and which of them are live; their API is [`crate::slices::api`].
 
 pub(super) mod page;

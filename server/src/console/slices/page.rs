@@ -1,4 +1,4 @@
-//! Which build of which slice is live.
+//! The builds of each slice, and the history of deployments.
 
 use axum::response::Response;
 use leptos::prelude::*;
@@ -6,22 +6,22 @@ use semver::Version;
 
 use crate::console::view::{
     form::Button,
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     table::{Head, table},
     visit::{Done, FieldError, Visit},
-    words::{Tone, count, moment, tag},
+    words::{Tone, count, tag, timestamp},
 };
 use crate::{
     error::Failure,
     slices::{self, Bundled, Mark, Origin, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName},
 };
 
-/// Who the trail says did it: the console's token is one for all.
+/// The name in the history: all operators use the same token.
 const BY: &str = "the console";
 
-const SAID: Sentences = &[("activated", "{} is live."), ("rolled-back", "Rolled back: {} is live.")];
+const SUCCESS: SuccessMessages = &[("activated", "{} is live."), ("rolled-back", "Rolled back: {} is live.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
@@ -31,14 +31,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     drop(reader);
     let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
     let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
-    let frame = Frame::of(Page::Slices).count(counted).sentences(SAID);
+    let frame = Frame::of(Page::Slices).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let listed = if slices.is_empty() {
-            nothing(Icon::Empty, "No slice yet", "`mkopo slice publish` brings one.")
+            empty_state(Icon::Empty, "No slices yet", "Publish one with `mkopo slice publish`.")
         } else {
             slices.into_iter().map(|slice| card(&visit, slice)).collect_view().into_any()
         };
-        view! { <div class="stack">{listed}{done_before(trail)}</div> }.into_any()
+        view! { <div class="stack">{listed}{history(trail)}</div> }.into_any()
     }))
 }
 
@@ -51,7 +51,7 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
             .about(format!("Roll {name} back to {previous}"))
             .confirm(
                 format!("Roll {name} back?"),
-                format!("{previous} takes the live build's place for everybody who loads the portal."),
+                format!("Everyone who loads the portal from now on gets {previous}."),
             )
             .field("name", name.clone());
         view! { <div class="push">{visit.button(button)}</div> }
@@ -60,7 +60,7 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
     view! {
         <section class="card" aria-labelledby=labelled_by>
             <div class="top"><h2 id=title>{name.clone()}</h2>{roll_back}</div>
-            {table([Head::Left("Version"), Head::Left("Came"), Head::Left("Made for mfe-kit"), Head::Unseen("Do")], rows)}
+            {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
         </section>
     }
     .into_any()
@@ -76,16 +76,16 @@ fn row(visit: &Visit, name: &str, live: Option<&Version>, build: SliceBuild) -> 
                 .about(format!("Activate {name} {version}"))
                 .confirm(
                     format!("Make {name} {version} live?"),
-                    "Everybody who loads the portal from now on gets it.",
+                    "Everyone who loads the portal from now on gets this build.",
                 )
                 .field("name", name)
                 .field("version", version.clone()),
         )
     };
-    let came = match build.origin {
+    let added = match build.origin {
         Origin::Bundled => view! { "With the portal" }.into_any(),
         Origin::Published => view! {
-            {build.published_at.map(moment)}
+            {build.published_at.map(timestamp)}
             {build.published_by.map(|by| format!(", by {by}"))}
         }
         .into_any(),
@@ -93,20 +93,20 @@ fn row(visit: &Visit, name: &str, live: Option<&Version>, build: SliceBuild) -> 
     view! {
         <tr>
             <td><b>{version}</b></td>
-            <td class="more" data-label="Came">{came}</td>
-            <td class="more" data-label="Made for mfe-kit">{build.shell}</td>
+            <td class="more" data-label="Added">{added}</td>
+            <td class="more" data-label="Built for mfe-kit">{build.shell}</td>
             <td class="act"><div class="row">{act}</div></td>
         </tr>
     }
     .into_any()
 }
 
-fn done_before(trail: Vec<SliceEvent>) -> AnyView {
+fn history(trail: Vec<SliceEvent>) -> AnyView {
     let body = if trail.is_empty() {
-        nothing(
+        empty_state(
             Icon::List,
-            "Nothing was deployed yet",
-            "What is published, activated or rolled back stands here.",
+            "No deployments yet",
+            "Builds that are published, activated or rolled back are listed here.",
         )
     } else {
         let rows = trail
@@ -121,10 +121,10 @@ fn done_before(trail: Vec<SliceEvent>) -> AnyView {
                 view! {
                     <tr>
                         <td><b>{format!("{} {}", event.name, event.version)}</b></td>
-                        <td class="more" data-label="What">{act}</td>
-                        <td class="more" data-label="When">{moment(event.at)}</td>
+                        <td class="more" data-label="Action">{act}</td>
+                        <td class="more" data-label="When">{timestamp(event.at)}</td>
                         <td class="more" data-label="By">{event.by}</td>
-                        <td class="more" data-label="Live before">{event.live_before.unwrap_or_default()}</td>
+                        <td class="more" data-label="Previously live">{event.live_before.unwrap_or_default()}</td>
                     </tr>
                 }
             })
@@ -132,17 +132,17 @@ fn done_before(trail: Vec<SliceEvent>) -> AnyView {
         table(
             [
                 Head::Left("Build"),
-                Head::Left("What"),
+                Head::Left("Action"),
                 Head::Left("When"),
                 Head::Left("By"),
-                Head::Left("Live before"),
+                Head::Left("Previously live"),
             ],
             rows,
         )
     };
     view! {
         <section class="card" aria-labelledby="trail-title">
-            <div class="top"><h2 id="trail-title">"What was done"</h2></div>
+            <div class="top"><h2 id="trail-title">"History"</h2></div>
             {body}
         </section>
     }
@@ -166,7 +166,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
         }
         "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
-        _ => return Err(FieldError::of_act()),
+        _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();
     Ok(Done::new(sentence).with(format!("{} {live}", slice.name)))

@@ -1,4 +1,4 @@
-//! Calls about staff.
+//! The API of the staff accounts.
 
 use axum::{
     Json as Answer, Router,
@@ -15,7 +15,7 @@ use crate::{
     http::extract::{Json, Path},
 };
 
-/// Under the console's API.
+/// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
         .route("/staff", get(list_staff))
@@ -28,7 +28,7 @@ async fn list_staff(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Account
     super::all(&sandbox).await.map(Answer)
 }
 
-/// Who has no address has no account.
+/// Text that is not an e-mail address has no account.
 fn account_of(email: &str) -> Result<Email, Failure> {
     Email::parse(email).ok_or(Failure::UserNotFound)
 }

@@ -1,4 +1,4 @@
-//! Who is on the staff, and ending their sessions.
+//! Staff accounts and their sessions.
 
 pub(super) mod api;
 pub(super) mod page;
@@ -14,7 +14,7 @@ use crate::{
     error::Failure,
 };
 
-/// An account as the console shows it.
+/// An account with its number of open sessions.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Account {
@@ -30,7 +30,7 @@ pub struct Account {
     pub open_sessions: i64,
 }
 
-/// What of an account is to change.
+/// The fields of an account to change.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the contract describes them")]
@@ -45,7 +45,7 @@ const ACCOUNTS: &str = "
             WHERE session.staff_id = staff.staff_id AND ended_at IS NULL AND expires_at > $1) AS open_sessions
     FROM staff WHERE CAST($2 AS TEXT) IS NULL OR email = $2 ORDER BY email";
 
-/// Every account, by e-mail address.
+/// All accounts, ordered by e-mail address.
 pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
     let mut reader = sandbox.database.read().await?;
     let now = sandbox.clock.now();
@@ -63,7 +63,7 @@ pub async fn one(connection: &mut Connection, now: UnixMillis, email: &Email) ->
 
 const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email = $1";
 
-/// Changes an account. To deactivate it ends its sessions for good.
+/// Changes an account. Deactivating it also ends its sessions.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].
@@ -85,7 +85,7 @@ pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> R
         .await
 }
 
-/// Ends the sessions of `email`, or everybody's, and says how many were open.
+/// Ends the sessions of `email`, or of all accounts. Returns the number of sessions that were open.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].

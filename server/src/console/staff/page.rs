@@ -1,4 +1,4 @@
-//! Who is on the staff, what they may do, and their sessions.
+//! Staff accounts with their roles and sessions.
 
 use axum::response::Response;
 use leptos::prelude::*;
@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::console::view::{
     form::Button,
-    frame::{Frame, Sentences, nothing},
+    frame::{Frame, SuccessMessages, empty_state},
     icon::Icon,
     page::Page,
     table::{Head, table},
@@ -20,12 +20,12 @@ use crate::{
     error::Failure,
 };
 
-const EVERY_MS: u32 = 3000;
+const REFRESH_MS: u32 = 3000;
 
-const SAID: Sentences = &[
-    ("changed", "{} is changed."),
+const SUCCESS: SuccessMessages = &[
+    ("changed", "{} is updated."),
     ("activated", "{} can sign in again."),
-    ("deactivated", "{} is deactivated; all sessions are over."),
+    ("deactivated", "{} is deactivated and all its sessions are ended."),
     ("expired", "{} ended."),
 ];
 
@@ -35,16 +35,16 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let open = count(usize::try_from(open).unwrap_or_default(), "open session");
     let expire = visit.button(Button::new("expire", "End everybody's sessions").confirm(
         "End everybody's sessions?",
-        "Everybody's next call is answered 401, and the portal asks them to sign in.",
+        "Everyone's next request returns 401, and the portal asks them to sign in.",
     ));
     let frame = Frame::of(Page::Staff)
         .count(format!("{}, {open}", count(accounts.len(), "account")))
         .action(expire)
-        .live(EVERY_MS)
-        .sentences(SAID);
+        .live(REFRESH_MS)
+        .success_messages(SUCCESS);
     Ok(visit.page(frame, || {
         let list = if accounts.is_empty() {
-            nothing(Icon::User, "No account yet", "Open one with 'mkopo user add'.")
+            empty_state(Icon::User, "No accounts yet", "Add one with `mkopo user add`.")
         } else {
             listed(&visit, accounts)
         };
@@ -57,18 +57,18 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-/// Roles by their names in the JSON call.
+/// The roles' names, as in the API.
 const ROLES: [&str; 3] = ["admin", "supervisor", "agent"];
 
 fn listed(visit: &Visit, accounts: Vec<Account>) -> AnyView {
     let rows = accounts.into_iter().map(|account| row(visit, account)).collect_view();
     table(
         [
-            Head::Left("Who"),
+            Head::Left("Name"),
             Head::Left("Account"),
             Head::Right("Sessions"),
             Head::Left("Role"),
-            Head::Unseen("Do"),
+            Head::Hidden("Actions"),
         ],
         rows,
     )
@@ -78,26 +78,27 @@ fn row(visit: &Visit, account: Account) -> AnyView {
     let Account { id, email, first_name, last_name, phone_number, role, is_active, open_sessions, .. } =
         account;
     let email = email.to_string();
-    let button = |act, word: &'static str| {
-        Button::new(act, word)
+    let button = |act, label: &'static str| {
+        Button::new(act, label)
             .quiet()
             .id(format!("{act}-{id}"))
-            .about(format!("{word} {email}"))
+            .about(format!("{label} {email}"))
             .field("email", email.clone())
     };
     let (state, toggle) = if is_active {
         let deactivate = button("deactivate", "Deactivate")
-            .confirm(format!("Deactivate {email}?"), "All their sessions end for good.");
+            .confirm(format!("Deactivate {email}?"), "All their sessions end.");
         (tag(Tone::Good, "Active"), deactivate)
     } else {
         (tag(Tone::Bad, "Deactivated"), button("activate", "Activate"))
     };
     let toggle = visit.button(toggle);
     let expire = (open_sessions > 0).then(|| visit.button(button("expire", "End sessions")));
-    let own = serde_json::to_value(role).ok();
-    let own = own.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
-    let roles =
-        ROLES.map(|role| view! { <option value=role selected=role == own>{role}</option> }).collect_view();
+    let current = serde_json::to_value(role).ok();
+    let current = current.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let roles = ROLES
+        .map(|role| view! { <option value=role selected=role == current>{role}</option> })
+        .collect_view();
     view! {
         <tr>
             <td>
@@ -109,7 +110,7 @@ fn row(visit: &Visit, account: Account) -> AnyView {
             <td class="right num" data-label="sessions">{open_sessions}</td>
             <td class="more" data-label="Role">
                 <form method="post" class="row">
-                    {visit.form_of("role")}
+                    {visit.hidden_fields("role")}
                     <input type="hidden" name="email" value=email.clone() />
                     <select name="role" id=format!("role-{id}") aria-label=format!("Role of {email}")>
                         {roles}
@@ -150,11 +151,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             Ok(Done::new("deactivated").with(address))
         }
         "expire" => {
-            let whose = if address.is_empty() { None } else { Some(email()?) };
-            let ended = staff::expire(sandbox, whose).await?;
+            let account = if address.is_empty() { None } else { Some(email()?) };
+            let ended = staff::expire(sandbox, account).await?;
             Ok(Done::new("expired").with(count(usize::try_from(ended).unwrap_or_default(), "session")))
         }
-        _ => Err(FieldError::of_act()),
+        _ => Err(FieldError::unknown_action()),
     }
 }
 

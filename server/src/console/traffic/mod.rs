@@ -1,7 +1,7 @@
-//! The latest calls of the API, with what must not be read masked.
+//! The latest calls of the API, with secrets masked.
 //!
-//! In this process's memory, not in a table: every read would be a write otherwise, and what was
-//! called is of no use after a restart. Each server shows its own calls.
+//! They are in memory, not in a table: otherwise every read would be a write, and they are not needed
+//! after a restart. Each server shows its own calls.
 
 pub(super) mod api;
 pub(super) mod page;
@@ -29,41 +29,41 @@ use crate::{
     phone::Msisdn,
 };
 
-/// How many calls are kept.
-const KEPT: usize = 1000;
-/// The largest body that is kept, in bytes; of larger ones only how large they were.
-const BODY_AT_MOST: usize = 8 * 1024;
-/// Fields whose text nobody may read here.
-const SECRET: [&str; 4] = ["password", "new_password", "otp", "token"];
+/// The number of calls to keep.
+const CAPACITY: usize = 1000;
+/// The largest body to keep. For larger ones, only the size is kept.
+const MAX_BODY_BYTES: usize = 8 * 1024;
+/// The fields to mask.
+const SECRET_FIELDS: [&str; 4] = ["password", "new_password", "otp", "token"];
 
 /// One call.
 #[derive(Clone, Debug, Serialize)]
 pub struct Call {
-    /// Counts the calls.
+    /// The number of the call on this server.
     pub id: u64,
-    /// When it came.
+    /// When it arrived.
     pub at: UnixMillis,
     /// Its method.
     pub method: String,
     /// Its path.
     pub path: String,
-    /// What it was answered; none when it was not.
+    /// The status of the response; `None` if there was no response.
     pub status: Option<u16>,
-    /// How long it took.
+    /// The duration in ms.
     pub ms: u64,
-    /// Names it in the log.
+    /// The request id, as in the log.
     pub request_id: String,
-    /// The e-mail address of who made it, when they were signed in.
+    /// The e-mail address of the user, if signed in.
     pub user: Option<String>,
-    /// What was sent.
+    /// The body of the request.
     pub request_body: Value,
-    /// What was answered.
+    /// The body of the response.
     pub response_body: Value,
-    /// The fault that it was given.
+    /// The fault that hit it.
     pub fault: Option<Kind>,
 }
 
-/// A call as it is kept: what a [`Call`] is made of when somebody reads it.
+/// A call as it is stored. It is converted to a [`Call`] only when someone reads it.
 #[derive(Debug)]
 struct Entry {
     id: u64,
@@ -74,21 +74,21 @@ struct Entry {
     took: Duration,
     request_id: Arc<str>,
     session: Option<Arc<Session>>,
-    sent: Value,
-    answered: Answered,
+    request_body: Value,
+    response_body: ResponseBody,
     fault: Option<Kind>,
 }
 
-/// A call's answer.
+/// The body of a response.
 #[derive(Debug)]
-enum Answered {
-    /// What a GET was answered.
+enum ResponseBody {
+    /// The response to a GET, which is masked only when someone reads it.
     Raw(Bytes),
-    /// What was left of one that is too large to keep, or that may hold a secret.
+    /// A masked body, or the size of a large one.
     Readable(Value),
 }
 
-/// A call without its bodies, which take long to be made readable.
+/// A call without its bodies, which are expensive to mask.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the fields are those of a call")]
 pub struct Outline {
@@ -125,10 +125,10 @@ impl Entry {
             ms,
             request_id: self.request_id.to_string(),
             user,
-            request_body: self.sent.clone(),
-            response_body: match &self.answered {
-                Answered::Raw(bytes) => readable(bytes),
-                Answered::Readable(value) => value.clone(),
+            request_body: self.request_body.clone(),
+            response_body: match &self.response_body {
+                ResponseBody::Raw(bytes) => readable(bytes),
+                ResponseBody::Readable(value) => value.clone(),
             },
             fault,
         }
@@ -146,90 +146,90 @@ struct Ring {
 }
 
 impl Traffic {
-    /// The latest calls, the newest first.
+    /// All recorded calls, newest first.
     pub fn latest(&self) -> Vec<Call> {
-        self.latest_of(KEPT, |_| true)
+        self.latest_of(CAPACITY, |_| true)
     }
 
-    /// The latest calls that are wanted, the newest first, `at_most` so many.
-    pub fn latest_of(&self, at_most: usize, is_wanted: impl Fn(&Outline) -> bool) -> Vec<Call> {
+    /// At most `limit` of the matching calls, newest first.
+    pub fn latest_of(&self, limit: usize, is_match: impl Fn(&Outline) -> bool) -> Vec<Call> {
         let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = ring.entries.iter().rev().filter(|entry| is_wanted(&entry.outline()));
-        wanted.take(at_most).map(Entry::call).collect()
+        let matching = ring.entries.iter().rev().filter(|entry| is_match(&entry.outline()));
+        matching.take(limit).map(Entry::call).collect()
     }
 
-    /// Every call in outline, the newest first.
+    /// The outlines of all recorded calls, newest first.
     pub fn outlines(&self) -> Vec<Outline> {
         let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ring.entries.iter().rev().map(Entry::outline).collect()
     }
 
-    /// Forgets them.
-    pub fn forget(&self) {
+    /// Removes all recorded calls.
+    pub fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.clear();
     }
 
-    fn keep(&self, mut entry: Entry) {
+    fn push(&self, mut entry: Entry) {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ring.counted += 1;
         entry.id = ring.counted;
-        let oldest = if ring.entries.len() == KEPT { ring.entries.pop_front() } else { None };
+        let oldest = if ring.entries.len() == CAPACITY { ring.entries.pop_front() } else { None };
         ring.entries.push_back(entry);
         drop(ring);
         drop(oldest);
     }
 }
 
-/// A call that is under way, to be kept with its answer.
+/// A call in progress, to be recorded with its response.
 #[derive(Debug)]
 pub struct Observed {
     at: UnixMillis,
     started: tokio::time::Instant,
     method: Method,
     uri: Uri,
-    sent: Bytes,
+    request_body: Bytes,
 }
 
 impl Observed {
-    /// A call that comes in at `at`; with the request, whose body was read.
+    /// Starts to observe a request that arrived at `at`. Returns the request with its body buffered.
     pub async fn begin(request: Request, at: UnixMillis) -> (Self, Request) {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let started = tokio::time::Instant::now();
-        let (request, sent) = opened(request).await;
-        (Self { at, started, method, uri, sent }, request)
+        let (request, request_body) = read_request(request).await;
+        (Self { at, started, method, uri, request_body }, request)
     }
 
-    /// Keeps it and its answer, which is passed on.
+    /// Records the call with its response, and returns the response.
     pub async fn end(self, traffic: &Traffic, request_id: Arc<str>, response: Response) -> Response {
-        let cut = response.extensions().get::<Cut>().is_some();
+        let is_cut = response.extensions().get::<Cut>().is_some();
         let fault = response.extensions().get::<Hit>().map(|hit| hit.0);
         let session = response.extensions().get::<Arc<Session>>().cloned();
-        let is_whole = !cut
+        let is_complete = !is_cut
             && fault != Some(Kind::Truncate)
             && !response.headers().contains_key(header::CONTENT_ENCODING);
-        let (response, answered) = if is_whole {
-            read(response, &self.method).await
+        let (response, response_body) = if is_complete {
+            read_response(response, &self.method).await
         } else {
-            (response, Answered::Readable(Value::Null))
+            (response, ResponseBody::Readable(Value::Null))
         };
-        traffic.keep(Entry {
+        traffic.push(Entry {
             id: 0,
             at: self.at,
             method: self.method,
             uri: self.uri,
-            status: (!cut).then(|| response.status()),
+            status: (!is_cut).then(|| response.status()),
             took: self.started.elapsed(),
             request_id,
             session,
-            sent: readable(&self.sent),
-            answered,
+            request_body: readable(&self.request_body),
+            response_body,
             fault,
         });
         response
     }
 }
 
-async fn opened(request: Request) -> (Request, Bytes) {
+async fn read_request(request: Request) -> (Request, Bytes) {
     if request.body().is_end_stream() {
         return (request, Bytes::new());
     }
@@ -238,37 +238,39 @@ async fn opened(request: Request) -> (Request, Bytes) {
     (Request::from_parts(parts, Body::from(bytes.clone())), bytes)
 }
 
-async fn read(response: Response, method: &Method) -> (Response, Answered) {
+async fn read_response(response: Response, method: &Method) -> (Response, ResponseBody) {
     match response.body().size_hint().exact() {
-        Some(0) => return (response, Answered::Readable(Value::Null)),
-        Some(length) if length > BODY_AT_MOST as u64 => return (response, Answered::Readable(large(length))),
+        Some(0) => return (response, ResponseBody::Readable(Value::Null)),
+        Some(length) if length > MAX_BODY_BYTES as u64 => {
+            return (response, ResponseBody::Readable(size_only(length)));
+        }
         _ => {}
     }
     let (parts, body) = response.into_parts();
     let bytes = whole(body).await;
-    let answered = if method == Method::GET {
-        Answered::Raw(bytes.clone())
+    let response_body = if method == Method::GET {
+        ResponseBody::Raw(bytes.clone())
     } else {
-        Answered::Readable(readable(&bytes))
+        ResponseBody::Readable(readable(&bytes))
     };
-    (Response::from_parts(parts, Body::from(bytes)), answered)
+    (Response::from_parts(parts, Body::from(bytes)), response_body)
 }
 
-fn large(length: u64) -> Value {
+fn size_only(length: u64) -> Value {
     json!(format!("[{length} bytes]"))
 }
 
-/// The body as JSON with secrets and phones masked.
+/// The body as JSON, with secrets and phone numbers masked.
 fn readable(bytes: &Bytes) -> Value {
     if bytes.is_empty() {
         return Value::Null;
     }
-    if bytes.len() > BODY_AT_MOST {
-        return large(bytes.len() as u64);
+    if bytes.len() > MAX_BODY_BYTES {
+        return size_only(bytes.len() as u64);
     }
     match serde_json::from_slice(bytes) {
         Ok(body) => masked(body),
-        Err(_) => json!(format!("[{} bytes that are no JSON]", bytes.len())),
+        Err(_) => json!(format!("[{} bytes, not JSON]", bytes.len())),
     }
 }
 
@@ -279,7 +281,8 @@ fn masked(value: Value) -> Value {
         Value::Object(fields) => fields
             .into_iter()
             .map(|(name, value)| {
-                let value = if SECRET.contains(&name.as_str()) { json!("•••") } else { masked(value) };
+                let value =
+                    if SECRET_FIELDS.contains(&name.as_str()) { json!("•••") } else { masked(value) };
                 (name, value)
             })
             .collect(),
@@ -310,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_phone_numbers_are_masked_wherever_they_stand() {
+    fn complete_phone_numbers_are_masked_anywhere_in_a_text() {
         let text = "sent to 0712345678 and +254712345678, not 25000 or 28461937";
         assert_eq!(
             with_masked_phones(text),

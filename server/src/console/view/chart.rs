@@ -1,49 +1,48 @@
-//! Small charts, drawn here.
+//! Small SVG charts.
 
 use leptos::prelude::*;
 
-/// One column: what it says in words, and how high its parts are, from the ground up.
+/// A column of stacked parts, from bottom to top.
 pub struct Column {
-    /// What it stands for and how much that is.
-    pub words: String,
-    /// The class that colours a part, and how much it is.
+    /// The tooltip.
+    pub label: String,
+    /// The CSS class and the value of each part.
     pub parts: Vec<(&'static str, i64)>,
 }
 
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 120.0;
-/// How much of its place a column leaves empty.
+/// The fraction of a column's slot that stays empty.
 const GAP: f64 = 0.25;
 
-/// Columns beside each other, from the earliest to the latest. `about` is what a picture of them
-/// would be called; the words of each column are there to be pointed at.
-pub fn columns(about: String, columns: Vec<Column>) -> AnyView {
+/// A column chart with the accessible name `label`.
+pub fn column_chart(label: String, columns: Vec<Column>) -> AnyView {
     let highest = columns.iter().map(total).max().unwrap_or_default().max(1);
-    let place = WIDTH / share_of(columns.len());
+    let slot = WIDTH / as_float(columns.len());
     let bars = columns
         .into_iter()
         .enumerate()
-        .map(|(nth, column)| {
-            let x = share_of(nth).mul_add(place, place * GAP / 2.0);
-            let mut ground = HEIGHT;
+        .map(|(index, column)| {
+            let x = as_float(index).mul_add(slot, slot * GAP / 2.0);
+            let mut top = HEIGHT;
             let parts = column
                 .parts
                 .iter()
                 .filter(|part| part.1 > 0)
                 .map(|&(class, amount)| {
-                    let height = share(amount, highest) * HEIGHT;
-                    ground -= height;
-                    rectangle(class, x, ground, place * (1.0 - GAP), height)
+                    let height = ratio(amount, highest) * HEIGHT;
+                    top -= height;
+                    rectangle(class, x, top, slot * (1.0 - GAP), height)
                 })
                 .collect_view();
-            // The whole height is there to be pointed at, not the column alone.
-            let ground = rectangle("ground", nth_place(nth, place), 0.0, place, HEIGHT);
-            view! { <g><title>{column.words}</title>{ground}{parts}</g> }
+            // Show the tooltip for the full height, not only for the column.
+            let hover_area = rectangle("hover-area", slot_start(index, slot), 0.0, slot, HEIGHT);
+            view! { <g><title>{column.label}</title>{hover_area}{parts}</g> }
         })
         .collect_view();
     let frame = format!("0 0 {WIDTH} {HEIGHT}");
     view! {
-        <svg class="chart" viewBox=frame preserveAspectRatio="none" role="img" aria-label=about>
+        <svg class="chart" viewBox=frame preserveAspectRatio="none" role="img" aria-label=label>
             {bars}
         </svg>
     }
@@ -55,20 +54,20 @@ fn rectangle(class: &'static str, x: f64, y: f64, width: f64, height: f64) -> An
     view! { <rect class=class x=x y=y width=width height=height></rect> }.into_any()
 }
 
-fn nth_place(nth: usize, place: f64) -> f64 {
-    share_of(nth) * place
+fn slot_start(index: usize, slot: f64) -> f64 {
+    as_float(index) * slot
 }
 
 fn total(column: &Column) -> i64 {
     column.parts.iter().map(|part| part.1).sum()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "drawn to a tenth of a pixel")]
-fn share(part: i64, whole: i64) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "coordinates have one decimal")]
+fn ratio(part: i64, whole: i64) -> f64 {
     part as f64 / whole as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a chart has a few columns")]
-fn share_of(n: usize) -> f64 {
+fn as_float(n: usize) -> f64 {
     n as f64
 }

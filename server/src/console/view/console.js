@@ -1,12 +1,12 @@
-// What the pages do more where there is a script. Without it every page works as it comes.
+// Progressive enhancements; the pages work without JavaScript.
 (() => {
   'use strict';
 
-  // What is live: the same page is read again, and what changed of it takes its place.
+  // Live parts: fetch the page again and replace the parts that changed.
 
-  const main = document.querySelector('main[data-every]');
+  const main = document.querySelector('main[data-refresh-ms]');
 
-  /** Whether somebody is at something in `part` that they would lose. */
+  /** Whether replacing `part` would lose input or a text selection. */
   function isInUse(part) {
     const focused = document.activeElement;
     if (part.contains(focused) && focused.matches('input:not([type=hidden]), select, textarea')) return true;
@@ -17,17 +17,17 @@
     return changed || (selection?.isCollapsed === false && part.contains(selection.anchorNode));
   }
 
-  /** What `part` would be, but for what the visitor opened and what the script itself shows. */
-  function written(part) {
+  /** The HTML of `part`, ignoring opened details and the state of copy buttons. */
+  function comparableHtml(part) {
     const copy = part.cloneNode(true);
     for (const open of copy.querySelectorAll('details[open]')) open.removeAttribute('open');
     for (const button of copy.querySelectorAll('[data-copy]')) prepareCopy(button);
     return copy.innerHTML;
   }
 
-  function renew(part, fresh) {
+  function replace(part, fresh) {
     if (isInUse(part)) return;
-    if (written(part) === written(fresh)) return;
+    if (comparableHtml(part) === comparableHtml(fresh)) return;
     const focused = part.contains(document.activeElement) ? document.activeElement.id : '';
     const open = [...part.querySelectorAll('details[open]')].map((details) => details.id);
     part.replaceChildren(...document.importNode(fresh, true).childNodes);
@@ -36,27 +36,27 @@
     for (const button of part.querySelectorAll('[data-copy]')) prepareCopy(button);
   }
 
-  async function look() {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    // Signed out, or the service was replaced: the page itself says which.
-    if (answer.status === 401) return location.reload();
-    if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  async function refresh() {
+    const response = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    // The session ended or the token changed: show the sign-in page.
+    if (response.status === 401) return location.reload();
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     for (const part of document.querySelectorAll('[data-live]')) {
       const fresh = page.getElementById(part.id);
-      if (fresh) renew(part, fresh);
+      if (fresh) replace(part, fresh);
     }
   }
 
-  async function keepLooking(every) {
+  async function keepRefreshing(interval) {
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, every));
-      // A service that is away for a moment is asked again.
-      if (!document.hidden) await look().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, interval));
+      // Ignore failures: the server may be restarting.
+      if (!document.hidden) await refresh().catch(() => {});
     }
   }
 
-  // Copying, where the browser allows it.
+  // Copy buttons, if the browser has a clipboard API.
 
   function prepareCopy(button) {
     button.hidden = !navigator.clipboard;
@@ -64,19 +64,19 @@
 
   async function copy(button) {
     await navigator.clipboard.writeText(button.dataset.copy);
-    const word = button.querySelector('span');
-    const before = word.textContent;
-    word.textContent = 'Copied';
+    const label = button.querySelector('span');
+    const text = label.textContent;
+    label.textContent = 'Copied';
     setTimeout(() => {
-      word.textContent = before;
+      label.textContent = text;
     }, 1500);
   }
 
-  // Asking before something is lost.
+  // Confirmation dialogs.
 
   const dialog = document.querySelector('dialog');
 
-  function ask(form, submitter) {
+  function askToConfirm(form, submitter) {
     dialog.querySelector('h2').textContent = form.dataset.confirm;
     dialog.querySelector('p').textContent = form.dataset.consequence;
     dialog.querySelector('[value=yes]').textContent = submitter?.textContent ?? 'Yes';
@@ -96,7 +96,7 @@
   document.addEventListener('submit', (event) => {
     if (!event.target.dataset.confirm || !dialog?.showModal) return;
     event.preventDefault();
-    ask(event.target, event.submitter);
+    askToConfirm(event.target, event.submitter);
   });
 
   document.addEventListener('click', (event) => {
@@ -104,7 +104,7 @@
     if (button) void copy(button);
   });
 
-  // The menu closes as menus do.
+  // Escape closes the menu.
   document.addEventListener('keydown', (event) => {
     const menu = document.querySelector('.menu[open]');
     if (event.key !== 'Escape' || !menu) return;
@@ -114,7 +114,7 @@
 
   for (const button of document.querySelectorAll('[data-copy]')) prepareCopy(button);
 
-  // What was done is said once, not after every reload.
+  // Show the success message once, not after every reload.
   const address = new URL(location.href);
   if (address.searchParams.has('done')) {
     address.searchParams.delete('done');
@@ -122,5 +122,5 @@
     history.replaceState(null, '', address);
   }
 
-  if (main) void keepLooking(Number(main.dataset.every));
+  if (main) void keepRefreshing(Number(main.dataset.refreshMs));
 })();

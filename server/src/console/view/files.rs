@@ -1,21 +1,21 @@
-//! What the pages look like and what they do in a browser: open, as it tells nothing.
+//! The pages' assets, which are public.
 
 use std::sync::{Arc, LazyLock};
 
 use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
-use super::beneath;
+use super::under_root;
 use crate::{
     Sandbox,
     error::Failure,
     http::ready_body::{ReadyBody, digest},
 };
 
-/// Where the pages' picture is.
+/// The path of the icon.
 pub const ICON: &str = "/console/assets/icon.svg";
-/// Where the pages' style is.
+/// The path of the style sheet.
 pub const STYLE: &str = "/console/assets/console.css";
-/// Where the pages' script is.
+/// The path of the script.
 pub const SCRIPT: &str = "/console/assets/console.js";
 
 type File = LazyLock<Result<Arc<ReadyBody>, Failure>>;
@@ -33,17 +33,17 @@ static ICON_FILE: File = file!("icon.svg", "image/svg+xml");
 static STYLE_FILE: File = file!("console.css", "text/css; charset=utf-8");
 static SCRIPT_FILE: File = file!("console.js", "text/javascript; charset=utf-8");
 
-/// The files; a browser asks for each whether it is still the same.
+/// Routes of the files, which browsers revalidate.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
-        .route(beneath(ICON), get(async |asked: HeaderMap| answer(&ICON_FILE, &asked).await))
-        .route(beneath(STYLE), get(async |asked: HeaderMap| answer(&STYLE_FILE, &asked).await))
-        .route(beneath(SCRIPT), get(async |asked: HeaderMap| answer(&SCRIPT_FILE, &asked).await))
+        .route(under_root(ICON), get(async |headers: HeaderMap| answer(&ICON_FILE, &headers).await))
+        .route(under_root(STYLE), get(async |headers: HeaderMap| answer(&STYLE_FILE, &headers).await))
+        .route(under_root(SCRIPT), get(async |headers: HeaderMap| answer(&SCRIPT_FILE, &headers).await))
 }
 
-async fn answer(file: &File, asked: &HeaderMap) -> Result<Response, Failure> {
+async fn answer(file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
     match LazyLock::force(file) {
-        Ok(body) => body.answer(asked).await,
+        Ok(body) => body.answer(headers).await,
         Err(failure) => Err(Failure::Internal(failure.to_string())),
     }
 }

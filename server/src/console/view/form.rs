@@ -1,4 +1,4 @@
-//! Forms: the fields that show what was typed and what is wrong with it.
+//! Forms, whose fields keep rejected input and show what is wrong with it.
 
 use std::sync::atomic::Ordering;
 
@@ -6,31 +6,31 @@ use leptos::prelude::*;
 
 use super::visit::Visit;
 
-/// What a control needs to be part of its field.
+/// The attributes of a field's control.
 pub struct Control {
-    /// Its id and, for a label, what it is for.
+    /// The id, which the label refers to.
     pub id: String,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What was typed when it was refused, else what stands.
+    /// The rejected input, or the current value.
     pub value: String,
-    /// Who describes it: hint and error.
+    /// The ids of the hint and the error.
     pub described_by: Option<String>,
-    /// Set when it was refused.
+    /// `"true"` if the value was rejected.
     pub invalid: Option<&'static str>,
-    /// Whether to start here.
+    /// Whether to focus it on load.
     pub autofocus: bool,
 }
 
-/// A field to be shown.
+/// A form field.
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What people call it.
+    /// The label.
     pub label: &'static str,
-    /// More about it; may be empty.
+    /// The hint; can be empty.
     pub hint: &'static str,
-    /// What stands in it.
+    /// The current value.
     pub value: String,
 }
 
@@ -40,51 +40,51 @@ impl Field {
         Self { name, label, hint: "", value: String::new() }
     }
 
-    /// With a hint.
+    /// Sets the hint.
     pub fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }
     }
 
-    /// With a value.
+    /// Sets the value.
     pub fn value(self, value: impl Into<String>) -> Self {
         Self { value: value.into(), ..self }
     }
 }
 
 impl Visit {
-    /// Whether the form `act` was refused, so that it keeps what was typed.
-    pub fn was_refused(&self, act: &str) -> bool {
-        self.refusal.is_some() && self.sent.text("act") == act
+    /// Whether the form `act` was rejected, so that it keeps its input.
+    pub fn was_rejected(&self, act: &str) -> bool {
+        self.error.is_some() && self.sent.text("act") == act
     }
 
-    /// A field of the form `act`: label, control, hint, and what is wrong with it.
+    /// A field of the form `act`: label, control, error and hint.
     pub fn field(&self, act: &str, field: Field, control: impl FnOnce(Control) -> AnyView) -> AnyView {
         let Field { name, label, hint, value } = field;
         let id = format!("{act}-{name}");
-        let was_refused = self.was_refused(act);
-        let refusal = self.refusal.as_ref().filter(|refusal| was_refused && refusal.field == name);
-        if refusal.is_some() {
-            self.is_refusal_shown.store(true, Ordering::Relaxed);
+        let was_rejected = self.was_rejected(act);
+        let error = self.error.as_ref().filter(|error| was_rejected && error.field == name);
+        if error.is_some() {
+            self.is_error_shown.store(true, Ordering::Relaxed);
         }
         let hint_id = (!hint.is_empty()).then(|| format!("{id}-hint"));
-        let error_id = refusal.map(|_| format!("{id}-error"));
+        let error_id = error.map(|_| format!("{id}-error"));
         let described_by: Vec<String> = error_id.iter().chain(&hint_id).cloned().collect();
         let control = control(Control {
             id: id.clone(),
             name,
-            value: if was_refused { self.sent.text(name).to_owned() } else { value },
+            value: if was_rejected { self.sent.text(name).to_owned() } else { value },
             described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
-            invalid: refusal.map(|_| "true"),
-            autofocus: refusal.is_some(),
+            invalid: error.map(|_| "true"),
+            autofocus: error.is_some(),
         });
-        let error = refusal.map(|refusal| {
-            view! { <p class="error" id=error_id role="alert">{refusal.failure.to_string()}</p> }
+        let error = error.map(|error| {
+            view! { <p class="error" id=error_id role="alert">{error.failure.to_string()}</p> }
         });
         let hint = hint_id.map(|id| view! { <p class="hint" id=id>{hint}</p> });
         view! { <div class="field"><label for=id>{label}</label>{control}{error}{hint}</div> }.into_any()
     }
 
-    /// A field of one line.
+    /// A text field.
     pub fn text_field(&self, act: &str, field: Field) -> AnyView {
         self.typed_field(act, field, "text", None)
     }
@@ -94,12 +94,12 @@ impl Visit {
         self.typed_field(act, field, "text", Some("numeric"))
     }
 
-    /// A field of one line of that type.
+    /// A field with the given input type.
     pub fn typed_field(
         &self,
         act: &str,
         field: Field,
-        of_type: &'static str,
+        input_type: &'static str,
         inputmode: Option<&'static str>,
     ) -> AnyView {
         self.field(act, field, |Control { id, name, value, described_by, invalid, autofocus }| {
@@ -107,7 +107,7 @@ impl Visit {
                 <input
                     id=id
                     name=name
-                    type=of_type
+                    type=input_type
                     value=value
                     inputmode=inputmode
                     autocomplete="off"
@@ -121,18 +121,18 @@ impl Visit {
         })
     }
 
-    /// A field in which one of `options`, values and words, is chosen.
+    /// A field to choose one of `options`, which are pairs of value and label.
     pub fn choice(&self, act: &str, field: Field, options: Vec<(String, String)>) -> AnyView {
         self.field(act, field, |Control { id, name, value, described_by, invalid, autofocus }| {
-            // What was sent is kept, also where it is none of them.
+            // Keep a rejected value that is not an option.
             let unknown =
                 (!options.iter().any(|option| option.0 == value)).then(|| (value.clone(), value.clone()));
             let options = options
                 .into_iter()
                 .chain(unknown)
-                .map(|(option, word)| {
-                    let is_chosen = option == value;
-                    view! { <option value=option selected=is_chosen>{word}</option> }
+                .map(|(option, label)| {
+                    let is_selected = option == value;
+                    view! { <option value=option selected=is_selected>{label}</option> }
                 })
                 .collect_view();
             view! {
@@ -150,8 +150,8 @@ impl Visit {
         })
     }
 
-    /// What every form that does something carries: whose it is, and what it does.
-    pub fn form_of(&self, act: &'static str) -> AnyView {
+    /// The hidden fields of every POST form: the CSRF token and the name of the form.
+    pub fn hidden_fields(&self, act: &'static str) -> AnyView {
         view! {
             <input type="hidden" name="csrf" value=self.csrf.clone() />
             <input type="hidden" name="act" value=act />
@@ -159,9 +159,9 @@ impl Visit {
         .into_any()
     }
 
-    /// A form that is one button.
+    /// A form that consists of one button.
     pub fn button(&self, button: Button) -> AnyView {
-        let Button { act, word, class, id, about, confirm, fields } = button;
+        let Button { act, label, class, id, about, confirm, fields } = button;
         let fields = fields
             .into_iter()
             .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
@@ -169,19 +169,19 @@ impl Visit {
         let (question, consequence) = confirm.unzip();
         view! {
             <form method="post" data-confirm=question data-consequence=consequence>
-                {self.form_of(act)}
+                {self.hidden_fields(act)}
                 {fields}
-                <button class=class id=id aria-label=about>{word}</button>
+                <button class=class id=id aria-label=about>{label}</button>
             </form>
         }
         .into_any()
     }
 }
 
-/// A form that is one button.
+/// A form that consists of one button.
 pub struct Button {
     act: &'static str,
-    word: &'static str,
+    label: &'static str,
     class: &'static str,
     id: Option<String>,
     about: Option<String>,
@@ -190,32 +190,32 @@ pub struct Button {
 }
 
 impl Button {
-    /// A button with that word, which does `act`.
-    pub fn new(act: &'static str, word: &'static str) -> Self {
-        Self { act, word, class: "btn", id: None, about: None, confirm: None, fields: Vec::new() }
+    /// A button that submits the form `act`.
+    pub fn new(act: &'static str, label: &'static str) -> Self {
+        Self { act, label, class: "btn", id: None, about: None, confirm: None, fields: Vec::new() }
     }
 
-    /// One of many, in a row.
+    /// Without a border, for buttons in lists.
     pub fn quiet(self) -> Self {
         Self { class: "btn quiet", ..self }
     }
 
-    /// One of many with the same word: what this one is about.
+    /// Sets an accessible name, for buttons with the same label.
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: Some(about.into()), ..self }
     }
 
-    /// Keeps its focus by this id when a live list is renewed.
+    /// Sets an id, so that the button keeps the focus when a live list is refreshed.
     pub fn id(self, id: impl Into<String>) -> Self {
         Self { id: Some(id.into()), ..self }
     }
 
-    /// Asks before it is done, where there is a script.
+    /// Asks for confirmation, if JavaScript is available.
     pub fn confirm(self, question: impl Into<String>, consequence: impl Into<String>) -> Self {
         Self { confirm: Some((question.into(), consequence.into())), ..self }
     }
 
-    /// Sends a field that nobody types.
+    /// Adds a hidden field.
     pub fn field(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.fields.push((name, value.into()));
         self

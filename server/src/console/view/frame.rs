@@ -1,4 +1,4 @@
-//! What stands around every page.
+//! The layout of every page.
 
 use std::sync::atomic::Ordering;
 
@@ -17,108 +17,107 @@ use super::{
 };
 use crate::Sandbox;
 
-/// What a page says of what was done, by name; `{}` stands for what it was done with.
-pub type Sentences = &'static [(&'static str, &'static str)];
+/// A page's success messages by key; `{}` is replaced by an argument.
+pub type SuccessMessages = &'static [(&'static str, &'static str)];
 
-/// A page without its body.
+/// The parts of a page around its body.
 pub struct Frame {
-    /// Which one it is; none is beside all.
+    /// The page; `None` for error pages.
     page: Option<Page>,
     title: String,
-    /// The grey line under the title.
+    /// The gray line below the title.
     count: String,
     is_announced: bool,
-    /// The page's one main action, if it stands at the right of the title.
+    /// An action to the right of the title.
     action: Option<AnyView>,
-    /// How often what is live is looked at again, in ms.
-    every: Option<u32>,
-    /// What the page says of what was done.
-    pub sentences: Sentences,
+    /// The interval for refreshing live parts, in ms.
+    refresh_ms: Option<u32>,
+    /// The page's success messages.
+    success_messages: SuccessMessages,
 }
 
 impl Frame {
     /// The frame of `page`.
     pub fn of(page: Page) -> Self {
-        Self { page: Some(page), ..Self::beside(page.name()) }
+        Self { page: Some(page), ..Self::titled(page.name()) }
     }
 
-    /// The frame of what is none of the pages.
-    pub fn beside(title: impl Into<String>) -> Self {
+    /// A frame with only a title.
+    pub fn titled(title: impl Into<String>) -> Self {
         Self {
             page: None,
             title: title.into(),
             count: String::new(),
             is_announced: false,
             action: None,
-            every: None,
-            sentences: &[],
+            refresh_ms: None,
+            success_messages: &[],
         }
     }
 
-    /// With a grey line under the title.
+    /// Sets the line below the title.
     pub fn count(self, count: impl Into<String>) -> Self {
         Self { count: count.into(), ..self }
     }
 
-    /// With that line read out when it changes.
+    /// Screen readers announce changes of that line.
     pub fn announced(self) -> Self {
         Self { is_announced: true, ..self }
     }
 
-    /// With an action at the right of the title.
+    /// Sets the action to the right of the title.
     pub fn action(self, action: AnyView) -> Self {
         Self { action: Some(action), ..self }
     }
 
-    /// With what is live looked at again every so many ms.
-    pub fn live(self, every: u32) -> Self {
-        Self { every: Some(every), ..self }
+    /// Refreshes live parts at this interval, in ms.
+    pub fn live(self, refresh_ms: u32) -> Self {
+        Self { refresh_ms: Some(refresh_ms), ..self }
     }
 
-    /// With what it says of what was done.
-    pub fn sentences(self, sentences: Sentences) -> Self {
-        Self { sentences, ..self }
+    /// Sets the success messages.
+    pub fn success_messages(self, success_messages: SuccessMessages) -> Self {
+        Self { success_messages, ..self }
     }
 }
 
 impl Visit {
-    /// The sentence that the address asks for.
-    fn said(&self, sentences: Sentences) -> Option<String> {
-        let name = self.query.text("done");
-        let (_, sentence) = sentences.iter().find(|sentence| sentence.0 == name)?;
-        let what: String = self.query.text("what").chars().take(100).collect();
-        Some(sentence.replace("{}", &what))
+    /// The success message that the query string asks for.
+    fn success_message(&self, messages: SuccessMessages) -> Option<String> {
+        let key = self.query.text("done");
+        let (_, message) = messages.iter().find(|message| message.0 == key)?;
+        let argument: String = self.query.text("what").chars().take(100).collect();
+        Some(message.replace("{}", &argument))
     }
 
-    /// The page, with status 200, or with that of what was refused.
+    /// Renders the page, with status 200 or the status of the error.
     pub fn page(&self, frame: Frame, body: impl FnOnce() -> AnyView) -> Response {
-        let status = self.refusal.as_ref().map_or(StatusCode::OK, FieldError::status);
-        let said = self.said(frame.sentences);
-        (status, html(self, frame, said, body)).into_response()
+        let status = self.error.as_ref().map_or(StatusCode::OK, FieldError::status);
+        let message = self.success_message(frame.success_messages);
+        (status, html(self, frame, message, body)).into_response()
     }
 }
 
-/// The whole page for a visitor.
+/// Renders a page.
 pub fn html(
     visit: &Visit,
     frame: Frame,
-    said: Option<String>,
+    message: Option<String>,
     body: impl FnOnce() -> AnyView,
 ) -> Html<String> {
     Owner::new().with(|| {
-        let Frame { page, title, count, is_announced, action, every, .. } = frame;
+        let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
         let role = is_announced.then_some("status");
-        let said = said.map(|said| note(Tone::Good, "status", "done", said));
+        let message = message.map(|message| note(Tone::Good, "status", "done", message));
         let body = body();
-        // What no field of the page is to blame for.
-        let refusal = visit.refusal.as_ref().filter(|_| !visit.is_refusal_shown.load(Ordering::Relaxed));
-        let refused = refusal.map(|refusal| refusal.failure.to_string());
-        let refused = refused.map(|refused| note(Tone::Bad, "alert", "refused", refused));
-        let inside = view! {
+        // After the body: an error that no field shows.
+        let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
+        let error = error.map(|error| note(Tone::Bad, "alert", "error", error.failure.to_string()));
+        let content = view! {
             <header class="bar">
                 <details class="menu">
                     <summary aria-label="Menu">{Icon::Menu.view()}</summary>
-                    <nav aria-label="Console, narrow">{entries(page)}</nav>
+                    <nav aria-label="Console pages">{entries(page)}</nav>
                 </details>
                 {brand(&visit.sandbox)}
                 <form class="push" method="post" action="/console/sign-out">
@@ -128,7 +127,7 @@ pub fn html(
             </header>
             <div class="frame">
                 <nav class="side" aria-label="Console">{entries(page)}</nav>
-                <main id="main" tabindex="-1" data-every=every.map(|ms| ms.to_string())>
+                <main id="main" tabindex="-1" data-refresh-ms=refresh_ms.map(|ms| ms.to_string())>
                     <div class="head">
                         <div>
                             <h1>{title.clone()}</h1>
@@ -136,8 +135,8 @@ pub fn html(
                         </div>
                         {action.map(|action| view! { <div class="push">{action}</div> })}
                     </div>
-                    {said}
-                    {refused}
+                    {message}
+                    {error}
                     {body}
                 </main>
             </div>
@@ -150,30 +149,30 @@ pub fn html(
                 </form>
             </dialog>
         };
-        document(&visit.sandbox, &title, inside.into_any())
+        document(&visit.sandbox, &title, content.into_any())
     })
 }
 
-/// The page for somebody who is not let in yet: how to get in, and nothing else.
-pub fn closed(sandbox: &Sandbox, wanted: &str, was_wrong: bool) -> Html<String> {
+/// The sign-in page. After signing in, it redirects to `requested_page`.
+pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: bool) -> Html<String> {
     Owner::new().with(|| {
-        let error = was_wrong.then(|| {
+        let error = is_token_wrong.then(|| {
             view! { <p class="error" id="token-error" role="alert">"That is not the console's token."</p> }
         });
-        let described_by = if was_wrong { "token-error token-hint" } else { "token-hint" };
+        let described_by = if is_token_wrong { "token-error token-hint" } else { "token-hint" };
         let hint = if sandbox.settings.console_token.is_some() {
-            "It is what this deployment has set as MKOPO_CONSOLE_TOKEN."
+            "The value of MKOPO_CONSOLE_TOKEN in this deployment."
         } else {
-            "The start of the service prints a link with it; it is also kept in the data folder, as console.token."
+            "The server prints a link with the token at start and stores it as console.token in the data folder."
         };
-        let inside = view! {
+        let content = view! {
             <header class="bar">{brand(sandbox)}</header>
             <main id="main" class="gate" tabindex="-1">
                 <div class="card in">
                     <h1>"Sign in to the console"</h1>
-                    <p class="muted">"It opens with its token."</p>
+                    <p class="muted">"Enter the console token to continue."</p>
                     <form method="post" action="/console/sign-in" class="stack">
-                        <input type="hidden" name="page" value=wanted.to_owned() />
+                        <input type="hidden" name="page" value=requested_page.to_owned() />
                         <div class="field">
                             <label for="token">"Token"</label>
                             <input
@@ -184,7 +183,7 @@ pub fn closed(sandbox: &Sandbox, wanted: &str, was_wrong: bool) -> Html<String> 
                                 required=true
                                 autofocus=true
                                 aria-describedby=described_by
-                                aria-invalid=was_wrong.then_some("true")
+                                aria-invalid=is_token_wrong.then_some("true")
                             />
                             {error}
                             <p class="hint" id="token-hint">{hint}</p>
@@ -194,11 +193,11 @@ pub fn closed(sandbox: &Sandbox, wanted: &str, was_wrong: bool) -> Html<String> 
                 </div>
             </main>
         };
-        document(sandbox, "Sign in", inside.into_any())
+        document(sandbox, "Sign in", content.into_any())
     })
 }
 
-fn document(sandbox: &Sandbox, title: &str, inside: AnyView) -> Html<String> {
+fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
     let title = format!("{title} · {} console", sandbox.settings.brand);
     let demo = sandbox
         .settings
@@ -219,7 +218,7 @@ fn document(sandbox: &Sandbox, title: &str, inside: AnyView) -> Html<String> {
             <body>
                 <a class="skip" href="#main">"Skip to content"</a>
                 {demo}
-                {inside}
+                {content}
             </body>
         </html>
     };
@@ -241,26 +240,26 @@ fn entries(current: Option<Page>) -> AnyView {
     Page::ALL
         .into_iter()
         .map(|page| {
-            let here = (current == Some(page)).then_some("page");
-            view! { <a href=page.address() aria-current=here>{page.icon().view()}{page.name()}</a> }
+            let aria_current = (current == Some(page)).then_some("page");
+            view! { <a href=page.address() aria-current=aria_current>{page.icon().view()}{page.name()}</a> }
         })
         .collect_view()
         .into_any()
 }
 
-/// A line on top of a page that says what became of something.
+/// A highlighted line at the top of a page.
 pub fn note(tone: Tone, role: &'static str, id: &'static str, text: String) -> AnyView {
     let class = format!("note {}", tone.class());
     view! { <p class=class role=role id=id>{tone.icon().map(Icon::view)}{text}</p> }.into_any()
 }
 
-/// What stands where a list has no rows.
-pub fn nothing(icon: Icon, line: &'static str, more: impl Into<String>) -> AnyView {
+/// The placeholder for a list without rows, and the body of error pages.
+pub fn empty_state(icon: Icon, title: &'static str, text: impl Into<String>) -> AnyView {
     view! {
         <div class="state">
             <span class="dot">{icon.view()}</span>
-            <b>{line}</b>
-            <p class="muted">{more.into()}</p>
+            <b>{title}</b>
+            <p class="muted">{text.into()}</p>
         </div>
     }
     .into_any()

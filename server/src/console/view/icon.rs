@@ -1,8 +1,8 @@
-//! Pictures beside words. They say nothing by themselves.
+//! Decorative icons beside text.
 
 use leptos::prelude::*;
 
-/// A picture of the portal's family.
+/// An icon, in the style of the portal's icons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
     Alert,
@@ -49,7 +49,7 @@ impl Icon {
         }
     }
 
-    /// Drawn in the colour of the words beside it.
+    /// The SVG, in the color of the text.
     pub fn view(self) -> AnyView {
         view! {
             <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
-//! The parts that every page of the console is made of. Each page is written whole on the server and
-//! works as it comes: forms, and answers that lead back to a page. The one script keeps lists live,
-//! copies codes and asks before something is lost.
+//! The shared parts of the pages. Pages are rendered on the server and work without JavaScript: each form
+//! submission redirects back to a page. The script only refreshes lists, copies codes and asks for
+//! confirmation.
 
 pub mod chart;
 pub mod files;
@@ -12,10 +12,10 @@ pub mod table;
 pub mod visit;
 pub mod words;
 
-/// Where the pages are.
+/// The path of the console.
 pub const ROOT: &str = "/console";
 
-/// An address as it stands under [`ROOT`].
-pub fn beneath(address: &'static str) -> &'static str {
+/// A path relative to [`ROOT`].
+pub fn under_root(address: &'static str) -> &'static str {
     address.strip_prefix(ROOT).filter(|rest| !rest.is_empty()).unwrap_or("/")
 }

@@ -1,9 +1,9 @@
-//! The pages that there are.
+//! The list of pages.
 
 use super::icon::Icon;
 
-/// A page, in the order of the navigation. One more needs a line in each function here and
-/// its handlers in [`crate::console`].
+/// A page. The variants are in the order of the navigation. A new page needs its handlers in
+/// [`crate::console`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     Overview,
@@ -35,7 +35,7 @@ impl Page {
         Self::Slices,
     ];
 
-    /// What people call it.
+    /// Its title.
     pub fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -52,7 +52,7 @@ impl Page {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn address(self) -> &'static str {
         match self {
             Self::Overview => "/console",
@@ -69,7 +69,7 @@ impl Page {
         }
     }
 
-    /// Its sign in the navigation.
+    /// Its icon in the navigation.
     pub fn icon(self) -> Icon {
         match self {
             Self::Overview => Icon::Chart,
@@ -86,7 +86,7 @@ impl Page {
         }
     }
 
-    /// The page that has this address.
+    /// The page with this path.
     pub fn at(address: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|page| page.address() == address)
     }

@@ -1,25 +1,27 @@
-//! Tables: what stands over the columns, the rows, and the way to those before.
+//! Tables, and the link to older rows.
 
 use leptos::prelude::*;
 
 use super::page::Page;
 
-/// What stands over a column.
+/// A column header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Head {
     Left(&'static str),
-    /// Over amounts and the like.
+    /// Aligned right, for amounts.
     Right(&'static str),
-    /// Over buttons: not shown, only read out.
+    /// Only for screen readers, for columns of buttons.
     Unseen(&'static str),
 }
 
 /// A table of `rows` under `heads`.
 pub fn table<const COLUMNS: usize>(heads: [Head; COLUMNS], rows: impl IntoView + 'static) -> AnyView {
     let heads = heads.map(|head| match head {
-        Head::Left(word) => view! { <th scope="col">{word}</th> }.into_any(),
-        Head::Right(word) => view! { <th scope="col" class="right">{word}</th> }.into_any(),
-        Head::Unseen(word) => view! { <th scope="col"><span class="unseen">{word}</span></th> }.into_any(),
+        Head::Left(label) => view! { <th scope="col">{label}</th> }.into_any(),
+        Head::Right(label) => view! { <th scope="col" class="right">{label}</th> }.into_any(),
+        Head::Hidden(label) => {
+            view! { <th scope="col"><span class="visually-hidden">{label}</span></th> }.into_any()
+        }
     });
     view! {
         <table>
@@ -32,10 +34,10 @@ pub fn table<const COLUMNS: usize>(heads: [Head; COLUMNS], rows: impl IntoView +
     .into_any()
 }
 
-/// The way to the rows after place `next` of a list that `page` shows a part of.
-pub fn earlier(page: Page, next: Option<String>) -> Option<AnyView> {
+/// The link to the older rows of a paginated list, if there are any.
+pub fn older_link(page: Page, next: Option<String>) -> Option<AnyView> {
     next.map(|next| {
         let address = format!("{}?after={next}", page.address());
-        view! { <div class="under"><a href=address>"Earlier ones"</a></div> }.into_any()
+        view! { <div class="under"><a href=address>"Older"</a></div> }.into_any()
     })
 }

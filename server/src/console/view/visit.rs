@@ -1,4 +1,4 @@
-//! A request for a page by somebody who is let in, and how it is answered.
+//! A request of a signed-in operator for a page, and its response.
 
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
@@ -10,59 +10,59 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// Names and values, as a form or an address sends them.
+/// The fields of a form or a query string.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Reads `application/x-www-form-urlencoded`.
-    pub fn read(bytes: &[u8]) -> Self {
+    /// Parses `application/x-www-form-urlencoded`.
+    pub fn parse(bytes: &[u8]) -> Self {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// The value of that name without spaces around it; empty where there is none.
+    /// The trimmed value of field `name`, or an empty string.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|field| field.0 == name).map_or("", |field| field.1.trim())
     }
 
-    /// The value of that name, when it is not empty.
+    /// The trimmed value of field `name`, if not empty.
     pub fn given(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
-    /// The value of that name as it has to be read, when it is not empty.
-    pub fn parsed<T: FromStr>(&self, name: &'static str, wanted: &str) -> Result<Option<T>, FieldError> {
-        let read = |text: &str| {
-            let wrong = || Failure::BadValue(format!("{text:?} is no {wanted}"));
-            text.parse().map_err(|_| FieldError { field: name, failure: wrong() })
+    /// The parsed value of field `name`, if not empty.
+    pub fn parsed<T: FromStr>(&self, name: &'static str, expected: &str) -> Result<Option<T>, FieldError> {
+        let parse = |text: &str| {
+            let failure = || Failure::BadValue(format!("{text:?} is not a {expected}"));
+            text.parse().map_err(|_| FieldError { field: name, failure: failure() })
         };
-        self.given(name).map(read).transpose()
+        self.given(name).map(parse).transpose()
     }
 }
 
-/// Why a form was not done, and beside which of its fields that is said.
+/// Why a form was rejected, and the field to show it at.
 #[derive(Debug)]
 pub struct FieldError {
-    /// Empty when it is about no field, or about one that the page does not show.
+    /// The field; empty if the error is not about a field.
     pub field: &'static str,
-    /// What is wrong.
+    /// The error.
     pub failure: Failure,
 }
 
 impl FieldError {
-    /// Makes failures refusals of `field`.
+    /// Attributes failures to `field`.
     pub fn of(field: &'static str) -> impl Fn(Failure) -> Self {
         move |failure| Self { field, failure }
     }
 
-    /// The status of the page that says it.
+    /// The status of the response.
     pub fn status(&self) -> StatusCode {
         self.failure.status_and_code().0
     }
 
-    /// The form asked for what the page can't do.
-    pub fn of_act() -> Self {
-        Failure::BadValue("This page has no such form".to_owned()).into()
+    /// The page has no form with the submitted name.
+    pub fn unknown_action() -> Self {
+        Failure::BadValue("This page does not have this form".to_owned()).into()
     }
 }
 
@@ -72,69 +72,69 @@ impl From<Failure> for FieldError {
     }
 }
 
-/// Who is let in: put on a request by the door.
+/// A request extension that [`crate::console::door`] adds for signed-in operators.
 #[derive(Clone, Debug)]
-pub struct Entered {
-    /// Shows that a form is one of theirs.
+pub struct SignedIn {
+    /// The CSRF token.
     pub csrf: String,
-    /// What was sent with a form.
+    /// The fields of the submitted form.
     pub sent: Fields,
 }
 
-/// A request by somebody who is let in.
+/// A request of a signed-in operator.
 pub struct Visit {
-    /// The world that the page is about.
+    /// The sandbox.
     pub sandbox: Sandbox,
-    /// What stands behind the question mark.
+    /// The query string.
     pub query: Fields,
-    /// What was sent with a form.
+    /// The fields of the submitted form.
     pub sent: Fields,
-    /// Shows that a form is one of this visitor's.
+    /// The CSRF token.
     pub csrf: String,
-    /// Why what was sent was not done.
-    pub refusal: Option<FieldError>,
-    /// Whether a field of the page said so.
-    pub is_refusal_shown: AtomicBool,
+    /// Why the form was rejected.
+    pub error: Option<FieldError>,
+    /// Whether a field on the page shows the error.
+    pub is_error_shown: AtomicBool,
 }
 
 impl FromRequestParts<Sandbox> for Visit {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Failure> {
-        let entered = parts.extensions.get::<Entered>().cloned().ok_or(Failure::NoConsoleToken)?;
+        let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(Failure::NoConsoleToken)?;
         Ok(Self {
             sandbox: sandbox.clone(),
-            query: Fields::read(parts.uri.query().unwrap_or_default().as_bytes()),
-            sent: entered.sent,
-            csrf: entered.csrf,
-            refusal: None,
-            is_refusal_shown: AtomicBool::new(false),
+            query: Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()),
+            sent: signed_in.sent,
+            csrf: signed_in.csrf,
+            error: None,
+            is_error_shown: AtomicBool::new(false),
         })
     }
 }
 
-/// That something was done: which of a page's sentences says it, and of what.
+/// A successful form: the key of the page's message, and its argument.
 #[derive(Clone, Debug)]
 pub struct Done {
-    sentence: &'static str,
-    what: String,
+    message: &'static str,
+    argument: String,
 }
 
 impl Done {
-    /// The sentence of that name.
-    pub fn new(sentence: &'static str) -> Self {
-        Self { sentence, what: String::new() }
+    /// A success with the message `message`.
+    pub fn new(message: &'static str) -> Self {
+        Self { message, argument: String::new() }
     }
 
-    /// With what it was done.
-    pub fn with(self, what: impl Into<String>) -> Self {
-        Self { what: what.into(), ..self }
+    /// Sets the argument, which replaces `{}` in the message.
+    pub fn with(self, argument: impl Into<String>) -> Self {
+        Self { argument: argument.into(), ..self }
     }
 }
 
 impl Visit {
-    /// What follows a form: the page again, which says that it was done; or the page with what was
-    /// typed, and what is wrong with it.
+    /// The response to a form: a redirect to the page, which shows the success message, or the page with
+    /// the rejected input and the error.
     pub async fn after(
         mut self,
         page: Page,
@@ -144,22 +144,22 @@ impl Visit {
         match outcome {
             Ok(done) => {
                 let mut query = form_urlencoded::Serializer::new(String::new());
-                query.append_pair("done", done.sentence);
-                if !done.what.is_empty() {
-                    query.append_pair("what", &done.what);
+                query.append_pair("done", done.message);
+                if !done.argument.is_empty() {
+                    query.append_pair("what", &done.argument);
                 }
-                Ok(see(&format!("{}?{}", page.address(), query.finish())))
+                Ok(see_other(&format!("{}?{}", page.address(), query.finish())))
             }
-            Err(refusal) if refusal.status().is_client_error() => {
-                self.refusal = Some(refusal);
+            Err(error) if error.status().is_client_error() => {
+                self.error = Some(error);
                 show(self).await
             }
-            Err(refusal) => Err(refusal.failure),
+            Err(error) => Err(error.failure),
         }
     }
 }
 
-/// Leads on to `address`, by GET.
-pub fn see(address: &str) -> Response {
+/// Redirects to `address` with a GET request.
+pub fn see_other(address: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response()
 }

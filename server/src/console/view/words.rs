@@ -1,4 +1,4 @@
-//! How money, moments and states are written on the pages.
+//! Formats money, times and statuses.
 
 use std::time::Duration;
 
@@ -39,31 +39,31 @@ pub fn date_and_time(at: UnixMillis) -> String {
     at.in_nairobi().strftime("%-d %b %Y, %H:%M:%S").to_string()
 }
 
-/// The date and time in Nairobi, for programs in UTC.
-pub fn moment(at: UnixMillis) -> AnyView {
+/// A `<time>` element that shows the time in Nairobi.
+pub fn timestamp(at: UnixMillis) -> AnyView {
     view! { <time class="nowrap" datetime=at.to_string()>{date_and_time(at)}</time> }.into_any()
 }
 
-/// `90 s`, `2 h 30 min`, `1 d`: the two largest parts.
-pub fn length(length: Duration) -> String {
-    let seconds = length.as_secs();
+/// `1 min 30 s`, `2 h 30 min`, `1 d`: the two largest units.
+pub fn duration_text(duration: Duration) -> String {
+    let seconds = duration.as_secs();
     let parts = [
         (seconds / 86_400, "d"),
         (seconds / 3600 % 24, "h"),
         (seconds / 60 % 60, "min"),
         (seconds % 60, "s"),
     ];
-    let written: Vec<String> = parts
+    let shown: Vec<String> = parts
         .into_iter()
         .skip_while(|part| part.0 == 0)
         .take(2)
         .filter(|part| part.0 > 0)
         .map(|(n, unit)| format!("{n} {unit}"))
         .collect();
-    if written.is_empty() { "0 s".to_owned() } else { written.join(" ") }
+    if shown.is_empty() { "0 s".to_owned() } else { shown.join(" ") }
 }
 
-/// What a state is worth.
+/// The meaning of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
@@ -73,7 +73,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The class that colours it.
+    /// The CSS class of its color.
     pub fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -83,7 +83,7 @@ impl Tone {
         }
     }
 
-    /// The picture that says it without colour.
+    /// The icon that conveys it without color.
     pub fn icon(self) -> Option<Icon> {
         match self {
             Self::Good => Some(Icon::Success),
@@ -94,10 +94,10 @@ impl Tone {
     }
 }
 
-/// A state: icon, word and tint.
-pub fn tag(tone: Tone, word: impl Into<String>) -> AnyView {
+/// A status with icon and color.
+pub fn tag(tone: Tone, label: impl Into<String>) -> AnyView {
     let class = format!("tag {}", tone.class());
-    view! { <span class=class>{tone.icon().map(Icon::view)}{word.into()}</span> }.into_any()
+    view! { <span class=class>{tone.icon().map(Icon::view)}{label.into()}</span> }.into_any()
 }
 
 #[cfg(test)]
@@ -114,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn a_length_shows_its_two_largest_parts() {
+    fn a_duration_shows_its_two_largest_units() {
         for (seconds, text) in
             [(0, "0 s"), (90, "1 min 30 s"), (86_400, "1 d"), (86_399, "23 h 59 min"), (90_061, "1 d 1 h")]
         {
-            assert_eq!(length(Duration::from_secs(seconds)), text);
+            assert_eq!(duration_text(Duration::from_secs(seconds)), text);
         }
     }
 }

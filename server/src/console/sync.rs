@@ -1,0 +1,97 @@
+//! Keeps the clock and the faults in memory in sync with the database, so that API calls do not have to
+//! read them.
+
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
+};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use tokio::sync::Mutex;
+
+use super::{clock, faults};
+use crate::{Sandbox, database::versions::Versions, error::Failure};
+
+/// Poll interval for changes made by other servers on the same data.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The version of the console's settings that this server has loaded.
+#[derive(Debug)]
+pub struct ConsoleSync {
+    version: AtomicI64,
+    /// Serializes reloads, so that an older state never replaces a newer one.
+    reloading: Mutex<()>,
+}
+
+impl Default for ConsoleSync {
+    fn default() -> Self {
+        Self { version: AtomicI64::new(-1), reloading: Mutex::default() }
+    }
+}
+
+/// Reloads changes made by other servers, for background tasks; API calls check for changes themselves.
+pub async fn poll(sandbox: Sandbox) {
+    loop {
+        let check =
+            async { reload_if_older_than(&sandbox, sandbox.shared_read.versions().await?.console).await };
+        if let Err(failure) = check.await {
+            tracing::warn!(?failure, "console.not_kept_up");
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Loads all changes made before this request, by any server, and attaches the current versions to the
+/// request. Ignores an unavailable database: some calls do not need it.
+pub async fn refresh(sandbox: &Sandbox, request: &mut Request) -> Result<(), Failure> {
+    if let Ok(versions) = sandbox.shared_read.versions().await {
+        reload_if_older_than(sandbox, versions.console).await?;
+        request.extensions_mut().insert(versions);
+    }
+    Ok(())
+}
+
+/// Loads earlier changes before a console request, and the request's own changes before the response is
+/// sent.
+pub async fn keep_in_sync(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
+    if let Err(failure) = refresh(&sandbox, &mut request).await {
+        return failure.into_response();
+    }
+    let may_change = !request.method().is_safe();
+    let response = next.run(request).await;
+    if may_change && let Err(failure) = reload(&sandbox).await {
+        // The change is in the database; the next request loads it.
+        tracing::warn!(?failure, "console.not_taken_over");
+    }
+    response
+}
+
+async fn reload_if_older_than(sandbox: &Sandbox, version: i64) -> Result<(), Failure> {
+    let is_current = || sandbox.console_sync.version.load(Ordering::Acquire) >= version;
+    if is_current() {
+        return Ok(());
+    }
+    let _guard = sandbox.console_sync.reloading.lock().await;
+    if is_current() { Ok(()) } else { load(sandbox).await }
+}
+
+/// Loads the clock and the faults from the database.
+pub async fn reload(sandbox: &Sandbox) -> Result<(), Failure> {
+    let _guard = sandbox.console_sync.reloading.lock().await;
+    load(sandbox).await
+}
+
+async fn load(sandbox: &Sandbox) -> Result<(), Failure> {
+    let mut store = sandbox.database.read().await?.hold_still().await?;
+    let version = Versions::read(&mut store).await?.console;
+    let (clock, faults) = (clock::stored(&mut store).await?, faults::all(&mut store).await?);
+    store.end().await?;
+    sandbox.clock.set(clock);
+    sandbox.faults.set(faults);
+    sandbox.console_sync.version.store(version, Ordering::Release);
+    Ok(())
+}
