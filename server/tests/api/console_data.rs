@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use crate::test_app::{Staff, TestApp, waiting};
 
-/// What of the data a caller can see.
+/// The pending loans and the records.
 async fn lists(agent: &Staff<'_>) -> (Vec<Value>, Vec<Value>) {
     (agent.pending().await, agent.records().await)
 }
@@ -13,32 +13,32 @@ async fn reset(app: &TestApp, body: Option<Value>) {
 }
 
 #[tokio::test]
-async fn a_reset_brings_back_the_first_day() {
+async fn a_reset_restores_the_demo_data() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    let first_day = lists(&agent).await;
+    let initial = lists(&agent).await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "2h"})).await;
     app.set_console(Method::PUT, "/scenario", json!({"default": "slow", "float": 0, "latency_ms": 9})).await;
     app.set_console(Method::PUT, "/scenario", json!({"next": ["bad_number"], "latency_ms": 0})).await;
-    agent.disburse(waiting(&first_day.0).next().unwrap()).await;
+    agent.disburse(waiting(&initial.0).next().unwrap()).await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
-    assert_ne!(lists(&agent).await, first_day);
+    assert_ne!(lists(&agent).await, initial);
 
     reset(&app, None).await;
 
-    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "nobody is signed in");
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "all sessions are ended");
     let agent = app.sign_in("agent").await;
-    assert_eq!(lists(&agent).await, first_day);
+    assert_eq!(lists(&agent).await, initial);
     assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
     assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], 0);
     let scenario = app.console(Method::GET, "/scenario", None).await.json();
     assert_eq!((&scenario["default"], &scenario["float"]), (&json!("success"), &json!(50_000_000)));
-    assert_eq!(agent.disburse(waiting(&first_day.0).next().unwrap()).await.status, 200);
+    assert_eq!(agent.disburse(waiting(&initial.0).next().unwrap()).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
-async fn a_reset_lifts_the_limits() {
+async fn a_reset_clears_the_limits() {
     let app = TestApp::start().await;
     let wrong = json!({"email": "agent@mkopo.test", "password": "wrong"});
     while app.post("/api/v1/auth/login", wrong.clone()).await.status != 429 {}
@@ -47,7 +47,7 @@ async fn a_reset_lifts_the_limits() {
 }
 
 #[tokio::test]
-async fn another_seed_makes_other_data_and_the_same_seed_the_same() {
+async fn the_seed_determines_the_data() {
     let app = TestApp::start().await;
     reset(&app, Some(json!({"seed": 7}))).await;
     let seventh = lists(&app.sign_in("agent").await).await;
@@ -70,7 +70,7 @@ async fn real_data_is_never_replaced_by_demo_data() {
 }
 
 #[tokio::test]
-async fn a_snapshot_is_put_back_exactly() {
+async fn a_snapshot_is_restored_exactly() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -84,14 +84,14 @@ async fn a_snapshot_is_put_back_exactly() {
     )
     .await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
-    let seen = async || {
-        let mut seen = vec![json!(lists(&agent).await)];
+    let state = async || {
+        let mut state = vec![json!(lists(&agent).await)];
         for path in ["/outbox", "/scenario", "/faults", "/clock", "/staff", "/invariant"] {
-            seen.push(app.console(Method::GET, path, None).await.json());
+            state.push(app.console(Method::GET, path, None).await.json());
         }
-        seen
+        state
     };
-    let before = seen().await;
+    let before = state().await;
     let saved = app.console(Method::POST, "/data/snapshots/one-paid", None).await;
     assert_eq!(saved.status, 201);
     assert_eq!(saved.json(), json!({"name": "one-paid", "saved_at": "2026-11-14T10:00:00.000Z"}));
@@ -102,8 +102,8 @@ async fn a_snapshot_is_put_back_exactly() {
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
 
     assert_eq!(app.console(Method::PUT, "/data/snapshots/one-paid", None).await.status, 204);
-    assert_eq!(seen().await, before);
-    assert_eq!(admin.get("/api/v1/auth/me").await.status, 401, "who signed in since is not any more");
+    assert_eq!(state().await, before);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, 401, "later sessions are gone");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -118,13 +118,13 @@ async fn snapshots_are_listed_replaced_and_removed() {
         let snapshots = app.console(Method::GET, "/data/snapshots", None).await.json();
         snapshots.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(names().await, ["a", "b"], "a reset leaves them");
+    assert_eq!(names().await, ["a", "b"], "a reset keeps them");
     assert_eq!(app.console(Method::DELETE, "/data/snapshots/a", None).await.status, 204);
     assert_eq!(names().await, ["b"]);
 }
 
 #[tokio::test]
-async fn a_snapshot_that_is_not_there_or_can_not_be_is_said() {
+async fn unknown_and_invalid_snapshot_names_are_rejected() {
     let app = TestApp::start().await;
     let before = lists(&app.sign_in("agent").await).await;
     for method in [Method::PUT, Method::DELETE] {

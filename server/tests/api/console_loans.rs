@@ -9,7 +9,7 @@ async fn approve(app: &TestApp, body: Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_loan_needs_nothing_to_be_approved() {
+async fn a_loan_is_approved_without_any_given_field() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let before = agent.pending().await.len();
@@ -23,7 +23,7 @@ async fn a_loan_needs_nothing_to_be_approved() {
 }
 
 #[tokio::test]
-async fn a_loan_is_as_it_was_given() {
+async fn a_loan_has_the_given_fields() {
     let app = TestApp::start().await;
     let given = json!({
         "loan_id": "LN-QA-1", "customer_id": "CUS-QA", "customer_first_name": "Wanjiku",
@@ -77,7 +77,7 @@ async fn a_loan_is_as_it_was_given() {
 }
 
 #[tokio::test]
-async fn a_row_of_the_list_can_be_sent_back_as_another_loan_of_its_customer() {
+async fn a_row_of_the_pending_list_can_be_sent_as_another_loan_of_its_customer() {
     let app = TestApp::start().await;
     let mut row = app.sign_in("agent").await.pending().await.remove(0);
     row["loan_id"] = json!("LN-AGAIN");
@@ -85,7 +85,7 @@ async fn a_row_of_the_list_can_be_sent_back_as_another_loan_of_its_customer() {
 }
 
 #[tokio::test]
-async fn many_loans_are_approved_at_once_even_over_the_limits_of_mobile_money() {
+async fn many_loans_are_approved_at_once_even_outside_the_limits_of_mobile_money() {
     let app = TestApp::start().await;
     let loans = approve(&app, json!({"count": 30, "loan": {"total_loan_amount": 5}})).await;
     assert_eq!(loans.len(), 30);
@@ -96,7 +96,7 @@ async fn many_loans_are_approved_at_once_even_over_the_limits_of_mobile_money() 
 }
 
 #[tokio::test]
-async fn a_loan_that_can_not_be_is_refused_and_none_is_approved() {
+async fn an_invalid_loan_is_rejected_and_none_is_approved() {
     let app = TestApp::start().await;
     let before = app.sign_in("agent").await.pending().await.len();
     let mut failures = Vec::new();
@@ -122,13 +122,13 @@ async fn a_loan_that_can_not_be_is_refused_and_none_is_approved() {
       "422 count must be between 1 and 1000.",
       "422 Only one loan can have a loan_id.",
       "422 total_loan_amount must be at least 1 and below 2^53.",
-      "422 The request body is invalid: invalid type: string \"5000\", expected i64 at line 1 column 35.",
+      "422 The body is not what this call takes: invalid type: string \"5000\", expected i64 at line 1 column 35.",
       "422 customer_phone_number must be a Kenyan mobile number such as +254712345678.",
       "422 loan_status can only be APPROVED.",
       "422 interest_rate must be between 0 and 1000 percent.",
       "422 term must be between 1 and 1200 months.",
-      "422 \"today\" is not a time such as 2026-11-14T09:00:00Z.",
-      "422 The request body is invalid: unknown field `amount`"
+      "422 \"today\" is no moment such as 2026-11-14T09:00:00Z.",
+      "422 The body is not what this call takes: unknown field `amount`"
     ]
     "#);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), before);

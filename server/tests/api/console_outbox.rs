@@ -12,7 +12,7 @@ async fn outbox(app: &TestApp, query: &str) -> Vec<Value> {
     answer.json().as_array().unwrap().clone()
 }
 
-async fn ask_for_code(app: &TestApp, kind: &str, who: &str) {
+async fn request_code(app: &TestApp, kind: &str, who: &str) {
     let body = json!({"email": format!("{who}@mkopo.test")});
     assert_eq!(app.post(&format!("/api/v1/auth/request-{kind}"), body).await.status, 200);
 }
@@ -20,7 +20,7 @@ async fn ask_for_code(app: &TestApp, kind: &str, who: &str) {
 #[tokio::test]
 async fn a_code_is_read_in_the_outbox_and_signs_in() {
     let app = TestApp::start().await;
-    ask_for_code(&app, "signin-otp", "agent").await;
+    request_code(&app, "signin-otp", "agent").await;
     let messages = outbox(&app, "?to=Agent@Mkopo.test").await;
     let code = messages[0]["code"].as_str().unwrap();
     assert!(messages[0]["body"].as_str().unwrap().contains(code));
@@ -42,14 +42,14 @@ async fn a_code_is_read_in_the_outbox_and_signs_in() {
 }
 
 #[tokio::test]
-async fn messages_are_found_by_recipient_channel_and_what_came_before() {
+async fn messages_are_filtered_by_recipient_channel_and_earlier_message() {
     let app = TestApp::start().await;
-    ask_for_code(&app, "signin-otp", "agent").await;
-    ask_for_code(&app, "password-reset", "agent").await;
-    ask_for_code(&app, "signin-otp", "admin").await;
+    request_code(&app, "signin-otp", "agent").await;
+    request_code(&app, "password-reset", "agent").await;
+    request_code(&app, "signin-otp", "admin").await;
     let all = outbox(&app, "").await;
     let to = |messages: &[Value]| messages.iter().map(|message| message["to"].clone()).collect::<Vec<_>>();
-    // The clock stands: the order is that in which they came.
+    // The clock is stopped, so the order is that of insertion.
     assert_eq!(to(&all), ["admin@mkopo.test", "+254711000003", "agent@mkopo.test"]);
     assert_eq!(to(&outbox(&app, "?channel=sms").await), ["+254711000003"]);
     for phone in ["0711000003", "+254711000003", "%2B254711000003", "254711000003"] {
@@ -62,13 +62,13 @@ async fn messages_are_found_by_recipient_channel_and_what_came_before() {
 }
 
 #[tokio::test]
-async fn whoever_waits_hears_of_a_message_the_moment_it_comes() {
+async fn a_waiting_request_returns_as_soon_as_a_message_is_sent() {
     let app = TestApp::start().await;
     let began = Instant::now();
     let sending = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        ask_for_code(&app, "signin-otp", "admin").await;
-        ask_for_code(&app, "signin-otp", "agent").await;
+        request_code(&app, "signin-otp", "admin").await;
+        request_code(&app, "signin-otp", "agent").await;
     };
     let (messages, ()) = tokio::join!(outbox(&app, "?to=agent@mkopo.test&wait=20s"), sending);
     assert_eq!(messages.len(), 1);
@@ -76,16 +76,16 @@ async fn whoever_waits_hears_of_a_message_the_moment_it_comes() {
 }
 
 #[tokio::test]
-async fn whoever_waits_hears_of_what_another_server_sends() {
+async fn a_waiting_request_returns_messages_of_another_server() {
     let app = TestApp::start().await;
     let second = app.another_server(&[]).await;
     let (messages, ()) =
-        tokio::join!(outbox(&app, "?wait=20s"), ask_for_code(&second, "signin-otp", "agent"));
+        tokio::join!(outbox(&app, "?wait=20s"), request_code(&second, "signin-otp", "agent"));
     assert_eq!(messages.len(), 1);
 }
 
 #[tokio::test]
-async fn a_wait_for_nothing_ends_with_an_empty_list() {
+async fn a_wait_without_a_message_returns_an_empty_list() {
     let app = TestApp::start().await;
     assert_eq!(outbox(&app, "?wait=300ms").await, Vec::<Value>::new());
 }
@@ -93,13 +93,13 @@ async fn a_wait_for_nothing_ends_with_an_empty_list() {
 #[tokio::test]
 async fn an_emptied_outbox_is_empty() {
     let app = TestApp::start().await;
-    ask_for_code(&app, "signin-otp", "agent").await;
+    request_code(&app, "signin-otp", "agent").await;
     assert_eq!(app.console(Method::DELETE, "/outbox", None).await.status, 204);
     assert_eq!(outbox(&app, "").await, Vec::<Value>::new());
 }
 
 #[tokio::test]
-async fn what_can_not_be_asked_of_the_outbox_is_said() {
+async fn invalid_queries_are_rejected() {
     let app = TestApp::start().await;
     let mut failures = Vec::new();
     for query in ["?wait=soon", "?wait=1h", "?channel=fax", "?recipient=agent@mkopo.test"] {
@@ -110,7 +110,7 @@ async fn what_can_not_be_asked_of_the_outbox_is_said() {
       [
         422,
         "invalid_request",
-        "\"soon\" is not a duration such as 90s, 15m, 12h or 2d."
+        "\"soon\" is no length of time such as 90s, 15m, 12h or 2d."
       ],
       [
         422,
@@ -120,12 +120,12 @@ async fn what_can_not_be_asked_of_the_outbox_is_said() {
       [
         400,
         "bad_parameter",
-        "The request is invalid: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
+        "This call can't be answered: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
       ],
       [
         400,
         "bad_parameter",
-        "The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
+        "This call can't be answered: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
       ]
     ]
     "#);

@@ -1,4 +1,4 @@
-//! The recipes of `docs/console.md`, run as they stand there against the real binary.
+//! The recipes of `docs/console.md`, run exactly as written against the real binary.
 
 use std::{
     io::{BufRead, BufReader},
@@ -15,7 +15,7 @@ use crate::{
 
 const RECIPES: &str = include_str!("../../../docs/console.md");
 
-/// The title and the one line of each recipe.
+/// The title and the command of each recipe.
 fn recipes() -> Vec<(&'static str, &'static str)> {
     let sections = RECIPES.split("\n## ").skip(1);
     sections
@@ -28,21 +28,21 @@ fn recipes() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The binary, serving demo data.
-struct Served {
+/// The running binary with demo data.
+struct Server {
     process: Child,
     address: String,
     _data: tempfile::TempDir,
 }
 
-impl Drop for Served {
+impl Drop for Server {
     fn drop(&mut self) {
         _ = self.process.kill();
         _ = self.process.wait();
     }
 }
 
-impl Served {
+impl Server {
     fn start() -> Self {
         let data = tempfile::tempdir().unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
@@ -64,8 +64,8 @@ impl Served {
         Self { process, address, _data: data }
     }
 
-    /// Runs the recipe of that title; what it prints, as JSON where there is any.
-    fn cook(&self, title: &str) -> Value {
+    /// Runs the recipe with that title; returns its output as JSON, if any.
+    fn run(&self, title: &str) -> Value {
         let line = recipes().into_iter().find(|recipe| recipe.0 == title).unwrap().1;
         let output = Command::new("sh")
             .args(["-c", line])
@@ -78,7 +78,7 @@ impl Served {
         if printed.is_empty() { Value::Null } else { serde_json::from_str(&printed).unwrap() }
     }
 
-    /// Status and body of a call of the portal's; status 0 when no answer came.
+    /// Status and body of a call to the portal's API; status 0 if there was no response.
     fn call(&self, path: &str, token: &str, body: Option<&Value>) -> (u16, Value) {
         let mut curl = Command::new("curl");
         curl.args(["-sS", "-w", "\n%{http_code}", "-H", &format!("Authorization: Bearer {token}")]);
@@ -110,58 +110,58 @@ impl Served {
 
 #[test]
 fn every_recipe_does_what_its_title_says() {
-    let served = Served::start();
-    let mut cooked = Vec::new();
-    let mut cook = |title: &'static str| {
-        cooked.push(title);
-        served.cook(title)
+    let server = Server::start();
+    let mut done = Vec::new();
+    let mut run = |title: &'static str| {
+        done.push(title);
+        server.run(title)
     };
-    let token = served.sign_in();
-    let first_day = served.pending(&token);
-    let loans: Vec<Value> = waiting(&first_day).cloned().collect();
+    let token = server.sign_in();
+    let initial = server.pending(&token);
+    let loans: Vec<Value> = waiting(&initial).cloned().collect();
 
-    served.call("/auth/request-signin-otp", "", Some(&json!({"email": "agent@mkopo.test"})));
-    let code = &cook("Read the code in a test")[0]["code"];
+    server.call("/auth/request-signin-otp", "", Some(&json!({"email": "agent@mkopo.test"})));
+    let code = &run("Read the code in a test")[0]["code"];
     let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": code});
-    assert_eq!(served.call("/auth/verify-signin-otp", "", Some(&credentials)).0, 200);
+    assert_eq!(server.call("/auth/verify-signin-otp", "", Some(&credentials)).0, 200);
 
-    cook("Make the next payout fail");
-    let (status, refused) = served.disburse(&token, &loans[0]);
+    run("Make the next payout fail");
+    let (status, refused) = server.disburse(&token, &loans[0]);
     assert_eq!((status, &refused["result_code"]), (422, &json!("1")));
 
-    cook("Lose the answer");
-    assert_eq!(served.disburse(&token, &loans[0]).0, 0);
-    assert_eq!(served.disburse(&token, &loans[0]).1["code"], "already_disbursed");
+    run("Lose the answer");
+    assert_eq!(server.disburse(&token, &loans[0]).0, 0);
+    assert_eq!(server.disburse(&token, &loans[0]).1["code"], "already_disbursed");
 
-    cook("Fail three calls in ten");
-    let failed = (0..40).filter(|_| served.call("/disbursement-records", &token, None).0 == 503).count();
+    run("Fail three calls in ten");
+    let failed = (0..40).filter(|_| server.call("/disbursement-records", &token, None).0 == 503).count();
     assert!((4..=22).contains(&failed), "{failed}");
-    cook("End all faults");
-    assert!((0..20).all(|_| served.call("/disbursement-records", &token, None).0 == 200));
+    run("End all faults");
+    assert!((0..20).all(|_| server.call("/disbursement-records", &token, None).0 == 200));
 
-    assert_eq!(cook("Expire every session"), json!({"ended": 2}));
-    assert_eq!(served.call("/auth/me", &token, None).0, 401);
+    assert_eq!(run("Expire every session"), json!({"ended": 2}));
+    assert_eq!(server.call("/auth/me", &token, None).0, 401);
 
-    let approved = cook("Approve a loan to pay out");
-    let token = served.sign_in();
-    assert_eq!(served.pending(&token)[0], approved[0]);
+    let approved = run("Approve a loan to pay out");
+    let token = server.sign_in();
+    assert_eq!(server.pending(&token)[0], approved[0]);
 
-    cook("Save");
-    let saved = served.pending(&token);
-    assert_eq!(served.disburse(&token, &approved[0]).0, 200);
-    let tomorrow = cook("Jump to tomorrow");
+    run("Save");
+    let saved = server.pending(&token);
+    assert_eq!(server.disburse(&token, &approved[0]).0, 200);
+    let tomorrow = run("Jump to tomorrow");
     assert_eq!(tomorrow["offset_ms"], 86_400_000);
-    assert_eq!(served.call("/auth/me", &token, None).0, 401, "tomorrow the session is over");
-    cook("Restore");
-    assert_eq!(served.pending(&token), saved);
+    assert_eq!(server.call("/auth/me", &token, None).0, 401, "the session has expired");
+    run("Restore");
+    assert_eq!(server.pending(&token), saved);
 
-    assert_eq!(cook("Ask whether every shilling is accounted for")["ok"], true);
-    cook("Reset");
+    assert_eq!(run("Ask whether every shilling is accounted for")["ok"], true);
+    run("Reset");
     let ids = |loans: &[Value]| loans.iter().map(|loan| loan["loan_id"].clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&served.pending(&served.sign_in())), ids(&first_day));
+    assert_eq!(ids(&server.pending(&server.sign_in())), ids(&initial));
 
     let mut all: Vec<&str> = recipes().into_iter().map(|recipe| recipe.0).collect();
     all.sort_unstable();
-    cooked.sort_unstable();
-    assert_eq!(cooked, all, "every recipe was cooked");
+    done.sort_unstable();
+    assert_eq!(done, all, "every recipe was run");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::test_app::{TestApp, waiting};
 
 #[tokio::test]
-async fn the_next_payout_fails_as_told_and_the_one_after_it_does_not() {
+async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -25,7 +25,7 @@ async fn the_next_payout_fails_as_told_and_the_one_after_it_does_not() {
 }
 
 #[tokio::test]
-async fn what_is_not_sent_stays_as_it_is() {
+async fn omitted_fields_are_not_changed() {
     let app = TestApp::start().await;
     app.set_console(Method::PUT, "/scenario", json!({"latency_ms": 800, "seed": 7})).await;
     let change = json!({"default": "slow", "float": 1000, "next": ["success", "lost_unpaid"]});
@@ -61,7 +61,7 @@ async fn what_is_not_sent_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn every_outcome_and_every_magic_number_is_told() {
+async fn every_outcome_and_every_magic_value_is_listed() {
     let app = TestApp::start().await;
     let scenario = app.console(Method::GET, "/scenario", None).await.json();
     let outcomes = scenario["outcomes"].as_array().unwrap();
@@ -104,7 +104,7 @@ async fn every_outcome_and_every_magic_number_is_told() {
 }
 
 #[tokio::test]
-async fn a_scenario_that_can_not_be_is_refused_and_changes_nothing() {
+async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
     let app = TestApp::start().await;
     let before = app.console(Method::GET, "/scenario", None).await.json();
     let mut failures = Vec::new();
@@ -121,22 +121,22 @@ async fn a_scenario_that_can_not_be_is_refused_and_changes_nothing() {
       [
         422,
         "invalid_request",
-        "The request body is invalid: unknown outcome sucess at line 1 column 20."
+        "The body is not what this call takes: there is no outcome sucess at line 1 column 20."
       ],
       [
         422,
         "invalid_request",
-        "The request body is invalid: unknown outcome lost at line 1 column 26."
+        "The body is not what this call takes: there is no outcome lost at line 1 column 26."
       ],
       [
         422,
         "invalid_request",
-        "The request body is invalid: invalid value: integer `-1`, expected u32 at line 1 column 16."
+        "The body is not what this call takes: invalid value: integer `-1`, expected u32 at line 1 column 16."
       ],
       [
         422,
         "invalid_request",
-        "The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
+        "The body is not what this call takes: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
       ]
     ]
     "#);
@@ -144,7 +144,7 @@ async fn a_scenario_that_can_not_be_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_audit_tells_what_went_out() {
+async fn the_audit_includes_a_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let before = app.console(Method::GET, "/invariant", None).await.json();

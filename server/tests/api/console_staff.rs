@@ -6,18 +6,18 @@ use serde_json::json;
 use crate::test_app::TestApp;
 
 #[tokio::test]
-async fn everybody_on_the_staff_is_listed_with_their_open_sessions() {
+async fn accounts_are_listed_with_their_open_sessions() {
     let app = TestApp::start().await;
     app.sign_in("agent").await;
     app.sign_in("agent").await;
     let staff = app.console(Method::GET, "/staff", None).await.json();
-    let told: Vec<_> = staff
+    let listed: Vec<_> = staff
         .as_array()
         .unwrap()
         .iter()
         .map(|one| json!([one["email"], one["role"], one["is_active"], one["open_sessions"]]))
         .collect();
-    assert_json_snapshot!(told, @r#"
+    assert_json_snapshot!(listed, @r#"
     [
       [
         "admin@mkopo.test",
@@ -50,7 +50,7 @@ async fn everybody_on_the_staff_is_listed_with_their_open_sessions() {
 }
 
 #[tokio::test]
-async fn a_deactivated_account_is_signed_out_at_once_and_stays_so() {
+async fn deactivating_an_account_ends_its_sessions_permanently() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let path = "/staff/agent@mkopo.test";
@@ -65,7 +65,7 @@ async fn a_deactivated_account_is_signed_out_at_once_and_stays_so() {
 }
 
 #[tokio::test]
-async fn another_role_shows_in_the_session_there_is() {
+async fn a_new_role_applies_to_open_sessions() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     app.set_console(Method::PATCH, "/staff/Agent@mkopo.test", json!({"role": "supervisor"})).await;
@@ -73,7 +73,7 @@ async fn another_role_shows_in_the_session_there_is() {
 }
 
 #[tokio::test]
-async fn sessions_are_ended_of_one_or_of_everybody() {
+async fn the_sessions_of_one_account_or_of_all_are_ended() {
     let app = TestApp::start().await;
     let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
     let ended = app.console(Method::POST, "/staff/agent@mkopo.test/expire", None).await.json();
@@ -86,7 +86,7 @@ async fn sessions_are_ended_of_one_or_of_everybody() {
 }
 
 #[tokio::test]
-async fn who_is_not_on_the_staff_and_what_can_not_be_changed_is_said() {
+async fn unknown_accounts_and_invalid_changes_are_rejected() {
     let app = TestApp::start().await;
     let change = json!({"role": "agent"});
     for path in ["/staff/nobody@mkopo.test", "/staff/nobody"] {

@@ -10,7 +10,7 @@ async fn traffic(app: &TestApp) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_call_is_told_with_its_secrets_masked() {
+async fn a_call_is_listed_with_masked_secrets() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     agent.get("/api/v1/auth/me").await;
@@ -76,7 +76,7 @@ async fn a_call_is_told_with_its_secrets_masked() {
 }
 
 #[tokio::test]
-async fn a_payout_is_told_with_its_phones_masked_and_its_user_named() {
+async fn a_payout_is_listed_with_masked_phone_numbers_and_its_user() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -92,16 +92,16 @@ async fn a_payout_is_told_with_its_phones_masked_and_its_user_named() {
 }
 
 #[tokio::test]
-async fn failures_and_faults_are_told_too() {
+async fn failures_and_faults_are_listed() {
     let app = TestApp::start().await;
     app.call(Method::GET, "/api/v1/auth/me", None).await;
     let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
     app.set_console(Method::POST, "/faults", fault).await;
     app.call(Method::GET, "/api/v1/auth/me", None).await;
     let calls = traffic(&app).await;
-    let told: Vec<_> =
+    let listed: Vec<_> =
         calls.iter().map(|call| (&call["status"], &call["response_body"]["code"], &call["fault"])).collect();
-    assert_json_snapshot!(told, @r#"
+    assert_json_snapshot!(listed, @r#"
     [
       [
         503,
@@ -118,7 +118,7 @@ async fn failures_and_faults_are_told_too() {
 }
 
 #[tokio::test]
-async fn the_last_thousand_calls_are_kept_until_they_are_forgotten() {
+async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     let app = TestApp::start().await;
     for _ in 0..1005 {
         app.call(Method::GET, "/api/v1/auth/me", None).await;
@@ -131,7 +131,7 @@ async fn the_last_thousand_calls_are_kept_until_they_are_forgotten() {
 }
 
 #[tokio::test]
-async fn of_a_large_body_only_the_size_is_told() {
+async fn only_the_size_of_a_large_body_is_listed() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let list = agent.get("/api/v1/disbursement-records").await;
