@@ -169,7 +169,7 @@ test('move the clock past the end of a session', async ({ page }) => {
     await expect(console.getByLabel('By how much')).toHaveValue('-5m');
     await expect(console.getByLabel('By how much')).toBeFocused();
     await expect(console.getByRole('alert')).toHaveText(
-      '"-5m" is no length of time such as 90s, 15m, 12h or 2d.',
+      '"-5m" is not a duration such as 90s, 15m, 12h or 2d.',
     );
     await expectAccessible(console);
     await button(console, 'Back to the real time').click();

@@ -187,7 +187,7 @@ test('two tabs pay the same loan once, and the second one shows it as disbursed'
   expect(reference).toBeDefined();
 
   await confirm(second);
-  await expect(dialog(second, 'Disbursement Failed')).toContainText('This loan has been disbursed already.');
+  await expect(dialog(second, 'Disbursement Failed')).toContainText('This loan has already been disbursed.');
   await second.getByRole('button', { name: 'Close' }).click();
   await expect(second.getByText('Disbursed', { exact: true })).toBeVisible();
   await expect(card(second, 'Disbursement Information')).toContainText(reference ?? '');

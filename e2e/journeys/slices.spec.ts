@@ -258,7 +258,7 @@ test('two pipelines publish at once: both slices are live; of two builds of one 
   const both = await Promise.allSettled([mkopo('publish', one), mkopo('publish', other)]);
   const refused = both.filter((result) => result.status === 'rejected');
   expect(refused).toHaveLength(1);
-  expect(String(refused[0]?.reason)).toContain('This version was published before, with other files.');
+  expect(String(refused[0]?.reason)).toContain('This version was already published with different files.');
   expect(await mkopo('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
     'mfe-loans 0.3.0 was published before; it is live.',
   );

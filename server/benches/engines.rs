@@ -177,7 +177,7 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
             Box::pin(async move {
                 query(MORE_CUSTOMERS).bind(loans).execute(connection).await?;
                 query(MORE_LOANS).bind(loans).execute(&mut *connection).await?;
-                Ok(connection.count_anew().await?)
+                Ok(connection.analyze().await?)
             })
         });
         add.await.unwrap();

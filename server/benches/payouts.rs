@@ -15,7 +15,7 @@ use mkopo::{
     auth::Staff,
     clock::Clock,
     commands::{Command, CommandLine},
-    database::{Connection, Database, TOGETHER_AT_MOST},
+    database::{Connection, Database, MAX_BATCH_SIZE},
     error::FailureFormat,
     payouts::{self, DisbursementRequest},
     phone::Msisdn,
@@ -51,13 +51,13 @@ struct Kind {
 }
 
 impl Kind {
-    async fn committing(together_at_most: usize) -> Self {
+    async fn committing(max_batch_size: usize) -> Self {
         let data_dir = tempfile::tempdir().unwrap();
         let folder = data_dir.path().to_str().unwrap();
         let line = ["mkopo", "serve", "--demo", "true", "--data-dir", folder];
         let Command::Serve(settings) = CommandLine::parse_from(line).command else { unreachable!() };
         let file = data_dir.path().join("mkopo.db");
-        let database = Database::open_committing(&file, together_at_most).await.unwrap();
+        let database = Database::open_with_batch_size(&file, max_batch_size).await.unwrap();
         let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await.unwrap();
         let add = sandbox.database.write(|connection: &mut Connection| {
             Box::pin(async move {
@@ -101,7 +101,7 @@ async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
 
 #[tokio::main]
 async fn main() {
-    let mut together = Kind::committing(TOGETHER_AT_MOST).await;
+    let mut together = Kind::committing(MAX_BATCH_SIZE).await;
     let mut alone = Kind::committing(1).await;
     println!("payouts a second   {AT_ONCE} at once   {AT_ONCE} at once, a commit each   one after the other");
     let mut ratios = Vec::new();

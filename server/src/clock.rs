@@ -1,5 +1,5 @@
-//! The one clock. Nothing else in this crate asks the machine for the time (a lint holds it to
-//! that), so tests and the console can stop it, move it, and have every date move together.
+//! The only clock. A lint ensures that nothing else in this crate reads the system time, so tests
+//! and the console can stop and move the clock, and all dates move with it.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use tokio::sync::watch;
 
 use crate::error::Failure;
 
-/// A moment: ms since 1970 in UTC. On the wire RFC 3339 with milliseconds.
+/// A point in time: ms since 1970 in UTC. Serialized as RFC 3339 with milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
 pub struct UnixMillis(pub i64);
 
 impl UnixMillis {
-    /// This moment moved by `duration`.
+    /// This time plus `duration`.
     pub fn plus(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// This moment moved back by `duration`.
+    /// This time minus `duration`.
     pub fn minus(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long after `earlier` this is; zero when it is not.
+    /// The time elapsed since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -37,7 +37,7 @@ impl UnixMillis {
         EAST_AFRICA.to_datetime(self.timestamp())
     }
 
-    /// Midnight in Nairobi at or before this moment.
+    /// Midnight in Nairobi at or before this time.
     pub fn nairobi_midnight(self) -> Self {
         const DAY_MS: i64 = 86_400_000;
         const OFFSET_MS: i64 = 3 * 3_600_000;
@@ -52,10 +52,10 @@ impl UnixMillis {
 impl std::str::FromStr for UnixMillis {
     type Err = String;
 
-    /// Reads RFC 3339 with any offset.
+    /// Parses RFC 3339 with any offset.
     fn from_str(text: &str) -> Result<Self, String> {
         let moment: Timestamp =
-            text.parse().map_err(|_| format!("{text:?} is no moment such as 2026-11-14T09:00:00Z"))?;
+            text.parse().map_err(|_| format!("{text:?} is not a time such as 2026-11-14T09:00:00Z"))?;
         Ok(Self(moment.as_millisecond()))
     }
 }
@@ -72,16 +72,16 @@ impl Serialize for UnixMillis {
     }
 }
 
-/// What time it is, here. Clones show the same time.
+/// The clock of a sandbox. Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct Clock(watch::Sender<Reading>);
 
-/// What was set by hand, on top of the time that it would be.
+/// What the console has set, on top of the base time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// How far the clock is moved, in ms.
+    /// The offset in ms.
     pub offset_ms: i64,
-    /// The moment it stands at, whatever the offset; none while it runs.
+    /// The time at which the clock is frozen, regardless of the offset; `None` while it runs.
     pub frozen_at: Option<UnixMillis>,
 }
 
@@ -93,19 +93,19 @@ struct Reading {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Base {
-    /// The machine's time, moved by so many ms.
+    /// The system time plus an offset in ms.
     Running { offset_ms: i64 },
-    /// Stands still.
+    /// A fixed time.
     Held(UnixMillis),
 }
 
 impl Clock {
-    /// The machine's own time.
+    /// The system time.
     pub fn system() -> Self {
         Self::on(Base::Running { offset_ms: 0 })
     }
 
-    /// A clock that stands at `moment` until it is moved.
+    /// A clock that stays at `moment` until it is moved.
     pub fn held_at(moment: UnixMillis) -> Self {
         Self::on(Base::Held(moment))
     }
@@ -114,22 +114,22 @@ impl Clock {
         Self(watch::Sender::new(Reading { base, setting: Setting::default() }))
     }
 
-    /// The time now.
+    /// The current time.
     pub fn now(&self) -> UnixMillis {
         self.0.borrow().now()
     }
 
-    /// The time that it would be, had nothing been set.
+    /// The current time without what the console has set.
     pub fn unset_now(&self) -> UnixMillis {
         self.0.borrow().base.now()
     }
 
-    /// What is set.
+    /// The current setting.
     pub fn setting(&self) -> Setting {
         self.0.borrow().setting
     }
 
-    /// Sets the clock; every clone shows it at once.
+    /// Changes the setting of all clones.
     pub fn set(&self, setting: Setting) {
         self.0.send_if_modified(|reading| {
             let changed = reading.setting != setting;
@@ -138,7 +138,7 @@ impl Clock {
         });
     }
 
-    /// Moves on the time that it would be, held or running.
+    /// Advances the base time, held or running.
     pub fn advance(&self, by: Duration) {
         self.0.send_modify(|reading| {
             reading.base = match reading.base {
@@ -148,9 +148,9 @@ impl Clock {
         });
     }
 
-    /// Waits until `duration` has passed on this clock. Being moved on shortens the wait, being
-    /// moved back does not lengthen it, and it goes on while the clock is frozen: whoever waits
-    /// for an answer does not wait for somebody to set a clock.
+    /// Waits until `duration` has passed on this clock. Moving the clock forward shortens the wait;
+    /// moving it back does not lengthen it. The wait continues while the clock is frozen, so that
+    /// callers are still answered.
     pub async fn sleep(&self, duration: Duration) {
         let mut left = duration;
         let mut moved = self.0.subscribe();
@@ -176,7 +176,7 @@ impl Reading {
             .unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
     }
 
-    /// How far on `next` is at this moment.
+    /// How far `next` is ahead of this reading.
     fn jump_to(self, next: Self) -> Duration {
         if self.base == next.base {
             next.now().since(self.now())
@@ -199,12 +199,12 @@ impl Base {
     }
 }
 
-/// A length of time such as `90s`, `15m`, `2d` or `1h30m`; days have 24 hours.
+/// Parses a duration such as `90s`, `15m`, `2d` or `1h30m`. Days have 24 hours.
 ///
 /// # Errors
 /// [`Failure::BadValue`].
 pub fn duration(text: &str) -> Result<Duration, Failure> {
-    let wrong = || Failure::BadValue(format!("{text:?} is no length of time such as 90s, 15m, 12h or 2d"));
+    let wrong = || Failure::BadValue(format!("{text:?} is not a duration such as 90s, 15m, 12h or 2d"));
     let span: Span = text.parse().map_err(|_| wrong())?;
     let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
     length.try_into().map_err(|_| wrong())
@@ -217,7 +217,7 @@ mod tests {
     const NOON: UnixMillis = UnixMillis(1_795_262_400_000);
 
     #[test]
-    fn a_moment_prints_as_rfc_3339_with_milliseconds() {
+    fn a_time_prints_as_rfc_3339_with_milliseconds() {
         assert_eq!(NOON.to_string(), "2026-11-21T12:00:00.000Z");
     }
 
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_are_read_as_people_write_them() {
+    fn durations_are_parsed() {
         for (text, seconds) in [("90s", 90), ("15m", 900), ("12h", 43_200), ("2d", 172_800), ("1h30m", 5_400)]
         {
             assert_eq!(duration(text).unwrap(), Duration::from_secs(seconds), "{text}");

@@ -1,25 +1,25 @@
-//! E-mail addresses, as staff sign in by them.
+//! E-mail addresses that staff sign in with.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// An e-mail address as it is stored: lower case, without blanks around it. Whether anyone reads
-/// mail there only a message tells.
+/// An e-mail address as it is stored: in lower case, without surrounding spaces. Only the format is
+/// checked, not whether the address exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Email(String);
 
 impl Email {
-    /// Reads `text`; people type their address as they like.
+    /// Parses `text`, ignoring case and surrounding spaces.
     pub fn parse(text: &str) -> Option<Self> {
         let email = text.trim().to_lowercase();
         let (user, domain) = email.split_once('@')?;
-        let plain = |part: &str| {
+        let is_valid = |part: &str| {
             !part.is_empty() && !part.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control())
         };
-        (email.chars().count() <= 254 && plain(user) && plain(domain)).then_some(Self(email))
+        (email.chars().count() <= 254 && is_valid(user) && is_valid(domain)).then_some(Self(email))
     }
 
-    /// As stored.
+    /// The stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -43,12 +43,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_the_same_however_it_is_typed() {
+    fn case_and_surrounding_spaces_are_ignored() {
         assert_eq!(Email::parse("  Agent@Mkopo.TEST ").unwrap().as_str(), "agent@mkopo.test");
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         let long = format!("{}@mkopo.test", "a".repeat(250));
         for text in ["", "agent", "@", "agent@", "@mkopo.test", "a b@c", "a@b@c", "a\0@b", "a@b\n.c", &long] {
             assert_eq!(Email::parse(text), None, "{text:?}");

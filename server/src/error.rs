@@ -1,4 +1,4 @@
-//! Every failure, its status and its body, chosen here and nowhere else.
+//! All failures, with their status and body.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,41 +9,41 @@ use axum::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// What can go wrong while answering. The text is for a person; [`Failure::status_and_code`] for a program.
+/// A failed call. The text is for people; the code of [`Failure::status_and_code`] is for programs.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    // Who is asking
-    /// No token, a token that is not ours, or a session that ended.
+    // Authentication
+    /// The token is missing or invalid, or the session has ended.
     #[error("You are not signed in, or your session has ended.")]
     NoSession,
-    /// The console's token did not come, or another one did.
-    #[error("The console needs its token, as `Authorization: Bearer <token>`.")]
+    /// The console's token is missing or wrong.
+    #[error("The console requires its token: send `Authorization: Bearer <token>`.")]
     NoConsoleToken,
     /// No account has this e-mail address.
     #[error("user not found")]
     UserNotFound,
-    /// The password is not this account's.
+    /// The password is wrong.
     #[error("invalid password")]
     InvalidPassword,
-    /// The account was deactivated.
+    /// The account is deactivated.
     #[error("account is inactive")]
     AccountInactive,
 
-    /// No such code was sent to them, or it has been used, replaced, tried too often or expired.
+    /// The code is wrong, used, replaced or expired, or had too many wrong attempts.
     #[error("invalid or expired code")]
     InvalidCode,
     /// The new password has fewer than 6 characters.
     #[error("Password must be at least 6 characters long.")]
     PasswordTooShort,
-    /// This e-mail address, or this network address, was wrong too often.
-    #[error("Too many tries. Try again in {}.", minutes_or_seconds(*wait))]
+    /// This e-mail address or network address had too many wrong attempts.
+    #[error("Too many attempts. Try again in {}.", minutes_or_seconds(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     TooManyTries { wait: Duration },
-    /// Another code can't be sent yet.
+    /// It is too early to send another code.
     #[error("A code was sent a moment ago. Another can be sent in {}.", minutes_or_seconds(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     CodeSentAlready { wait: Duration },
-    /// So many sign in that this one's password could not be checked in time.
+    /// Too many concurrent sign-ins to check the password in time.
     #[error("Too many people are signing in. Try again in {}.", minutes_or_seconds(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     SignInsWait { wait: Duration },
@@ -52,8 +52,8 @@ pub enum Failure {
     /// No loan has this id.
     #[error("There is no loan {0}.")]
     LoanNotFound(String),
-    /// The loan's money went out before; with the record of that payout.
-    #[error("This loan has been disbursed already.")]
+    /// The loan has already been paid out; with the record of that payout.
+    #[error("This loan has already been disbursed.")]
     AlreadyDisbursed(Box<RawValue>),
     /// A payout of the loan has not settled yet; with its record.
     #[error("A disbursement of this loan is in progress.")]
@@ -61,39 +61,39 @@ pub enum Failure {
     /// The loan is neither approved nor disbursed.
     #[error("This loan is not approved for disbursement.")]
     NotApproved,
-    /// The amount is not the loan's.
+    /// The amount differs from the loan's.
     #[error("The amount is not the loan's amount of KES {0}.")]
     AmountMismatch(i64),
-    /// The phone number is not the customer's.
+    /// The phone number differs from the customer's.
     #[error("The phone number is not the customer's.")]
     PhoneMismatch,
-    /// Mobile money said no; no money went out.
+    /// Mobile money refused the payment; no money was sent.
     #[error("{text}")]
     MobileMoneyRefused {
-        /// Mobile money's code; none when the request never reached it.
+        /// Mobile money's result code; `None` if the request never reached it.
         result_code: Option<String>,
-        /// Mobile money's text for it.
+        /// Mobile money's text for the code.
         text: String,
         /// The failed payout.
         record: Box<RawValue>,
     },
 
-    /// The `Idempotency-Key` is not one.
+    /// The `Idempotency-Key` is invalid.
     #[error("The Idempotency-Key must be 1 to 255 visible ASCII characters, quoted or bare.")]
     BadIdempotencyKey,
-    /// The key came before, with another call.
-    #[error("This Idempotency-Key was sent with another request before.")]
+    /// The key was used with a different call.
+    #[error("This Idempotency-Key was already used with a different request.")]
     IdempotencyKeyReused,
     /// The first call with this key has not been answered yet.
     #[error("The first request with this Idempotency-Key is still running.")]
     IdempotencyKeyInUse,
 
     // The console
-    /// What only demo mode has was asked of a service with real data.
+    /// The call is only available in demo mode.
     #[error("This service is not in demo mode: its data can't be replaced by demo data.")]
     NotInDemoMode,
-    /// A fault that was asked for.
-    #[error("This call was failed on purpose, by a fault that is set in the console.")]
+    /// An injected fault.
+    #[error("This call failed on purpose because of a fault that is set in the console.")]
     Injected(StatusCode),
     /// No fault has this id.
     #[error("There is no fault {0}.")]
@@ -103,28 +103,28 @@ pub enum Failure {
     SnapshotNotFound(String),
 
     // Slices
-    /// What came is no build of a slice; the text says why.
+    /// The upload is not a valid build of a slice; the text says why.
     #[error("{0}.")]
     BadBuild(String),
-    /// The archive, or what is in it, is over the limit.
-    #[error("A build has at most 16 MiB and 2,000 files.")]
+    /// The archive or its content exceeds the limit.
+    #[error("A build can have at most 16 MiB and 2,000 files.")]
     BuildTooLarge,
-    /// A build came with another media type.
-    #[error("A build must be sent as application/octet-stream: the archive of its folder.")]
+    /// A build was sent with a different media type.
+    #[error("A build must be sent as application/octet-stream, as an archive of its folder.")]
     NoArchive,
-    /// The version is another build already.
-    #[error("This version was published before, with other files. Give the build another version.")]
+    /// The version is already published with different files.
+    #[error("This version was already published with different files. Give the build another version.")]
     BuildExists,
-    /// A newer version is there.
-    #[error("Version {version} is below {newest}, which is there already. To go back, roll back.")]
+    /// A newer version is already published.
+    #[error("Version {version} is lower than {newest}, which is already published. To go back, roll back.")]
     #[expect(missing_docs, reason = "the text says it")]
     BuildOutdated { version: String, newest: String },
-    /// The portal's shell is none that the build was made for.
-    #[error("It was built for mfe-kit {range}; this portal has {kit}.")]
+    /// The build does not support the portal's version of the kit.
+    #[error("The build requires mfe-kit {range}; this portal has {kit}.")]
     #[expect(missing_docs, reason = "the text says it")]
     WrongShell { range: String, kit: String },
-    /// There is no shell here that slices could be for.
-    #[error("There is no portal here that a slice could be for; set MKOPO_PORTAL_DIR to the built one.")]
+    /// The server does not serve a portal.
+    #[error("This server has no portal to publish slices to; set MKOPO_PORTAL_DIR to the built portal.")]
     NoPortal,
     /// No slice has this name.
     #[error("There is no slice {0}.")]
@@ -133,65 +133,65 @@ pub enum Failure {
     #[error("There is no build {version} of {name}.")]
     #[expect(missing_docs, reason = "the text says it")]
     BuildNotFound { name: String, version: String },
-    /// No older build is there.
+    /// No older build exists.
     #[error("There is no older build to roll back to.")]
     NoPreviousBuild,
 
-    // Requests that can't be answered
+    // Invalid requests
     /// The body is not JSON.
     #[error("The body is not valid JSON: {0}.")]
     MalformedJson(String),
-    /// The JSON is not what the call takes.
-    #[error("The body is not what this call takes: {0}.")]
+    /// The JSON does not have the fields of this call.
+    #[error("The request body is invalid: {0}.")]
     InvalidRequest(String),
-    /// A value is not one that this call takes; the text says which ones it does.
+    /// A value is not valid for this call; the text says which values are.
     #[error("{0}.")]
     BadValue(String),
-    /// A field's value is not one that this call takes; the text says which ones it does.
+    /// A field's value is not valid for this call; the text says which values are.
     #[error("{text}.")]
     #[expect(missing_docs, reason = "the text says it")]
     BadField { field: &'static str, text: String },
-    /// The body has another media type.
+    /// The body has the wrong media type.
     #[error("The body must be sent as application/json.")]
     UnsupportedMediaType,
-    /// The body is over the limit.
+    /// The body exceeds the limit.
     #[error("The body is larger than 64 KiB.")]
     BodyTooLarge,
-    /// The body came too slowly.
-    #[error("The body did not come within 10 seconds.")]
+    /// The body arrived too slowly.
+    #[error("The body was not received within 10 seconds.")]
     BodyTooSlow,
-    /// A part of the path or the query is not what the call takes.
-    #[error("This call can't be answered: {0}.")]
+    /// A part of the path or the query is invalid.
+    #[error("The request is invalid: {0}.")]
     BadParameter(String),
     /// The path is unknown.
     #[error("There is nothing at this path.")]
     NotFound,
-    /// The path is known, the method is not.
-    #[error("This path does not take this method.")]
+    /// The path exists, but not with this method.
+    #[error("This path does not support this method.")]
     MethodNotAllowed,
 
-    // Our own
-    /// The call took longer than any should.
-    #[error("This took too long and was given up. It may have been done all the same.")]
+    // Server errors
+    /// The call timed out.
+    #[error("This took too long and was cancelled. It may still have been done.")]
     TookTooLong,
-    /// Too much waits already, or the store is away.
+    /// The write queue is full, or the database is unavailable.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
-    /// The store failed so that it is not known what it kept.
+    /// The database failed, and it is unknown whether the transaction was committed.
     #[error(
-        "Something went wrong on our side, and it is not known whether this was done. Ask again to find out."
+        "Something went wrong on our side, and it is unknown whether this was done. Ask again to find out."
     )]
     NotCommitted,
-    /// The store refused a statement.
+    /// The database rejected a statement.
     #[error("Something went wrong on our side.")]
     Storage(#[source] sqlx::Error),
-    /// A fault of the program.
+    /// A bug.
     #[error("Something went wrong on our side.")]
     Internal(String),
 }
 
 impl Failure {
-    /// The status and the name of this failure, as the contract lists them.
+    /// The status and code of this failure, as listed in the contract.
     pub fn status_and_code(&self) -> (StatusCode, &'static str) {
         use Failure as F;
         match self {
@@ -247,7 +247,7 @@ impl Failure {
         }
     }
 
-    /// The field that it is about, where it is about one.
+    /// The field that the failure is about, if any.
     pub fn field(&self) -> Option<&'static str> {
         match self {
             Self::BadField { field, .. } => Some(field),
@@ -255,7 +255,7 @@ impl Failure {
         }
     }
 
-    /// Whether the database refused a row because another one has its key.
+    /// Whether the database rejected a row because its key already exists.
     pub fn is_unique_violation(&self) -> bool {
         matches!(self, Self::Storage(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
@@ -273,7 +273,7 @@ impl Failure {
         }
     }
 
-    /// What the caller hears.
+    /// The body of the answer.
     pub fn body(self) -> FailureBody {
         let (status, code) = self.status_and_code();
         let text = self.to_string();
@@ -286,16 +286,16 @@ impl Failure {
     }
 }
 
-/// How a caller is told of a failure.
+/// The format of a failure in an answer.
 #[derive(Clone, Debug)]
 pub struct FailureFormat {
-    /// Names the request.
+    /// The id of the request.
     pub request_id: Arc<str>,
-    /// As RFC 9457 has it.
+    /// Whether to use the format of RFC 9457.
     pub problem: bool,
 }
 
-/// Rounded up: whoever comes again after so many seconds does not come too early.
+/// Rounded up, so that a retry after this many seconds is not too early.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
 }
@@ -308,7 +308,7 @@ fn minutes_or_seconds(wait: Duration) -> String {
     }
 }
 
-/// What a failed answer says, until [`crate::http::edge`] writes it in the form the caller asked for.
+/// The content of a failed answer. [`crate::http::edge`] writes it in the requested format.
 #[derive(Clone, Debug)]
 pub struct FailureBody {
     status: StatusCode,
@@ -319,12 +319,12 @@ pub struct FailureBody {
 }
 
 impl FailureBody {
-    /// What went wrong, for a person.
+    /// The text for people.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The body as JSON: ours, or with the fields of RFC 9457 when `problem`.
+    /// The body as JSON, with the fields of RFC 9457 if `problem`.
     pub fn to_json(&self, request_id: &str, problem: bool) -> Vec<u8> {
         #[derive(Serialize)]
         struct Problem<'a> {

@@ -189,7 +189,7 @@ impl Sandbox {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
-        sandbox.tasks.beside(sync::poll(sandbox.clone()));
+        sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         Ok(sandbox)
     }
 

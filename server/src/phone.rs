@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// A Kenyan mobile number as it is stored and sent: `+254` and nine digits that start with 7 or 1.
+/// A Kenyan mobile number as it is stored and sent: `+254` and nine digits starting with 7 or 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Msisdn(String);
 
 impl Msisdn {
-    /// Reads `+2547…`, `2547…`, `07…` and `7…` (likewise with 1); spaces and dashes don't count.
+    /// Parses `+2547…`, `2547…`, `07…` and `7…` (likewise with 1). Spaces and dashes are ignored.
     pub fn parse(text: &str) -> Option<Self> {
         let digits: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
         let local = digits
@@ -22,17 +22,17 @@ impl Msisdn {
         mobile.then(|| Self(format!("+254{local}")))
     }
 
-    /// As stored: `+254712345678`.
+    /// The stored form: `+254712345678`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// As people say it: `0712345678`.
+    /// The local form: `0712345678`.
     pub fn local(&self) -> String {
         format!("0{}", &self.0[4..])
     }
 
-    /// For logs: the first and last two digits of the subscriber's number.
+    /// For logs: only the first and last two digits of the subscriber's number.
     pub fn masked(&self) -> String {
         format!("{}•••••{}", &self.0[..6], &self.0[self.0.len() - 2..])
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_of_writing_a_number_is_the_same_number() {
+    fn all_formats_of_a_number_are_the_same_number() {
         for text in ["+254712345678", "254712345678", "0712345678", "712345678", "0712 345 678"] {
             assert_eq!(Msisdn::parse(text).unwrap().as_str(), "+254712345678", "{text}");
         }
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kenyan_mobile_number_is_refused() {
+    fn other_numbers_are_refused() {
         for text in ["", "0", "+255712345678", "0212345678", "07123456789", "071234567x", "٠٧١٢٣٤٥٦٧٨"]
         {
             assert_eq!(Msisdn::parse(text), None, "{text}");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_number_does_not_tell_whose_it_is() {
+    fn a_masked_number_does_not_identify_its_owner() {
         assert_eq!(Msisdn::parse("0712345678").unwrap().masked(), "+25471•••••78");
     }
 }

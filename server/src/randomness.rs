@@ -1,4 +1,4 @@
-//! Where ids, codes and simulated chance come from: the operating system, or a seed in tests.
+//! The source of ids, codes and simulated chance: the operating system, or a seed in tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha12Rng};
 
 use crate::clock::UnixMillis;
 
-/// A source of randomness good enough for codes and tokens. Clones draw from the same source.
+/// A cryptographically secure source of randomness. Clones share the same source.
 #[derive(Clone, Debug)]
 pub struct Randomness(Arc<Mutex<ChaCha12Rng>>);
 
@@ -16,12 +16,12 @@ impl Randomness {
         Self(Arc::new(Mutex::new(rand::make_rng())))
     }
 
-    /// The same sequence for the same seed.
+    /// Gives the same sequence for the same seed.
     pub fn seeded(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(ChaCha12Rng::seed_from_u64(seed))))
     }
 
-    /// A source of its own that goes on from here: both give the same sequence.
+    /// An independent source that continues with the same sequence.
     pub fn fork(&self) -> Self {
         self.draw(|rng| {
             let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
@@ -31,7 +31,7 @@ impl Randomness {
         })
     }
 
-    /// A fresh id: a UUID v7, so that ids sort by the moment they were made.
+    /// A new id: a UUID v7, so that ids sort by creation time.
     pub fn id(&self, now: UnixMillis) -> String {
         let mut random = [0; 10];
         self.draw(|rng| rng.fill_bytes(&mut random));
@@ -46,7 +46,7 @@ impl Randomness {
         bytes
     }
 
-    /// A number in `0..below`, each as likely.
+    /// A uniformly distributed number in `0..below`.
     pub fn below(&self, below: u32) -> u32 {
         self.draw(|rng| rng.random_range(0..below))
     }

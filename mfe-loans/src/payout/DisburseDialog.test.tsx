@@ -408,11 +408,11 @@ test('a loan that is pending in the list but has no pending payout can be paid o
 test('a loan that another user has paid out is shown as disbursed', async () => {
   const record = disbursementRecord({ loan_id: 'LN-1', user_first_name: 'Brian', user_last_name: 'Kiptoo' });
   answer('post', DISBURSE, 409, {
-    ...failure('This loan has been disbursed already.', 'already_disbursed'),
+    ...failure('This loan has already been disbursed.', 'already_disbursed'),
     record,
   });
   const { user } = await confirm();
-  expect(await dialog('Disbursement Failed')).toHaveTextContent('This loan has been disbursed already.');
+  expect(await dialog('Disbursement Failed')).toHaveTextContent('This loan has already been disbursed.');
   await user.click(screen.getByRole('button', { name: 'Close' }));
   await noDialog();
   expect(screen.getByText('Disbursed')).toBeVisible();

@@ -12,9 +12,9 @@ use crate::{
     randomness::Randomness,
 };
 
-/// Someone who shall be able to sign in.
+/// An account to create.
 pub struct NewAccount {
-    /// They sign in by it.
+    /// The address they sign in with.
     pub email: Email,
     /// What the portal calls them.
     pub username: String,
@@ -22,11 +22,11 @@ pub struct NewAccount {
     pub first_name: String,
     /// Last name.
     pub last_name: String,
-    /// Where reset codes go.
+    /// Where reset codes are sent.
     pub phone_number: Msisdn,
     /// What they may do.
     pub role: Role,
-    /// They sign in by it.
+    /// The password they sign in with.
     pub password: SecretString,
 }
 
@@ -39,7 +39,7 @@ const INSERT: &str = "
 /// Opens an account.
 ///
 /// # Errors
-/// One that [`Failure::is_unique_violation`] when the address has an account already.
+/// Fails with [`Failure::is_unique_violation`] if the address already has an account.
 pub async fn open(
     database: &Database,
     passwords: &Passwords,
@@ -85,7 +85,7 @@ pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
 const SET_ACTIVE: &str = "
     UPDATE staff SET is_active = $2, updated_at = $3 WHERE email = $1 RETURNING staff_id";
 
-/// Closes the account of `email`, which ends its sessions and codes for good, or opens it again.
+/// Deactivates the account of `email`, which permanently ends its sessions and codes, or reactivates it.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].

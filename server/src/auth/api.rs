@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{Sandbox, clock::UnixMillis, email::Email, error::Failure, http::extract::Json};
 
-/// The calls that need no session, because they are how one begins.
+/// The calls that start a session, and so need none.
 pub fn public() -> Router<Sandbox> {
     Router::new()
         .route("/auth/login", post(login))
@@ -31,12 +31,12 @@ pub fn public() -> Router<Sandbox> {
         .route("/auth/reset-password", post(reset_password))
 }
 
-/// The calls about the session one has.
+/// The calls that need a session.
 pub fn signed_in() -> Router<Sandbox> {
     Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
 }
 
-/// A password of a size that is worth hashing.
+/// A password that is short enough to hash.
 struct Password(SecretString);
 
 impl<'de> Deserialize<'de> for Password {

@@ -1,4 +1,4 @@
-//! Which network address a call comes from.
+//! The network address that a call comes from.
 
 use std::{
     convert::Infallible,
@@ -15,14 +15,14 @@ use crate::Sandbox;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address that a call comes from. `X-Forwarded-For` is believed only as far as trusted
-/// proxies wrote it; anyone can send one.
+/// The address that a call comes from. Anyone can send `X-Forwarded-For`, so only the part that
+/// trusted proxies wrote is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
 impl ClientAddress {
-    /// Where `peer` connected from; when it is one of `trusted`, the last address of
-    /// `X-Forwarded-For` that is not.
+    /// The address of `peer`, or, if `peer` is one of `trusted`, the last address in
+    /// `X-Forwarded-For` that is not trusted.
     fn find(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Self {
         let is_trusted = |address: IpAddr| {
             let address = address.to_canonical();
@@ -32,7 +32,7 @@ impl ClientAddress {
         let hops = headers.get_all(FORWARDED_FOR).into_iter().collect::<Vec<_>>();
         let mut hops = hops.iter().rev().flat_map(|value| value.to_str().unwrap_or("?").rsplit(','));
         while is_trusted(nearest) {
-            // What can't be read was not written by a proxy of ours: the one before it counts.
+            // A trusted proxy would not write an unreadable address: the previous one counts.
             let Some(hop) = hops.next().and_then(parse_hop) else { break };
             nearest = hop;
         }
@@ -40,7 +40,7 @@ impl ClientAddress {
     }
 }
 
-/// An address as proxies write it, with a port or without.
+/// Parses an address as proxies write it, with or without a port.
 fn parse_hop(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -51,7 +51,7 @@ impl FromRequestParts<Sandbox> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Infallible> {
-        // A call that came over no network came from this machine.
+        // A call without a network connection came from this machine.
         let peer = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_read_leaves_the_proxy_that_passed_it_on() {
+    fn an_unreadable_address_leaves_the_proxy_that_forwarded_it() {
         let trusted = ["10.0.0.0/8"];
         assert_eq!(found("10.0.0.1", &[], &trusted), "10.0.0.1");
         assert_eq!(found("10.0.0.1", &["6.6.6.6, unknown"], &trusted), "10.0.0.1");

@@ -1,45 +1,45 @@
-//! Fingerprints: what must be recognised but not be readable in a stolen database.
+//! Fingerprints of values that must be recognised but must not be readable in a stolen database.
 //!
-//! A plain hash of six digits is undone by trying a million. These are keyed (HMAC-SHA-256) with
-//! a key that comes of the deployment's token secret, which the database does not hold.
+//! A plain hash of six digits can be reversed with a million guesses. Fingerprints are keyed
+//! (HMAC-SHA-256) with a key derived from the deployment's token secret, which is not in the database.
 
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretSlice};
 use sha2::Sha256;
 
-/// Makes fingerprints and compares them.
+/// Computes and compares fingerprints.
 #[derive(Clone)]
 pub struct Fingerprints(Hmac<Sha256>);
 
 impl Fingerprints {
-    /// Keyed by `secret`, from which the key is derived: tokens are signed with another.
+    /// Derives the key from `secret`. It differs from the key that signs tokens.
     pub fn new(secret: &SecretSlice<u8>) -> Self {
         let mut derivation = keyed(secret.expose_secret());
         derivation.update(b"mkopo fingerprints 1");
         Self(keyed(&derivation.finalize().into_bytes()))
     }
 
-    /// The fingerprint of `parts`, in hexadecimal. What a fingerprint is for belongs among them,
-    /// so that one made for one thing never passes for another.
+    /// The fingerprint of `parts`, in hexadecimal. Include the purpose among the parts, so that a
+    /// fingerprint made for one purpose is never valid for another.
     pub fn of(&self, parts: &[&str]) -> String {
-        hex::encode(self.over(parts).finalize().into_bytes())
+        hex::encode(self.mac(parts).finalize().into_bytes())
     }
 
-    /// Whether `kept` is the fingerprint of `parts`; takes as long whichever it is.
-    pub fn matches(&self, kept: &str, parts: &[&str]) -> bool {
-        let bytes = hex::decode(kept).unwrap_or_default();
-        self.over(parts).verify_slice(&bytes).is_ok()
+    /// Whether `stored` is the fingerprint of `parts`, compared in constant time.
+    pub fn matches(&self, stored: &str, parts: &[&str]) -> bool {
+        let bytes = hex::decode(stored).unwrap_or_default();
+        self.mac(parts).verify_slice(&bytes).is_ok()
     }
 
-    fn over(&self, parts: &[&str]) -> Hmac<Sha256> {
+    fn mac(&self, parts: &[&str]) -> Hmac<Sha256> {
         parts.iter().fold(self.0.clone(), |mac, part| {
-            // With the length before it, no two lists of parts are the same bytes.
+            // The length prefix makes the encoding of each list of parts unique.
             mac.chain_update((part.len() as u64).to_be_bytes()).chain_update(part)
         })
     }
 }
 
-#[expect(clippy::expect_used, reason = "HMAC takes keys of every length")]
+#[expect(clippy::expect_used, reason = "HMAC accepts keys of any length")]
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("a key of any length")
 }

@@ -1,8 +1,8 @@
-//! How often one may be wrong, by e-mail address and by network address.
+//! Rate limits for failed attempts, by e-mail address and by network address.
 //!
-//! Tries are judged where they are counted, inside the transaction that settles them, and what
-//! comes past the limit hears nothing but that. So a thousand tries at once learn no more than
-//! the same tries one after the other, and right ones in between are not held up.
+//! Attempts are checked and counted in the transaction that decides on them. An attempt over the
+//! limit learns only that it is over the limit. So a thousand concurrent attempts learn no more
+//! than a thousand sequential ones, and correct attempts among them are not delayed.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -14,23 +14,23 @@ use crate::{
     error::Failure,
 };
 
-/// From the first try counted until the count begins anew.
+/// How long after the first counted attempt the count starts again.
 const WINDOW: Duration = Duration::from_mins(15);
 
-/// Servers' clocks differ a little. A window that ends later than this allows was opened before
-/// the clock was moved back, and holds no longer.
+/// How much servers' clocks may differ. A window that ends later than this allows was opened before
+/// the clock was moved back, and no longer counts.
 const SKEW: Duration = Duration::from_mins(1);
 
-/// How many tries of one action count within a window for one e-mail address; the tenth is
-/// refused.
+/// How many attempts at one action are allowed within a window for one e-mail address; the tenth
+/// is refused.
 const PER_EMAIL: i64 = 9;
-/// The same for one network address, which a whole office may share; the hundredth is refused.
+/// The same for one network address, which a whole office may share. The hundredth is refused.
 const PER_ADDRESS: i64 = 99;
 
-/// How many rows of windows that ended are dropped with each new count.
-const DROPPED_AT_ONCE: i64 = 100;
+/// How many expired rows are deleted with each new count.
+const CLEANUP_BATCH: i64 = 100;
 
-/// What is counted, each for itself.
+/// What is counted. Each action has its own count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A wrong password.
@@ -39,9 +39,9 @@ pub enum Action {
     SignInCode,
     /// A wrong reset code.
     ResetCode,
-    /// Asking for a sign-in code, whatever comes of it.
+    /// A request for a sign-in code, whether or not it succeeds.
     SignInCodeRequest,
-    /// Asking for a reset code, whatever comes of it.
+    /// A request for a reset code, whether or not it succeeds.
     ResetCodeRequest,
 }
 
@@ -57,21 +57,21 @@ impl Action {
     }
 }
 
-/// Who tries: for which e-mail address, from which network address.
+/// The e-mail address that an attempt is for, and the network address that it comes from.
 #[derive(Clone, Debug)]
-pub struct Trier {
+pub struct Caller {
     email: String,
     address: String,
 }
 
-impl Trier {
-    /// Someone at `address` who gives `email`.
+impl Caller {
+    /// An attempt for `email` from `address`.
     pub fn new(fingerprints: &Fingerprints, email: &Email, address: IpAddr) -> Self {
         Self { email: fingerprints.of(&["limits", email.as_str()]), address: network(address) }
     }
 }
 
-/// The network that counts as one: an IPv4 address, or the /64 that one IPv6 customer gets.
+/// What counts as one network address: an IPv4 address, or the /64 assigned to one IPv6 customer.
 fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -82,32 +82,32 @@ fn network(address: IpAddr) -> String {
     }
 }
 
-const CLOSED: &str = "
+const LOCKED_UNTIL: &str = "
     SELECT max(window_ends_at) FROM try_count
     WHERE action = $1 AND ((subject = $2 AND tries >= $3) OR (subject = $4 AND tries >= $5))
       AND window_ends_at > $6 AND window_ends_at <= $7";
 
-/// Passes while `who` may still try.
+/// Succeeds while `caller` is under the limit.
 ///
 /// # Errors
 /// [`Failure::TooManyTries`].
 pub async fn check(
     connection: &mut Connection,
     action: Action,
-    who: &Trier,
+    caller: &Caller,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let closed_until: Option<UnixMillis> = query_scalar(CLOSED)
+    let locked_until: Option<UnixMillis> = query_scalar(LOCKED_UNTIL)
         .bind(action.name())
-        .bind(&who.email)
+        .bind(&caller.email)
         .bind(PER_EMAIL)
-        .bind(&who.address)
+        .bind(&caller.address)
         .bind(PER_ADDRESS)
         .bind(now)
         .bind(latest_end(now))
         .fetch_one(connection)
         .await?;
-    closed_until.map_or(Ok(()), |end| Err(Failure::TooManyTries { wait: end.since(now) }))
+    locked_until.map_or(Ok(()), |end| Err(Failure::TooManyTries { wait: end.since(now) }))
 }
 
 const COUNT: &str = "
@@ -119,23 +119,23 @@ const COUNT: &str = "
                               THEN try_count.window_ends_at ELSE excluded.window_ends_at END
     RETURNING tries, window_ends_at";
 
-const DROP: &str = "
+const DELETE_EXPIRED: &str = "
     DELETE FROM try_count WHERE (action, subject) IN
         (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2)";
 
-/// Counts one try of `who`.
+/// Counts one attempt by `caller`.
 ///
 /// # Errors
-/// [`Failure::TooManyTries`] when it is one too many: then nothing that the try found out may be
-/// told, and its transaction is to be undone.
+/// [`Failure::TooManyTries`] if it is over the limit: the caller must not learn anything else about
+/// the attempt, and its transaction must be rolled back.
 pub async fn count(
     connection: &mut Connection,
     action: Action,
-    who: &Trier,
+    caller: &Caller,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    query(DROP).bind(now).bind(DROPPED_AT_ONCE).execute(&mut *connection).await?;
-    for (subject, limit) in [(&who.email, PER_EMAIL), (&who.address, PER_ADDRESS)] {
+    query(DELETE_EXPIRED).bind(now).bind(CLEANUP_BATCH).execute(&mut *connection).await?;
+    for (subject, limit) in [(&caller.email, PER_EMAIL), (&caller.address, PER_ADDRESS)] {
         let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
             .bind(action.name())
             .bind(subject)
@@ -151,12 +151,12 @@ pub async fn count(
     Ok(())
 }
 
-const FORGET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
+const RESET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
 
-/// Begins the e-mail address's count anew, after a success. The network address's goes on: who
-/// has one account must not be able to try all others.
-pub async fn forget(connection: &mut Connection, action: Action, who: &Trier) -> Result<(), sqlx::Error> {
-    query(FORGET).bind(action.name()).bind(&who.email).execute(connection).await?;
+/// Resets the count of the e-mail address after a success. The count of the network address
+/// continues, so that one account can't be used to attack all others.
+pub async fn reset(connection: &mut Connection, action: Action, caller: &Caller) -> Result<(), sqlx::Error> {
+    query(RESET).bind(action.name()).bind(&caller.email).execute(connection).await?;
     Ok(())
 }
 
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_customer_counts_as_one_whichever_of_its_addresses_it_uses() {
+    fn all_addresses_of_one_customer_count_as_one() {
         let network = |text: &str| network(text.parse().unwrap());
         assert_eq!(network("192.0.2.7"), "192.0.2.7");
         assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");

@@ -1,7 +1,7 @@
-//! The sessions kept in memory, so that a call need not read its own.
+//! A cache of sessions, so that a call does not have to read its session from the database.
 //!
-//! Each was read at some version of the sessions, which every end of one moves, in whatever
-//! process. A call brings the version as it is now; sessions read before it are read again.
+//! The cache holds sessions read at one version. Ending a session in any process increments the
+//! version. A call passes the current version; sessions cached at an older one are read again.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use std::{
 use super::session::Session;
 use crate::clock::UnixMillis;
 
-/// The sessions that were live at one version, by their tokens.
+/// The sessions that were live at one version, by token.
 #[derive(Debug, Default)]
 pub struct LiveSessions(RwLock<AtVersion>);
 
@@ -27,28 +27,28 @@ struct Live {
     expires_at: UnixMillis,
 }
 
-/// How many are kept at most: some 500 bytes each.
-const KEPT_AT_MOST: usize = 10_000;
+/// The maximum number of cached sessions, of about 500 bytes each.
+const MAX_SESSIONS: usize = 10_000;
 
 impl LiveSessions {
-    /// The session of `token`, when it is known to be live at `version` of the sessions.
+    /// The session of `token`, if it is known to be live at `version`.
     pub fn get(&self, token: &str, version: i64, now: UnixMillis) -> Option<Arc<Session>> {
-        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let live = kept.by_token.get(token).filter(|_| kept.version >= version)?;
+        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let live = cached.by_token.get(token).filter(|_| cached.version >= version)?;
         (live.expires_at > now).then(|| Arc::clone(&live.session))
     }
 
-    /// Keeps a session that was read after `version` of the sessions was.
+    /// Caches a session that was read after `version` was.
     pub fn keep(&self, token: &str, version: i64, session: &Arc<Session>, expires_at: UnixMillis) {
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if version < kept.version {
-            // It may have ended between the two.
+        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if version < cached.version {
+            // The session may have ended since.
             return;
         }
-        if version > kept.version || kept.by_token.len() >= KEPT_AT_MOST {
-            kept.by_token.clear();
-            kept.version = version;
+        if version > cached.version || cached.by_token.len() >= MAX_SESSIONS {
+            cached.by_token.clear();
+            cached.version = version;
         }
-        kept.by_token.insert(token.into(), Live { session: Arc::clone(session), expires_at });
+        cached.by_token.insert(token.into(), Live { session: Arc::clone(session), expires_at });
     }
 }

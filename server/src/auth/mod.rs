@@ -1,4 +1,4 @@
-//! Who is asking: staff, their passwords, codes and sessions.
+//! Authentication: staff, their passwords, codes and sessions.
 
 pub mod accounts;
 pub mod api;
@@ -21,7 +21,7 @@ use crate::{
     error::Failure,
 };
 
-/// What a member of staff may do; the portal shows its entries by it.
+/// What a member of staff may do. The portal shows menu entries by role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
@@ -65,16 +65,16 @@ impl Staff {
     }
 }
 
-/// What a transaction decided about a caller who has to prove something. It is kept either way, as it
-/// holds the count of what was wrong; an error in its place would undo the count.
-#[must_use = "a refusal has to reach the caller"]
+/// The decision of a transaction that checks credentials. The transaction is committed in either case,
+/// because it holds the count of wrong attempts; returning an error instead would roll the count back.
+#[must_use = "a refusal must reach the caller"]
 pub(crate) enum Ruling {
     Granted,
     Refused(Failure),
 }
 
 impl Ruling {
-    /// The caller's answer.
+    /// The decision as the caller's result.
     fn into_result(self) -> Result<(), Failure> {
         match self {
             Self::Granted => Ok(()),

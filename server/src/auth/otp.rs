@@ -1,10 +1,10 @@
-//! One-time codes: six digits, good for five minutes, once, and for five tries.
+//! One-time codes: six digits, valid once, for five minutes and five attempts.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Ruling, Staff, limits, limits::Action, limits::Trier};
+use super::{Ruling, Staff, limits, limits::Action, limits::Caller};
 use crate::{
     Sandbox,
     auth::client_address::ClientAddress,
@@ -18,18 +18,18 @@ use crate::{
     randomness::Randomness,
 };
 
-/// How long a code is good.
+/// How long a code is valid.
 pub const LIFE: Duration = Duration::from_mins(5);
-/// How long after a code another one can be asked for.
+/// How long after a code was sent another one can be requested.
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
-/// How many tries a code takes; the last one may be the right one.
-const TRIES: i64 = 5;
+/// How many attempts a code allows, including the successful one.
+const MAX_ATTEMPTS: i64 = 5;
 
-/// What a code is for. One for the one is none for the other.
+/// What a code is for. A code for one purpose is not valid for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum Purpose {
-    /// To sign in, besides the password; sent by e-mail.
+    /// To sign in, together with the password; sent by e-mail.
     SignIn,
     /// To set a new password; sent by SMS.
     PasswordReset,
@@ -43,14 +43,14 @@ impl Purpose {
         }
     }
 
-    fn asking(self) -> Action {
+    fn request_action(self) -> Action {
         match self {
             Self::SignIn => Action::SignInCodeRequest,
             Self::PasswordReset => Action::ResetCodeRequest,
         }
     }
 
-    fn trying(self) -> Action {
+    fn attempt_action(self) -> Action {
         match self {
             Self::SignIn => Action::SignInCode,
             Self::PasswordReset => Action::ResetCode,
@@ -58,7 +58,7 @@ impl Purpose {
     }
 }
 
-/// A code as someone typed it, right or not. It does not print.
+/// A code as it was typed, correct or not. It has no `Debug` output, so it can't be logged.
 #[derive(Clone)]
 pub struct Otp(String);
 
@@ -74,16 +74,16 @@ impl Otp {
 
 impl<'de> Deserialize<'de> for Otp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Whatever is no code is a wrong one.
+        // Malformed input counts as a wrong code.
         String::deserialize(deserializer).map(|text| Self(text.trim().to_owned()))
     }
 }
 
-/// Sends a code to the user of `email`. It ends the one before.
+/// Sends a code to the user of `email`. It replaces any earlier code.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`], [`Failure::AccountInactive`], [`Failure::CodeSentAlready`] within
-/// 30 s, [`Failure::TooManyTries`] after many within 15 minutes.
+/// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes.
 pub async fn send(
     sandbox: &Sandbox,
     ClientAddress(address): ClientAddress,
@@ -91,7 +91,7 @@ pub async fn send(
     purpose: Purpose,
 ) -> Result<(), Failure> {
     let request = Request {
-        trier: Trier::new(&sandbox.fingerprints, &email, address),
+        caller: Caller::new(&sandbox.fingerprints, &email, address),
         email,
         purpose,
         otp: Otp::draw(&sandbox.randomness),
@@ -100,16 +100,14 @@ pub async fn send(
         randomness: sandbox.randomness.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
-    let sent = sandbox
-        .database
-        .write(move |connection: &mut Connection| Box::pin(request.enter(connection)))
-        .await?;
+    let sent =
+        sandbox.database.write(move |connection: &mut Connection| Box::pin(request.run(connection))).await?;
     sandbox.outbox.wake();
     sent.into_result()
 }
 
 struct Request {
-    trier: Trier,
+    caller: Caller,
     email: Email,
     purpose: Purpose,
     otp: Otp,
@@ -121,7 +119,7 @@ struct Request {
 
 const SENT_AT: &str = "SELECT created_at FROM one_time_code WHERE staff_id = $1 AND purpose = $2";
 
-const KEEP: &str = "
+const STORE: &str = "
     INSERT INTO one_time_code (staff_id, purpose, fingerprint, wrong_tries, created_at, expires_at)
     VALUES ($1, $2, $3, 0, $4, $5)
     ON CONFLICT (staff_id, purpose) DO UPDATE SET
@@ -129,15 +127,15 @@ const KEEP: &str = "
         expires_at = excluded.expires_at, used_at = NULL";
 
 impl Request {
-    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { trier, purpose, now, .. } = &self;
-        limits::check(connection, purpose.asking(), trier, *now).await?;
+    async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+        let Self { caller, purpose, now, .. } = &self;
+        limits::check(connection, purpose.request_action(), caller, *now).await?;
         let staff = match Staff::by_email(connection, &self.email).await? {
             Some(staff) if staff.is_active => staff,
-            absent => {
-                limits::count(connection, purpose.asking(), trier, *now).await?;
-                let inactive = absent.is_some();
-                return Ok(Ruling::Refused(if inactive {
+            missing_or_inactive => {
+                limits::count(connection, purpose.request_action(), caller, *now).await?;
+                let is_inactive = missing_or_inactive.is_some();
+                return Ok(Ruling::Refused(if is_inactive {
                     Failure::AccountInactive
                 } else {
                     Failure::UserNotFound
@@ -149,15 +147,15 @@ impl Request {
             .bind(*purpose)
             .fetch_optional(&mut *connection)
             .await?;
-        // One sent later than now was sent before the clock was moved back.
+        // A code sent in the future was sent before the clock was moved back.
         if let Some(sent_at) = sent_at.filter(|sent_at| *sent_at <= now.plus(RESEND_AFTER)) {
             let wait = sent_at.plus(RESEND_AFTER).since(*now);
             if !wait.is_zero() {
                 return Err(Failure::CodeSentAlready { wait });
             }
         }
-        limits::count(connection, purpose.asking(), trier, *now).await?;
-        query(KEEP)
+        limits::count(connection, purpose.request_action(), caller, *now).await?;
+        query(STORE)
             .bind(&staff.staff_id)
             .bind(*purpose)
             .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
@@ -165,11 +163,11 @@ impl Request {
             .bind(now.plus(LIFE))
             .execute(&mut *connection)
             .await?;
-        self.enter_message(connection, &staff).await?;
+        self.enqueue_message(connection, &staff).await?;
         Ok(Ruling::Granted)
     }
 
-    async fn enter_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
+    async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
         let Self { brand, now, randomness, .. } = self;
         let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
         let digits = code.digits;
@@ -187,7 +185,7 @@ impl Request {
             }
             Purpose::PasswordReset => {
                 let phone = Msisdn::parse(&staff.phone_number)
-                    .ok_or_else(|| Failure::Internal("stored phone".to_owned()))?;
+                    .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
                 let body = format!(
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
                      If you did not ask for it, ignore this message. Never pass it on."
@@ -209,49 +207,49 @@ const WRONG: &str = "
 const USE: &str = "
     UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
 
-/// A code and what it is tried for.
+/// An attempt to use a code.
 pub struct Attempt {
-    /// Whose code it is; nobody's is tried like a wrong one.
+    /// Whose code it is. Without a user, the attempt counts as a wrong code.
     pub staff_id: Option<String>,
-    /// What for.
+    /// What the code is for.
     pub purpose: Purpose,
     /// The code, as typed.
     pub otp: Otp,
-    /// Who tries.
-    pub trier: Trier,
-    /// When.
+    /// Who makes the attempt.
+    pub caller: Caller,
+    /// The time of the attempt.
     pub now: UnixMillis,
 }
 
 impl Attempt {
-    /// Uses the code up when it is right, and says whether it was. The connection's transaction
-    /// must be kept in either case: it holds the count of wrong tries.
+    /// Consumes the code if it is correct, and returns whether it was. The transaction must be
+    /// committed in either case, because it holds the count of wrong attempts.
     ///
     /// # Errors
     /// [`Failure::TooManyTries`].
-    pub async fn enter(
+    pub async fn verify(
         &self,
         connection: &mut Connection,
         fingerprints: &Fingerprints,
     ) -> Result<bool, Failure> {
         let Self { purpose, now, .. } = *self;
-        limits::check(connection, purpose.trying(), &self.trier, now).await?;
+        limits::check(connection, purpose.attempt_action(), &self.caller, now).await?;
         let staff_id = self.staff_id.as_deref().unwrap_or_default();
-        let kept: Option<String> = query_scalar(FIND)
+        let stored: Option<String> = query_scalar(FIND)
             .bind(staff_id)
             .bind(purpose)
             .bind(now)
-            .bind(TRIES)
+            .bind(MAX_ATTEMPTS)
             .fetch_optional(&mut *connection)
             .await?;
         let parts = self.otp.fingerprint_parts(staff_id, purpose);
-        if fingerprints.matches(kept.as_deref().unwrap_or_default(), &parts) {
+        if fingerprints.matches(stored.as_deref().unwrap_or_default(), &parts) {
             query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
-            limits::forget(connection, purpose.trying(), &self.trier).await?;
+            limits::reset(connection, purpose.attempt_action(), &self.caller).await?;
             return Ok(true);
         }
         query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
-        limits::count(connection, purpose.trying(), &self.trier, now).await?;
+        limits::count(connection, purpose.attempt_action(), &self.caller, now).await?;
         Ok(false)
     }
 }

@@ -1,7 +1,7 @@
 //! Passwords: argon2id with 19 MiB, two passes, one lane (OWASP's first choice), about 14 ms each.
 //!
-//! At most as many hashes run at once as there are cores, on threads that may block: unbounded,
-//! 64 sign-ins at once took 4 GB and starved every other call.
+//! At most one hash per core runs at a time, on threads that may block. Without this bound,
+//! 64 concurrent sign-ins took 4 GB and starved every other call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,60 +11,60 @@ use tokio::sync::Semaphore;
 
 use crate::{error::Failure, randomness::Randomness};
 
-/// The least that a password may have, in characters.
+/// The minimum length of a password, in characters.
 pub const MINIMUM_LENGTH: usize = 6;
-/// The most that one may have, in characters.
+/// The maximum length of a password, in characters.
 pub const MAXIMUM_LENGTH: usize = 1024;
 
-/// How long one waits for its turn. Callers give up after 10 s; they shall hear before that.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a hash waits for a free core. Callers time out after 10 s, so the answer must come before.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Hashes and checks passwords, a bounded number at once. Clones share the bound.
+/// Hashes and checks passwords, with a bound on concurrency that clones share.
 #[derive(Clone, Debug)]
 pub struct Passwords {
-    at_once: Arc<Semaphore>,
-    patience: Duration,
+    slots: Arc<Semaphore>,
+    timeout: Duration,
     randomness: Randomness,
 }
 
 impl Passwords {
-    /// As many at once as the machine has cores.
+    /// Allows one hash per core at a time.
     pub fn new(randomness: Randomness) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::bounded(cores, PATIENCE, randomness)
+        Self::bounded(cores, QUEUE_TIMEOUT, randomness)
     }
 
-    fn bounded(at_once: usize, patience: Duration, randomness: Randomness) -> Self {
-        Self { at_once: Arc::new(Semaphore::new(at_once)), patience, randomness }
+    fn bounded(slots: usize, timeout: Duration, randomness: Randomness) -> Self {
+        Self { slots: Arc::new(Semaphore::new(slots)), timeout, randomness }
     }
 
-    /// The PHC string to keep for `password`.
+    /// Hashes `password` to the PHC string that is stored.
     ///
     /// # Errors
-    /// [`Failure::SignInsWait`] when too many wait before it.
+    /// [`Failure::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(move || hash(&password, &salt)).await?
     }
 
-    /// Whether `password` is the one that `kept` was made of. With no `kept` it takes as long and
-    /// says no, so that the time taken does not tell which accounts exist.
+    /// Whether `password` matches the hash `stored`. Without a stored hash it takes the same time
+    /// and returns false, so that timing does not reveal which accounts exist.
     ///
     /// # Errors
-    /// [`Failure::SignInsWait`] when too many wait before it.
-    pub async fn matches(&self, password: SecretString, kept: Option<String>) -> Result<bool, Failure> {
+    /// [`Failure::SignInsWait`] if the queue is too long.
+    pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move || match kept {
-            Some(kept) => verify(&password, &kept),
+        self.run(move || match stored {
+            Some(stored) => verify(&password, &stored),
             None => hash(&password, &salt).map(|_| false),
         })
         .await?
     }
 
     async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-        let turn = Arc::clone(&self.at_once).acquire_owned();
-        let turn = tokio::time::timeout(self.patience, turn).await;
-        let permit = turn.map_err(|_| Failure::SignInsWait { wait: self.patience })?;
+        let permit = Arc::clone(&self.slots).acquire_owned();
+        let permit = tokio::time::timeout(self.timeout, permit).await;
+        let permit = permit.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
         let permit = permit.map_err(|closed| Failure::Internal(closed.to_string()))?;
         tokio::task::spawn_blocking(move || {
             let result = job();
@@ -88,9 +88,9 @@ fn hash(password: &SecretString, salt: &[u8]) -> Result<String, Failure> {
         .map_err(|error| Failure::Internal(error.to_string()))
 }
 
-fn verify(password: &SecretString, kept: &str) -> Result<bool, Failure> {
-    let kept = PasswordHash::new(kept).map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(argon2id()?.verify_password(password.expose_secret().as_bytes(), &kept).is_ok())
+fn verify(password: &SecretString, stored: &str) -> Result<bool, Failure> {
+    let stored = PasswordHash::new(stored).map_err(|error| Failure::Internal(error.to_string()))?;
+    Ok(argon2id()?.verify_password(password.expose_secret().as_bytes(), &stored).is_ok())
 }
 
 #[cfg(test)]
@@ -98,14 +98,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_too_long_for_a_turn_is_told_when_to_come_again() {
+    async fn a_hash_that_waits_too_long_is_told_when_to_retry() {
         let passwords = Passwords::bounded(1, Duration::from_millis(10), Randomness::seeded(7));
         let (release, held) = std::sync::mpsc::channel::<()>();
         let slow = tokio::spawn({
             let passwords = passwords.clone();
             async move { passwords.run(move || held.recv()).await }
         });
-        while passwords.at_once.available_permits() > 0 {
+        while passwords.slots.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
         let refused = passwords.hash("Mkopo-demo-1".into()).await;
@@ -113,13 +113,13 @@ mod tests {
 
         release.send(()).unwrap();
         slow.await.unwrap().unwrap().unwrap();
-        let kept = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
-        assert!(passwords.matches("Mkopo-demo-1".into(), Some(kept)).await.unwrap());
+        let stored = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
+        assert!(passwords.matches("Mkopo-demo-1".into(), Some(stored)).await.unwrap());
     }
 
     #[tokio::test]
-    async fn a_password_is_never_kept_as_it_is_nor_twice_alike() {
-        let passwords = Passwords::bounded(1, PATIENCE, Randomness::seeded(7));
+    async fn a_password_is_stored_as_a_salted_hash() {
+        let passwords = Passwords::bounded(1, QUEUE_TIMEOUT, Randomness::seeded(7));
         let one = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
         let other = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
         assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");

@@ -1,4 +1,4 @@
-//! Setting a new password with a code that came by SMS.
+//! Setting a new password with a code sent by SMS.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -6,7 +6,7 @@ use super::{
     Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
-    limits::{self, Action, Trier},
+    limits::{self, Action, Caller},
     otp::{self, Attempt, Otp, Purpose},
     password, session,
 };
@@ -18,21 +18,21 @@ use crate::{
     error::Failure,
 };
 
-/// What is asked for.
+/// A request to set a new password.
 pub struct PasswordReset {
-    /// Of the account.
+    /// The address of the account.
     pub email: Email,
-    /// The code that came by SMS.
+    /// The code sent by SMS.
     pub otp: Otp,
-    /// From now on.
+    /// The password to set.
     pub new_password: SecretString,
 }
 
 /// Sets a new password and ends all of the user's sessions and codes.
 ///
 /// # Errors
-/// [`Failure::PasswordTooShort`], which leaves the code as it was; [`Failure::InvalidCode`], also
-/// when there is no such user or they are inactive; [`Failure::TooManyTries`];
+/// [`Failure::PasswordTooShort`], which does not use up the code; [`Failure::InvalidCode`], also
+/// if the user does not exist or is inactive; [`Failure::TooManyTries`];
 /// [`Failure::SignInsWait`].
 pub async fn reset(
     sandbox: &Sandbox,
@@ -43,24 +43,24 @@ pub async fn reset(
     if new_password.expose_secret().chars().count() < password::MINIMUM_LENGTH {
         return Err(Failure::PasswordTooShort);
     }
-    let trier = Trier::new(&sandbox.fingerprints, &email, address);
+    let caller = Caller::new(&sandbox.fingerprints, &email, address);
     {
         let mut reader = sandbox.database.read().await?;
-        limits::check(&mut reader, Action::ResetCode, &trier, sandbox.clock.now()).await?;
+        limits::check(&mut reader, Action::ResetCode, &caller, sandbox.clock.now()).await?;
     }
-    // Hashed before anything is known of the code: the time it takes tells nothing, and no
-    // transaction waits for it.
+    // Hashed before the code is checked, so that timing reveals nothing and no transaction waits
+    // for the hash.
     let password_hash = sandbox.passwords.hash(new_password).await?;
     let change = Change {
         email,
         otp,
         password_hash,
-        trier,
+        caller,
         now: sandbox.clock.now(),
         fingerprints: sandbox.fingerprints.clone(),
     };
     let decided =
-        sandbox.database.write(move |connection: &mut Connection| Box::pin(change.enter(connection))).await?;
+        sandbox.database.write(move |connection: &mut Connection| Box::pin(change.apply(connection))).await?;
     decided.into_result()
 }
 
@@ -68,7 +68,7 @@ struct Change {
     email: Email,
     otp: Otp,
     password_hash: String,
-    trier: Trier,
+    caller: Caller,
     now: UnixMillis,
     fingerprints: Fingerprints,
 }
@@ -76,20 +76,20 @@ struct Change {
 const SET_PASSWORD: &str = "UPDATE staff SET password_hash = $2, updated_at = $3 WHERE staff_id = $1";
 
 impl Change {
-    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { email, otp, password_hash, trier, now, fingerprints } = self;
+    async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+        let Self { email, otp, password_hash, caller, now, fingerprints } = self;
         let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
         let staff_id = staff.map(|staff| staff.staff_id);
         let attempt =
-            Attempt { staff_id: staff_id.clone(), purpose: Purpose::PasswordReset, otp, trier, now };
-        let (true, Some(staff_id)) = (attempt.enter(connection, &fingerprints).await?, staff_id) else {
+            Attempt { staff_id: staff_id.clone(), purpose: Purpose::PasswordReset, otp, caller, now };
+        let (true, Some(staff_id)) = (attempt.verify(connection, &fingerprints).await?, staff_id) else {
             return Ok(Ruling::Refused(Failure::InvalidCode));
         };
         query(SET_PASSWORD).bind(&staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
         session::end_all(connection, &staff_id, now).await?;
         otp::end_all(connection, &staff_id, now).await?;
-        // Whoever was locked out for wrong passwords has just proved who they are.
-        limits::forget(connection, Action::Password, &attempt.trier).await?;
+        // The user has proved who they are, so a lockout for wrong passwords ends.
+        limits::reset(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = staff_id, "password.reset");
         Ok(Ruling::Granted)
     }

@@ -1,4 +1,4 @@
-//! Sessions: a row that is the truth, and a token that names it.
+//! Sessions: a database row, and a token that identifies it.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use crate::{
 const ISSUER: &str = "mkopo";
 const AUDIENCE: &str = "mkopo-portal";
 
-/// The session a call came with. A handler that takes one can't be reached without.
+/// The session of a call. A handler that takes one can't be called without it.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Names the session's row.
+    /// The id of the session's row.
     pub session_id: String,
-    /// Whose it is.
+    /// Whose session it is.
     pub staff: Staff,
 }
 
-/// Signs tokens and reads them back (JWT, HS256 and nothing else).
+/// Signs and verifies tokens (JWT with HS256 only).
 #[derive(Clone)]
 pub struct Tokens {
     encoding: EncodingKey,
@@ -52,7 +52,7 @@ struct Claims {
 }
 
 impl Tokens {
-    /// `secret` has at least 32 bytes.
+    /// `secret` must have at least 32 bytes.
     pub fn new(secret: &SecretSlice<u8>) -> Self {
         Self {
             encoding: EncodingKey::from_secret(secret.expose_secret()),
@@ -65,13 +65,13 @@ impl Tokens {
             .map_err(|error| Failure::Internal(error.to_string()))
     }
 
-    /// The claims of a token of ours that has not expired.
+    /// The claims of `token`, if it was signed by this service and has not expired.
     fn read(&self, token: &str, now: UnixMillis) -> Option<Claims> {
         let mut rules = Validation::new(Algorithm::HS256);
         rules.set_issuer(&[ISSUER]);
         rules.set_audience(&[AUDIENCE]);
         rules.set_required_spec_claims(&["exp", "iss", "aud", "sub", "jti"]);
-        // The library would ask the machine for the time; ours may have been moved.
+        // The library would use the system time, which may differ from the service's clock.
         rules.validate_exp = false;
         let claims = jsonwebtoken::decode::<Claims>(token, &self.decoding, &rules).ok()?.claims;
         (claims.exp.saturating_mul(1000) > now.0).then_some(claims)
@@ -81,7 +81,7 @@ impl Tokens {
 const OPEN: &str = "
     INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
 
-/// A session that is not open yet.
+/// A session that is not stored yet.
 pub struct NewSession {
     session_id: String,
     staff_id: String,
@@ -89,7 +89,7 @@ pub struct NewSession {
     expires_at: UnixMillis,
 }
 
-/// A session for `staff` and its token, which is good once the session is entered.
+/// Creates a session for `staff` and its token, which is valid once the session is stored.
 pub fn prepare(sandbox: &Sandbox, staff: &Staff) -> Result<(NewSession, String), Failure> {
     let created_at = sandbox.clock.now();
     let expires_at = created_at.plus(sandbox.settings.session_length());
@@ -111,8 +111,8 @@ pub fn prepare(sandbox: &Sandbox, staff: &Staff) -> Result<(NewSession, String),
 }
 
 impl NewSession {
-    /// Opens it.
-    pub async fn enter(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+    /// Stores the session.
+    pub async fn insert(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(OPEN)
             .bind(self.session_id)
             .bind(self.staff_id)
@@ -126,7 +126,7 @@ impl NewSession {
 
 const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
 
-/// Ends one session; its token is dead from here on.
+/// Ends one session. Its token is invalid from now on.
 pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Result<(), Failure> {
     database
         .write(move |connection: &mut Connection| {
@@ -150,7 +150,7 @@ pub async fn end_all(
     Ok(())
 }
 
-/// A session with whose it is.
+/// A session with its user.
 #[derive(sqlx::FromRow)]
 struct Found {
     expires_at: UnixMillis,
@@ -188,7 +188,7 @@ pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next:
         Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
             let mut response = next.run(request).await;
-            // For who writes down whose call it was.
+            // The traffic recorder reads it from the response.
             response.extensions_mut().insert(session);
             response
         }

@@ -1,4 +1,4 @@
-//! Signing in: by password, or by password and a code that was e-mailed.
+//! Signing in with a password, or with a password and a code sent by e-mail.
 
 use secrecy::SecretString;
 
@@ -6,35 +6,35 @@ use super::{
     Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
-    limits::{self, Action, Trier},
+    limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose},
     session::{self, NewSession},
 };
 use crate::{Sandbox, clock::UnixMillis, database::Connection, email::Email, error::Failure};
 
-/// Someone signed in, with the token that proves it.
+/// A user who has signed in, with their token.
 pub struct SignedIn {
-    /// Sent back with every call.
+    /// The token to send with every call.
     pub token: String,
-    /// Who it is.
+    /// The user.
     pub staff: Staff,
 }
 
-/// What someone gives to prove who they are.
+/// What a user signs in with.
 pub struct Credentials {
-    /// Of the account.
+    /// The address of the account.
     pub email: Email,
-    /// Of the account.
+    /// The password of the account.
     pub password: SecretString,
-    /// The code that was e-mailed, when they sign in by code.
+    /// The code sent by e-mail, when signing in with a code.
     pub otp: Option<Otp>,
 }
 
-/// Opens a session for who knows the password of `email`, and the code if one is asked for.
+/// Opens a session if the password of `email` is correct, and the code too if one is given.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] (told
-/// only to who knows the password), [`Failure::InvalidCode`] (the same),
+/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] and
+/// [`Failure::InvalidCode`] (both only if the password is correct),
 /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub async fn sign_in(
     sandbox: &Sandbox,
@@ -42,15 +42,15 @@ pub async fn sign_in(
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
     let Credentials { email, password, otp } = credentials;
-    let trier = Trier::new(&sandbox.fingerprints, &email, address);
+    let caller = Caller::new(&sandbox.fingerprints, &email, address);
     let staff = {
         let mut reader = sandbox.database.read().await?;
-        // Those who are past the limit don't get as far as the costly hashing.
-        limits::check(&mut reader, Action::Password, &trier, sandbox.clock.now()).await?;
+        // Callers over the limit must not reach the expensive hashing.
+        limits::check(&mut reader, Action::Password, &caller, sandbox.clock.now()).await?;
         Staff::by_email(&mut reader, &email).await?
     };
-    let kept = staff.as_ref().map(|staff| staff.password_hash.clone());
-    let matches = sandbox.passwords.matches(password, kept).await?;
+    let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
+    let matches = sandbox.passwords.matches(password, stored).await?;
 
     let now = sandbox.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
@@ -65,17 +65,17 @@ pub async fn sign_in(
             staff_id,
             purpose: Purpose::SignIn,
             otp,
-            trier: trier.clone(),
+            caller: caller.clone(),
             now,
         }),
         session,
-        trier,
+        caller,
         now,
         fingerprints: sandbox.fingerprints.clone(),
     };
     let decided = sandbox
         .database
-        .write(move |connection: &mut Connection| Box::pin(decision.enter(connection)))
+        .write(move |connection: &mut Connection| Box::pin(decision.apply(connection)))
         .await?;
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
@@ -83,42 +83,42 @@ pub async fn sign_in(
     Ok(SignedIn { token, staff })
 }
 
-/// What is known once the password has been checked; decided and counted in one transaction.
+/// What is known after the password check. The decision and the count are one transaction.
 struct Decision {
     staff: Option<Staff>,
     matches: bool,
     attempt: Option<Attempt>,
     session: Option<NewSession>,
-    trier: Trier,
+    caller: Caller,
     now: UnixMillis,
     fingerprints: Fingerprints,
 }
 
 impl Decision {
-    async fn enter(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { staff, matches, attempt, session, trier, now, fingerprints } = self;
-        limits::check(connection, Action::Password, &trier, now).await?;
+    async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+        let Self { staff, matches, attempt, session, caller, now, fingerprints } = self;
+        limits::check(connection, Action::Password, &caller, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
-            limits::count(connection, Action::Password, &trier, now).await?;
+            limits::count(connection, Action::Password, &caller, now).await?;
             return Ok(Ruling::Refused(Failure::UserNotFound));
         };
-        // While the password was being checked it may have been reset, or the account closed.
+        // The password may have been reset, or the account deactivated, during the check.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
-            limits::count(connection, Action::Password, &trier, now).await?;
+            limits::count(connection, Action::Password, &caller, now).await?;
             return Ok(Ruling::Refused(Failure::InvalidPassword));
         };
         if !staff.is_active {
             return Ok(Ruling::Refused(Failure::AccountInactive));
         }
         if let Some(attempt) = attempt
-            && !attempt.enter(connection, &fingerprints).await?
+            && !attempt.verify(connection, &fingerprints).await?
         {
             return Ok(Ruling::Refused(Failure::InvalidCode));
         }
-        limits::forget(connection, Action::Password, &trier).await?;
-        session.enter(connection).await?;
+        limits::reset(connection, Action::Password, &caller).await?;
+        session.insert(connection).await?;
         Ok(Ruling::Granted)
     }
 }

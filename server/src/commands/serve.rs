@@ -41,7 +41,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     if sandbox.settings.given_console_token().is_none() {
         _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
     }
-    sandbox.tasks.beside(outbox::keep_delivering(sandbox.clone()));
+    sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
     connections::serve(listener, crate::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;
     sandbox.close(LAST_ANSWERS).await;
     tracing::info!("stopped");

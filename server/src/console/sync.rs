@@ -86,7 +86,7 @@ pub async fn reload(sandbox: &Sandbox) -> Result<(), Failure> {
 }
 
 async fn load(sandbox: &Sandbox) -> Result<(), Failure> {
-    let mut store = sandbox.database.read().await?.hold_still().await?;
+    let mut store = sandbox.database.read().await?.begin().await?;
     let version = Versions::read(&mut store).await?.console;
     let (clock, faults) = (clock::stored(&mut store).await?, faults::all(&mut store).await?);
     store.end().await?;

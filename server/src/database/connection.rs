@@ -1,8 +1,8 @@
-//! Connections of either engine, and the statements that run on them.
+//! Connections to either engine, and the statements that run on them.
 //!
-//! The same SQL runs on both, bound the same way: [`query`], [`query_as`] and [`query_scalar`] are
-//! sqlx's own, for a connection that may be of one engine or the other. Values are texts, whole
-//! numbers and booleans, or types that are kept as one.
+//! The same SQL with the same bindings runs on both: [`query`], [`query_as`] and [`query_scalar`]
+//! work like sqlx's functions of the same name, on a connection to either engine. Values are
+//! strings, integers and booleans, or types that are stored as one of these.
 
 use std::{
     io,
@@ -20,25 +20,25 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-/// How long PostgreSQL may take to answer one statement. It gives a statement up itself before
-/// that; this is for a machine or a network that fell silent.
-const SILENCE: Duration = Duration::from_secs(15);
+/// How long PostgreSQL may take to answer one statement. Its own statement timeout is shorter; this
+/// one is for a machine or network that does not respond.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A connection inside a transaction, or one that only reads.
+/// A connection that is in a transaction, or is only used to read.
 #[derive(Debug)]
 pub enum Connection {
-    /// To a file.
+    /// A connection to a file.
     Sqlite(Held<Sqlite>),
-    /// To a server.
+    /// A connection to a server.
     Postgres(Held<Postgres>),
 }
 
-/// How a connection is held.
+/// Who owns a connection.
 #[derive(Debug)]
 pub enum Held<DB: sqlx::Database> {
-    /// Goes back to its pool.
+    /// The pool, to which it returns.
     Lent(PoolConnection<DB>),
-    /// Nobody else's, until it is closed.
+    /// The holder, until it is closed.
     Own(Box<DB::Connection>),
 }
 
@@ -70,8 +70,8 @@ impl<DB: sqlx::Database> Held<DB> {
         }
     }
 
-    /// Nobody is to get this connection after its holder.
-    fn give_up(&mut self) {
+    /// Closes the connection on drop instead of returning it to the pool.
+    fn discard(&mut self) {
         if let Self::Lent(connection) = self {
             connection.close_on_drop();
         }
@@ -90,8 +90,8 @@ impl From<PgConnection> for Connection {
     }
 }
 
-/// What comes of `$run`, the same for either engine, with `$on` the engine's own connection and
-/// `$with` its own arguments.
+/// Evaluates `$run` for either engine, with `$on` bound to the engine's connection and `$with` to
+/// its arguments.
 macro_rules! either {
     ($connection:expr, $arguments:expr, |$on:ident, $with:ident| $run:expr) => {
         match $connection {
@@ -101,10 +101,10 @@ macro_rules! either {
             }
             Connection::Postgres(held) => {
                 let ($on, $with) = (&mut **held, $arguments.postgres);
-                match tokio::time::timeout(SILENCE, async { $run }).await {
+                match tokio::time::timeout(RESPONSE_TIMEOUT, async { $run }).await {
                     Ok(outcome) => outcome,
                     Err(_) => {
-                        held.give_up();
+                        held.discard();
                         Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()))
                     }
                 }
@@ -114,30 +114,30 @@ macro_rules! either {
 }
 
 impl Connection {
-    /// Runs statements that take no values and give no rows, in one exchange where the engine can.
+    /// Runs statements without values or rows, in one round trip if the engine allows it.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
         let (sql, arguments) = (sql.into_sql_str(), Arguments::default());
         either!(self, arguments, |on, _with| sqlx::raw_sql(sql).execute(on).await.map(|_| ()))
     }
 
-    /// Has PostgreSQL count what its tables hold, by which it plans: it does so by itself a minute
-    /// after many rows came, and until then looks for one of them by reading all (measured 28 ms
-    /// instead of 0.02). `SQLite` plans without.
+    /// Updates PostgreSQL's planner statistics. Autovacuum does so about a minute after a bulk insert;
+    /// until then, PostgreSQL finds single rows by a sequential scan (measured 28 ms instead of
+    /// 0.02). `SQLite` does not need it.
     ///
     /// # Errors
-    /// The engine's.
-    pub async fn count_anew(&mut self) -> Result<(), sqlx::Error> {
+    /// Errors of the engine.
+    pub async fn analyze(&mut self) -> Result<(), sqlx::Error> {
         match self {
             Self::Sqlite(_) => Ok(()),
-            // Of the system's own tables it would say that they are not ours to count.
+            // Suppresses the warnings that system tables can't be analyzed.
             Self::Postgres(_) => self.command("SET LOCAL client_min_messages = error; ANALYZE").await,
         }
     }
 
-    /// Says good-bye.
+    /// Closes the connection.
     pub async fn close(self) {
         _ = match self {
             Self::Sqlite(Held::Own(connection)) => connection.close().await,
@@ -147,15 +147,15 @@ impl Connection {
         };
     }
 
-    fn give_up(&mut self) {
+    fn discard(&mut self) {
         match self {
-            Self::Sqlite(held) => held.give_up(),
-            Self::Postgres(held) => held.give_up(),
+            Self::Sqlite(held) => held.discard(),
+            Self::Postgres(held) => held.discard(),
         }
     }
 }
 
-/// A connection lent by the pool of readers.
+/// A connection from the pool of readers.
 #[derive(Debug)]
 pub struct Reader(Connection);
 
@@ -168,7 +168,7 @@ impl Reader {
         Self(Connection::Postgres(Held::Lent(connection)))
     }
 
-    /// The connection, taken from the pool for good.
+    /// Removes the connection from the pool.
     pub fn detach(self) -> Connection {
         match self.0 {
             Connection::Sqlite(held) => Connection::Sqlite(held.detached()),
@@ -176,17 +176,17 @@ impl Reader {
         }
     }
 
-    /// Sees one moment from here on, whatever is written meanwhile.
+    /// Starts a transaction that reads one consistent snapshot.
     ///
     /// # Errors
-    /// The engine's.
-    pub async fn hold_still(mut self) -> Result<ReadTransaction, sqlx::Error> {
+    /// Errors of the engine.
+    pub async fn begin(mut self) -> Result<ReadTransaction, sqlx::Error> {
         let begin = match &self.0 {
             Connection::Sqlite(_) => "BEGIN",
             Connection::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
         };
         self.command(begin).await?;
-        Ok(ReadTransaction { reader: self, is_over: false })
+        Ok(ReadTransaction { reader: self, is_ended: false })
     }
 }
 
@@ -204,30 +204,30 @@ impl DerefMut for Reader {
     }
 }
 
-/// A reader that sees one moment.
+/// A reader that sees one consistent snapshot.
 #[derive(Debug)]
 pub struct ReadTransaction {
     reader: Reader,
-    is_over: bool,
+    is_ended: bool,
 }
 
 impl ReadTransaction {
-    /// Gives the connection back.
+    /// Returns the connection to the pool.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn end(mut self) -> Result<(), sqlx::Error> {
         self.reader.command("COMMIT").await?;
-        self.is_over = true;
+        self.is_ended = true;
         Ok(())
     }
 }
 
-/// Whoever reads by this connection next must not be left in the past.
+/// The next user of this connection must not see the old snapshot.
 impl Drop for ReadTransaction {
     fn drop(&mut self) {
-        if !self.is_over {
-            self.reader.give_up();
+        if !self.is_ended {
+            self.reader.discard();
         }
     }
 }
@@ -246,12 +246,12 @@ impl DerefMut for ReadTransaction {
     }
 }
 
-/// What a statement can select: one row of either engine.
+/// A type that can be read from a row of either engine.
 pub trait Fetched: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 impl<T> Fetched for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
-/// The values of a statement, as each engine takes them.
+/// The values of a statement, encoded for each engine.
 #[derive(Default)]
 struct Arguments {
     sqlite: SqliteArguments,
@@ -268,20 +268,20 @@ impl Arguments {
     }
 }
 
-/// A statement that tells how many rows it touched.
+/// A statement that returns the number of affected rows.
 #[must_use = "a statement does nothing until it is run"]
 pub struct Query {
     sql: SqlStr,
     arguments: Result<Arguments, BoxDynError>,
 }
 
-/// A statement to be run for what it does.
+/// Creates a statement that returns no rows.
 pub fn query(sql: impl SqlSafeStr) -> Query {
     Query { sql: sql.into_sql_str(), arguments: Ok(Arguments::default()) }
 }
 
 impl Query {
-    /// Gives the next value.
+    /// Binds the next value.
     pub fn bind<'t, T>(mut self, value: T) -> Self
     where
         T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
@@ -298,10 +298,10 @@ impl Query {
         Ok((self.sql, self.arguments.map_err(sqlx::Error::Encode)?))
     }
 
-    /// Runs it, and says how many rows it touched.
+    /// Runs the statement and returns the number of affected rows.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
         let (sql, arguments) = self.ready()?;
         either!(connection, arguments, |on, with| sqlx::query_with(sql, with)
@@ -318,13 +318,13 @@ pub struct QueryAs<T> {
     rows: std::marker::PhantomData<fn() -> T>,
 }
 
-/// A statement to be run for its rows.
+/// Creates a statement that returns rows.
 pub fn query_as<T: Fetched>(sql: impl SqlSafeStr) -> QueryAs<T> {
     QueryAs { query: query(sql), rows: std::marker::PhantomData }
 }
 
 impl<T: Fetched> QueryAs<T> {
-    /// Gives the next value.
+    /// Binds the next value.
     pub fn bind<'t, V>(mut self, value: V) -> Self
     where
         V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
@@ -333,33 +333,33 @@ impl<T: Fetched> QueryAs<T> {
         self
     }
 
-    /// The one row.
+    /// Returns exactly one row.
     ///
     /// # Errors
-    /// The engine's; [`sqlx::Error::RowNotFound`] when there is none.
+    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
     pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
         self.fetch_optional(connection).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// The row, when there is one.
+    /// Returns the row, if any.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
         let (sql, arguments) = self.query.ready()?;
         either!(connection, arguments, |on, with| sqlx::query_as_with(sql, with).fetch_optional(on).await)
     }
 
-    /// Every row.
+    /// Returns all rows.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         let (sql, arguments) = self.query.ready()?;
         either!(connection, arguments, |on, with| sqlx::query_as_with(sql, with).fetch_all(on).await)
     }
 
-    /// Every row, one after the other as they come.
+    /// Returns a stream of the rows.
     pub fn fetch(self, connection: &mut Connection) -> BoxStream<'_, Result<T, sqlx::Error>>
     where
         T: 'static,
@@ -375,11 +375,11 @@ impl<T: Fetched> QueryAs<T> {
     }
 }
 
-/// A statement whose rows are one value each.
+/// A statement whose rows have one column.
 #[must_use = "a statement does nothing until it is run"]
 pub struct QueryScalar<T>(QueryAs<(T,)>);
 
-/// A statement to be run for the one column of its rows.
+/// Creates a statement that returns rows with one column.
 pub fn query_scalar<T>(sql: impl SqlSafeStr) -> QueryScalar<T>
 where
     (T,): Fetched,
@@ -391,7 +391,7 @@ impl<T> QueryScalar<T>
 where
     (T,): Fetched,
 {
-    /// Gives the next value.
+    /// Binds the next value.
     pub fn bind<'t, V>(mut self, value: V) -> Self
     where
         V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
@@ -400,26 +400,26 @@ where
         self
     }
 
-    /// The one value.
+    /// Returns exactly one value.
     ///
     /// # Errors
-    /// The engine's; [`sqlx::Error::RowNotFound`] when there is none.
+    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
     pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
         Ok(self.0.fetch_one(connection).await?.0)
     }
 
-    /// The value, when there is one.
+    /// Returns the value, if any.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
         Ok(self.0.fetch_optional(connection).await?.map(|row| row.0))
     }
 
-    /// Every value.
+    /// Returns all values.
     ///
     /// # Errors
-    /// The engine's.
+    /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         Ok(self.0.fetch_all(connection).await?.into_iter().map(|row| row.0).collect())
     }

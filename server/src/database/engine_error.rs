@@ -1,4 +1,4 @@
-//! What a store's errors mean.
+//! Classification of database errors.
 
 use anyhow::anyhow;
 use sqlx::{
@@ -9,12 +9,12 @@ use sqlx::{
 
 use crate::error::Failure;
 
-/// A store that is away is no fault of the program: the same may go well in a moment. What had
-/// been begun is undone with the transaction.
+/// An unavailable database is a temporary condition, not a bug: the transaction is rolled back, and
+/// a retry may succeed.
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
-        if is_away(&error) {
-            tracing::warn!(%error, "store away");
+        if is_unavailable(&error) {
+            tracing::warn!(%error, "database unavailable");
             return Self::Busy;
         }
         Self::Storage(error)
@@ -32,14 +32,14 @@ const SQLITE_IOERR: u32 = 10;
 const SQLITE_FULL: u32 = 13;
 const SQLITE_CANTOPEN: u32 = 14;
 
-/// Whether it was the store, or the way to it, or who holds it, and not the statement: the same
-/// may go well another time.
-fn is_away(error: &sqlx::Error) -> bool {
+/// Whether the database, the connection or a lock caused the error, and not the statement, so that
+/// a retry may succeed.
+fn is_unavailable(error: &sqlx::Error) -> bool {
     use sqlx::Error as E;
     match error {
         E::Io(_) | E::Tls(_) | E::Protocol(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
         E::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
-            Some(error) => is_postgres_away(error.code()),
+            Some(error) => is_postgres_unavailable(error.code()),
             None => matches!(
                 sqlite_code(&**error),
                 Some(SQLITE_BUSY | SQLITE_READONLY | SQLITE_IOERR | SQLITE_FULL | SQLITE_CANTOPEN)
@@ -49,11 +49,11 @@ fn is_away(error: &sqlx::Error) -> bool {
     }
 }
 
-fn is_postgres_away(code: &str) -> bool {
-    // Connections; resources; locks and operators; the system below; who may come in.
+fn is_postgres_unavailable(code: &str) -> bool {
+    // Connection; resources; object state; operator intervention; system; authorization.
     const CLASSES: [&str; 6] = ["08", "53", "55", "57", "58", "28"];
-    // Serialization failure, deadlock, read only (a standby took over), idle for too long,
-    // transaction for too long, no such database (any more).
+    // Serialization failure, deadlock, read-only (a standby took over), idle timeout, transaction
+    // timeout, database does not exist (any more).
     const CODES: [&str; 6] = ["40001", "40P01", "25006", "25P03", "25P04", "3D000"];
     CODES.contains(&code) || code.get(..2).is_some_and(|class| CLASSES.contains(&class))
 }
@@ -63,9 +63,9 @@ fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.try_downcast_ref()
 }
 
-/// Whether a transaction in which nothing was done may be begun again at once: its connection
-/// broke since it was last used, or another transaction was let go before it.
-pub(super) fn may_be_begun_again(error: &sqlx::Error) -> bool {
+/// Whether an empty transaction can be started again immediately: its connection broke since it was
+/// last used, or it was the victim of a conflict.
+pub(super) fn can_begin_again(error: &sqlx::Error) -> bool {
     match postgres(error) {
         Some(error) => error.severity() == PgSeverity::Fatal || matches!(error.code(), "40001" | "40P01"),
         None => match error {
@@ -76,10 +76,10 @@ pub(super) fn may_be_begun_again(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a failed commit certainly kept nothing: a full disk refuses before the mark that makes
-/// a commit whole is written, and what PostgreSQL says no to it has undone. When it ends the
-/// connection instead, it may have done so afterwards.
-pub(super) fn is_before_commit(error: &sqlx::Error) -> bool {
+/// Whether a failed commit certainly wrote nothing. A full disk fails before the commit record is
+/// written. A commit that PostgreSQL rejects is rolled back; if PostgreSQL closes the connection
+/// instead, it may have committed before.
+pub(super) fn is_uncommitted(error: &sqlx::Error) -> bool {
     match (postgres(error), error) {
         (Some(error), _) => error.severity() == PgSeverity::Error,
         (None, sqlx::Error::Database(error)) => sqlite_code(&**error) == Some(SQLITE_FULL),
@@ -87,45 +87,45 @@ pub(super) fn is_before_commit(error: &sqlx::Error) -> bool {
     }
 }
 
-/// The oldest PostgreSQL that this was tried with.
-const OLDEST_POSTGRES: i32 = 140_000;
+/// The oldest supported version of PostgreSQL.
+const MIN_POSTGRES_VERSION: i32 = 140_000;
 
-const ABOUT_POSTGRES: &str = "
+const POSTGRES_PROPERTIES: &str = "
     SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
            pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
 
-/// Refuses a PostgreSQL that can't hold the store, before anything is done there.
+/// Rejects an unsuitable PostgreSQL database before anything is changed in it.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let (version, encoding, is_read_only): (i32, String, bool) =
-        sqlx::query_as(ABOUT_POSTGRES).fetch_one(connection).await?;
-    let unfit = |what: &str| Err(sqlx::Error::Configuration(what.into()));
-    if version < OLDEST_POSTGRES {
-        return unfit("it is older than PostgreSQL 14");
+        sqlx::query_as(POSTGRES_PROPERTIES).fetch_one(connection).await?;
+    let unsuitable = |what: &str| Err(sqlx::Error::Configuration(what.into()));
+    if version < MIN_POSTGRES_VERSION {
+        return unsuitable("it is older than PostgreSQL 14");
     }
     if encoding != "UTF8" {
-        return unfit("its encoding is not UTF8");
+        return unsuitable("its encoding is not UTF8");
     }
     if is_read_only {
-        return unfit("it can only be read");
+        return unsuitable("it is read-only");
     }
     Ok(())
 }
 
-/// Why the store can't be opened, as one sentence.
+/// Describes in one sentence why the database can't be opened.
 pub(super) fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
     if let sqlx::Error::Migrate(error) = error {
         return match *error {
             MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => anyhow!(
-                "{store} was made by a newer version of mkopo; start that one, or set {setting} to another"
+                "{store} was created by a newer version of mkopo; start that version, or set {setting} to another"
             ),
             MigrateError::VersionMismatch(_) | MigrateError::Dirty(_) => anyhow!(
-                "{store} has tables that are not as this version of mkopo makes them ({error}); set {setting} to \
+                "{store} has tables that differ from those of this version of mkopo ({error}); set {setting} to \
                  another"
             ),
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => {
                 sentence(error, store, setting)
             }
-            other => anyhow!("can't bring the tables of {store} up to date: {other}"),
+            other => anyhow!("can't migrate the tables of {store}: {other}"),
         };
     }
     let reason = match &error {

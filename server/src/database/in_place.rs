@@ -1,28 +1,28 @@
-//! A `SQLite` file read on the thread of who asks. sqlx reads on threads of its own, and the way
-//! there and back costs ten times what a small read does: too much for what every call asks.
+//! Reads from a `SQLite` file on the caller's thread. sqlx reads on its own threads, and the round
+//! trip to them costs ten times as much as a small read: too much for a read in every call.
 
 use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
-/// A connection for one small statement that is run again and again.
+/// A connection for one small statement that runs often.
 #[derive(Debug)]
 pub struct InPlace(Connection);
 
 impl InPlace {
-    /// To `file`, which is there.
+    /// Opens `file`, which must exist.
     pub(super) fn open(file: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open_with_flags(
             file,
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
         )?;
-        // No thread that serves calls may wait here; who writes keeps no reader waiting anyway.
+        // A thread that serves calls must not wait here. A writer does not block readers anyway.
         connection.busy_timeout(Duration::ZERO)?;
         Ok(Self(connection))
     }
 
-    /// The numbers in the first row of `sql`; none when they can't be read at once, and a reader
-    /// is to be asked what is the matter.
+    /// The numbers in the first row of `sql`; `None` if they can't be read immediately. Then use a
+    /// reader to find the cause.
     pub fn numbers<const N: usize>(&self, sql: &'static str) -> Option<[i64; N]> {
         let read = || {
             self.0.prepare_cached(sql)?.query_row([], |row| {

@@ -1,8 +1,8 @@
-//! The store: a `SQLite` file, or a PostgreSQL database that several servers share.
+//! The database: a `SQLite` file, or a PostgreSQL database that several servers share.
 //!
-//! Either way all writes of a process go through one task that owns its only writing connection,
-//! and there is a pool of readers. [`query()`] and its
-//! siblings run the same SQL on both engines.
+//! With either engine, all writes of a process go through one task that owns the only writing
+//! connection, and reads use a pool. [`query()`] and similar functions run
+//! the same SQL on both engines.
 
 mod connection;
 mod engine_error;
@@ -16,7 +16,7 @@ mod writer;
 pub use connection::{Connection, Fetched, Query, QueryAs, QueryScalar, ReadTransaction, Reader};
 pub use connection::{query, query_as, query_scalar};
 pub use in_place::InPlace;
-pub use writer::TOGETHER_AT_MOST;
+pub use writer::MAX_BATCH_SIZE;
 
 use std::{path::Path, time::Duration};
 
@@ -32,43 +32,42 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use self::{
     url::{DatabaseUrl, Engine},
-    writer::{Order, Writer, piece},
+    writer::{Order, Writer, prepare},
 };
 use crate::error::Failure;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
-/// How many pieces of work may wait for the writer; one more is told to come again.
-const WAITING_AT_MOST: usize = 1024;
+/// How many writes may wait for the writer. Further ones fail with [`Failure::Busy`].
+const MAX_QUEUED_WRITES: usize = 1024;
 
-/// How many connections read, besides the one that reads versions.
+/// The number of reading connections, in addition to the one that reads versions.
 const READERS: u32 = 8;
 
-/// How long is waited for a reader of the file.
-const READER_WITHIN: Duration = Duration::from_secs(5);
+/// How long to wait for a reader of the file.
+const READER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long is waited for PostgreSQL to let one in: callers hear that it is away before they lose
-/// patience.
-const REACHED_WITHIN: Duration = Duration::from_secs(2);
+/// How long to wait for a connection to PostgreSQL: shorter than callers wait for an answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long closing waits for readers.
-const LAST_READERS: Duration = Duration::from_secs(2);
+/// How long closing the database waits for readers.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long PostgreSQL may work on one statement.
-const STATEMENT_WITHIN: &str = "10s";
+/// How long PostgreSQL may run one statement.
+const STATEMENT_TIMEOUT: &str = "10s";
 
-/// How long a server waits for the others' writes. They hold the lock for one commit each.
-const LOCK_WITHIN: &str = "5s";
+/// How long a server waits for the write lock, which other servers hold for one commit each.
+const LOCK_TIMEOUT: &str = "5s";
 
-/// How long a server may say nothing in the middle of a transaction before PostgreSQL takes it for
-/// dead, undoes it and lets the others write.
-const IDLE_WITHIN: &str = "10s";
+/// How long a transaction may be idle before PostgreSQL rolls it back, so that a dead server does not
+/// block the others.
+const IDLE_TIMEOUT: &str = "10s";
 
-/// How many statements a connection to PostgreSQL keeps prepared: more than there are.
-const KEPT_PREPARED: usize = 512;
+/// The size of the prepared statement cache: more than the number of statements.
+const STATEMENT_CACHE_SIZE: usize = 512;
 
-/// The store of one sandbox. Clones share it.
+/// The database of one sandbox. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Database {
     readers: Readers,
@@ -82,22 +81,22 @@ enum Readers {
     Postgres(PgPool),
 }
 
-/// How busy the store is.
+/// The load of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Transactions that wait for the writer.
+    /// Transactions waiting for the writer.
     pub writes_waiting: usize,
-    /// Open connections that nobody reads by.
+    /// Idle reading connections.
     pub readers_idle: usize,
-    /// Connections that somebody reads by.
+    /// Reading connections in use.
     pub readers_busy: usize,
 }
 
 impl Database {
-    /// Opens the store that `url` names, else the one in the data folder, making what is not there.
+    /// Opens the database at `url`, or else the one in the data folder, creating it if needed.
     ///
     /// # Errors
-    /// A sentence that names the store and the setting, and never a password.
+    /// A sentence that names the database and the setting, but never a password.
     pub async fn open_for(url: Option<&DatabaseUrl>, data_dir: &Path) -> anyhow::Result<Self> {
         match url {
             Some(url) => Self::open_named(url, "MKOPO_DATABASE_URL").await,
@@ -105,24 +104,24 @@ impl Database {
         }
     }
 
-    /// Opens the store at `url`, which came by `setting`.
+    /// Opens the database at `url`, the value of `setting`.
     ///
     /// # Errors
-    /// A sentence that names the store and the setting, and never a password.
+    /// A sentence that names the database and the setting, but never a password.
     pub async fn open_named(url: &DatabaseUrl, setting: &str) -> anyhow::Result<Self> {
         Self::open_at(url)
             .await
             .map_err(|error| engine_error::sentence(error, &format!("the database {url}"), setting))
     }
 
-    /// Opens the store in the data folder, making what is not there.
+    /// Opens the database in the data folder, creating both if needed.
     ///
     /// # Errors
     /// A sentence that names the folder and the setting.
     pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
         let name = folder.display();
         std::fs::create_dir_all(folder).with_context(|| {
-            format!("can't make the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
+            format!("can't create the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
         })?;
         Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
             engine_error::sentence(
@@ -133,11 +132,10 @@ impl Database {
         })
     }
 
-    /// Opens the store at `url`, brings its tables up to date, and makes it first when it is a file
-    /// that is not there.
+    /// Opens and migrates the database at `url`. A missing file is created.
     ///
     /// # Errors
-    /// When it can't be reached or written, or was made by a newer version.
+    /// If it can't be reached or written, or was created by a newer version.
     pub async fn open_at(url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
         match &url.engine {
             Engine::Sqlite(file) => Self::open(file).await,
@@ -145,20 +143,19 @@ impl Database {
         }
     }
 
-    /// Opens the store at `file`, making it when it is not there, and brings its tables up to
-    /// date.
+    /// Opens and migrates the database at `file`, creating it if needed.
     ///
     /// # Errors
-    /// When the file can't be opened or written, or was made by a newer version.
+    /// If the file can't be opened or written, or was created by a newer version.
     pub async fn open(file: &Path) -> Result<Self, sqlx::Error> {
-        Self::open_committing(file, TOGETHER_AT_MOST).await
+        Self::open_with_batch_size(file, MAX_BATCH_SIZE).await
     }
 
-    /// Like [`Database::open`], with at most so many pieces of work in one commit.
+    /// Like [`Database::open`], with a different maximum number of writes per commit.
     ///
     /// # Errors
     /// As [`Database::open`].
-    pub async fn open_committing(file: &Path, together_at_most: usize) -> Result<Self, sqlx::Error> {
+    pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
         let options = SqliteConnectOptions::new()
             .filename(file)
             .create_if_missing(true)
@@ -172,52 +169,47 @@ impl Database {
         SQLITE_MIGRATIONS.run(&mut connection).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
-            .acquire_timeout(READER_WITHIN)
+            .acquire_timeout(READER_TIMEOUT)
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
         let target = writer::Target::Sqlite(Box::new(options));
-        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), together_at_most))
+        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), max_batch_size))
     }
 
     async fn open_postgres(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
         let options = options
             .clone()
             .application_name("mkopo")
-            .statement_cache_capacity(KEPT_PREPARED)
+            .statement_cache_capacity(STATEMENT_CACHE_SIZE)
             .options([("client_min_messages", "warning"), ("jit", "off")])
             .disable_statement_logging();
         {
-            // Waits as long as it takes for another server that is bringing the tables up to date.
-            let mut connection = reach(&options).await?;
+            // Waits without a timeout for another server that is migrating the tables.
+            let mut connection = connect_postgres(&options).await?;
             engine_error::check(&mut connection).await?;
             POSTGRES_MIGRATIONS.run(&mut connection).await?;
         }
         let options = options
-            .options([("statement_timeout", STATEMENT_WITHIN), ("lock_timeout", LOCK_WITHIN)])
-            .options([("idle_in_transaction_session_timeout", IDLE_WITHIN)]);
+            .options([("statement_timeout", STATEMENT_TIMEOUT), ("lock_timeout", LOCK_TIMEOUT)])
+            .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
-            .acquire_timeout(REACHED_WITHIN)
+            .acquire_timeout(CONNECT_TIMEOUT)
             .connect_with(options.clone().options([("default_transaction_read_only", "on")]))
             .await?;
-        let connection = reach(&options).await?.into();
+        let connection = connect_postgres(&options).await?.into();
         let target = writer::Target::Postgres(Box::new(options));
-        Ok(Self::with(Readers::Postgres(readers), target, connection, TOGETHER_AT_MOST))
+        Ok(Self::with(Readers::Postgres(readers), target, connection, MAX_BATCH_SIZE))
     }
 
-    fn with(
-        readers: Readers,
-        target: writer::Target,
-        connection: Connection,
-        together_at_most: usize,
-    ) -> Self {
-        let (sender, orders) = mpsc::channel(WAITING_AT_MOST);
+    fn with(readers: Readers, target: writer::Target, connection: Connection, max_batch_size: usize) -> Self {
+        let (sender, orders) = mpsc::channel(MAX_QUEUED_WRITES);
         let (committed, commits) = watch::channel(());
-        tokio::spawn(Writer::new(target, connection, orders, together_at_most, committed).run());
+        tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed).run());
         Self { readers, writer: sender, commits }
     }
 
-    /// A connection that sees the last commit.
+    /// A connection that sees all commits so far.
     pub async fn read(&self) -> Result<Reader, Failure> {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
@@ -225,7 +217,7 @@ impl Database {
         })
     }
 
-    /// The file, to be read without a reader; none on PostgreSQL.
+    /// A connection to read the file on the caller's thread; `None` on PostgreSQL.
     pub fn in_place(&self) -> Option<InPlace> {
         let Readers::Sqlite(readers) = &self.readers else { return None };
         InPlace::open(readers.connect_options().get_filename())
@@ -233,24 +225,24 @@ impl Database {
             .ok()
     }
 
-    /// Does `work` in one transaction; an error of its own undoes all of it. Returns once it is
-    /// on disk.
+    /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes
+    /// are rolled back.
     ///
     /// # Errors
-    /// The work's own; [`Failure::Busy`] when too much waits or the store refuses, and nothing was
-    /// done; [`Failure::NotCommitted`] when it failed so that it is not known what it kept.
+    /// The errors of `work`; [`Failure::Busy`] if the queue is full or the database is unavailable,
+    /// and nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was committed.
     pub async fn write<T, F>(&self, work: F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
     {
-        let (work, done) = piece(work);
+        let (work, done) = prepare(work);
         self.writer.try_send(Order::Work(work)).map_err(|_| Failure::Busy)?;
         done.await
     }
 
-    /// Like [`Database::write`], but waits for its turn however much waits already: for work that
-    /// carries on what was accepted before, which must not be turned away half-way.
+    /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
+    /// call and must not be rejected halfway.
     ///
     /// # Errors
     /// As [`Database::write`].
@@ -259,12 +251,12 @@ impl Database {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
     {
-        let (work, done) = piece(work);
+        let (work, done) = prepare(work);
         self.writer.send(Order::Work(work)).await.map_err(|_| Failure::Busy)?;
         done.await
     }
 
-    /// How busy the store is.
+    /// The current load.
     pub fn load(&self) -> Load {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
@@ -278,34 +270,34 @@ impl Database {
         }
     }
 
-    /// Changes with each commit that this process makes.
+    /// Notifies of each commit of this process.
     pub fn commits(&self) -> watch::Receiver<()> {
         self.commits.clone()
     }
 
-    /// Does the work that waits, then closes every connection. What comes after is turned away.
+    /// Finishes queued writes, then closes all connections. Later writes are rejected.
     pub async fn close(&self) {
-        // The last connection to close moves SQLite's log into the database proper, which only the
-        // writing one can. A reader that is not given back must not keep it from closing.
+        // The writing connection must be closed last, because the last connection checkpoints
+        // SQLite's write-ahead log. A reader that is still in use must not prevent that.
         let readers = async {
             match &self.readers {
                 Readers::Sqlite(readers) => readers.close().await,
                 Readers::Postgres(readers) => readers.close().await,
             }
         };
-        if tokio::time::timeout(LAST_READERS, readers).await.is_err() {
-            tracing::warn!("closing the database while it is read");
+        if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {
+            tracing::warn!("closing the database while it is still being read");
         }
-        let (closed, over) = oneshot::channel();
+        let (closed, is_closed) = oneshot::channel();
         if self.writer.send(Order::Close(closed)).await.is_ok() {
-            _ = over.await;
+            _ = is_closed.await;
         }
     }
 }
 
-/// A connection to PostgreSQL; one that does not answer is not waited for.
-async fn reach(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    tokio::time::timeout(REACHED_WITHIN, options.connect())
+/// Connects to PostgreSQL, with a timeout.
+async fn connect_postgres(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
         .await
         .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
 }

@@ -1,5 +1,4 @@
-//! All rows of a table as JSON values, the same whichever engine holds them: for copies that are
-//! put back later, or elsewhere.
+//! Table rows as JSON values, which are the same for both engines: for snapshots and copies.
 
 use std::fmt::Write;
 
@@ -13,19 +12,19 @@ use sqlx::{
 use super::{Connection, query};
 use crate::error::Failure;
 
-/// Rows, and in which order their columns come.
+/// Rows with the order of their columns.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Rows {
-    /// The columns' names.
+    /// The names of the columns.
     pub columns: Vec<String>,
-    /// Texts, whole numbers and nulls; a boolean is 0 or 1.
+    /// Strings, integers and nulls; a boolean is 0 or 1.
     pub rows: Vec<Vec<Value>>,
 }
 
-/// How many rows one statement inserts.
-const AT_ONCE: usize = 100;
+/// How many rows are inserted by one statement.
+const ROWS_PER_INSERT: usize = 100;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Text,
@@ -39,15 +38,15 @@ impl Kind {
             "TEXT" => Ok(Self::Text),
             "INTEGER" | "INT8" => Ok(Self::Integer),
             "BOOLEAN" | "BOOL" => Ok(Self::Boolean),
-            other => Err(Failure::Internal(format!("a column of type {other}"))),
+            other => Err(Failure::Internal(format!("unsupported column type {other}"))),
         }
     }
 }
 
-/// How many rows are in memory while they are copied.
-const IN_HAND: usize = 1000;
+/// How many rows are held in memory during a copy.
+const CHUNK_SIZE: usize = 1000;
 
-/// Puts what `select` selects in `from` into `table` of `to`.
+/// Copies the rows of `select` in `from` to `table` in `to`.
 pub async fn copy(
     from: &mut Connection,
     to: &mut Connection,
@@ -65,14 +64,14 @@ async fn copy_stream<R: Readable>(
     to: &mut Connection,
     table: &str,
 ) -> Result<(), Failure> {
-    let mut chunks = std::pin::pin!(rows.try_chunks(IN_HAND));
+    let mut chunks = std::pin::pin!(rows.try_chunks(CHUNK_SIZE));
     while let Some(chunk) = chunks.try_next().await.map_err(|error| error.1)? {
         insert(to, table, &R::all(&chunk)?).await?;
     }
     Ok(())
 }
 
-/// What `select` selects.
+/// Reads the rows of `select`.
 pub async fn read(connection: &mut Connection, select: &'static str) -> Result<Rows, Failure> {
     match connection {
         Connection::Sqlite(on) => Readable::all(&sqlx::query(select).fetch_all(&mut **on).await?),
@@ -80,14 +79,14 @@ pub async fn read(connection: &mut Connection, select: &'static str) -> Result<R
     }
 }
 
-/// Puts rows into `table`, whose name is one of the schema's own.
+/// Inserts rows into `table`, which must be a trusted name from the schema.
 pub async fn insert(connection: &mut Connection, table: &str, content: &Rows) -> Result<(), Failure> {
     if content.rows.is_empty() {
         return Ok(());
     }
     let columns = content.columns.join(", ");
     let kinds = kinds(connection, format!("SELECT {columns} FROM {table}")).await?;
-    for rows in content.rows.chunks(AT_ONCE) {
+    for rows in content.rows.chunks(ROWS_PER_INSERT) {
         let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
         for number in 0..rows.len() * kinds.len() {
             let before = match number {
@@ -110,19 +109,19 @@ pub async fn insert(connection: &mut Connection, table: &str, content: &Rows) ->
     }
     if matches!(connection, Connection::Postgres(_)) && content.columns.iter().any(|name| name == "position")
     {
-        number_on(connection, table).await?;
+        advance_sequence(connection, table).await?;
     }
     Ok(())
 }
 
-/// Has PostgreSQL number the next row of `table` after those that brought their numbers along;
-/// `SQLite` does so by itself.
-async fn number_on(connection: &mut Connection, table: &str) -> Result<(), Failure> {
+/// Advances PostgreSQL's sequence for `table` beyond the inserted positions. `SQLite` does so by
+/// itself.
+async fn advance_sequence(connection: &mut Connection, table: &str) -> Result<(), Failure> {
     let sequence = format!("pg_get_serial_sequence('{table}', 'position')");
-    let number_on = format!(
+    let advance = format!(
         "SELECT setval({sequence}, GREATEST(max(position) + 1, nextval({sequence})), false) FROM {table}"
     );
-    Ok(connection.command(AssertSqlSafe(number_on)).await?)
+    Ok(connection.command(AssertSqlSafe(advance)).await?)
 }
 
 async fn kinds(connection: &mut Connection, select: String) -> Result<Vec<Kind>, Failure> {
@@ -141,10 +140,10 @@ async fn kinds(connection: &mut Connection, select: String) -> Result<Vec<Kind>,
 
 /// A row of either engine.
 trait Readable: Row + Sized {
-    /// The value in that column, which is of that kind.
+    /// The value of a column of the given kind.
     fn value(&self, column: usize, kind: Kind) -> Result<Value, sqlx::Error>;
 
-    /// Those rows, as values.
+    /// Converts rows to values.
     fn all(rows: &[Self]) -> Result<Rows, Failure> {
         let Some(first) = rows.first() else { return Ok(Rows::default()) };
         let columns = first.columns().iter().map(|column| column.name().to_owned()).collect();

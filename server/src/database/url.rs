@@ -1,4 +1,4 @@
-//! Which store is meant: `postgres://user:password@host/name`, or `sqlite:path/to/file`.
+//! The URL of a database: `postgres://user:password@host/name`, or `sqlite:path/to/file`.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use sqlx::postgres::PgConnectOptions;
 
-/// A store. It may hold a password, and prints without.
+/// The URL of a database. Its output never includes the password.
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) engine: Engine,
@@ -21,19 +21,19 @@ pub(super) enum Engine {
 }
 
 impl DatabaseUrl {
-    /// Whether several servers may share it.
+    /// Whether several servers can share the database.
     pub fn is_shared(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
     }
 }
 
 impl DatabaseUrl {
-    /// Whether it is a file that is not there.
+    /// Whether it is a file that does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(&self.engine, Engine::Sqlite(file) if !file.exists())
     }
 
-    /// The file that it is; none when it is on PostgreSQL.
+    /// The path of the file; `None` for PostgreSQL.
     pub fn file(&self) -> Option<&Path> {
         match &self.engine {
             Engine::Sqlite(file) => Some(file),
@@ -46,7 +46,7 @@ impl FromStr for DatabaseUrl {
     type Err = String;
 
     /// # Errors
-    /// What to give instead; it does not repeat what was given.
+    /// Says what is expected, and does not repeat `text`, which may contain a password.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             "give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine"
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_prints_without_its_password() {
+    fn a_url_prints_without_its_password() {
         let url: DatabaseUrl =
             "postgres://mkopo:s3cret@db.example.com:6432/loans?sslmode=require".parse().unwrap();
         assert_eq!(url.to_string(), "postgres://mkopo@db.example.com:6432/loans");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_store_is_refused_without_being_repeated() {
+    fn an_invalid_url_is_refused_without_being_repeated() {
         for text in [
             "",
             "mkopo.db",

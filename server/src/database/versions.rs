@@ -1,10 +1,10 @@
-//! What of the store has changed: a number each for what the lists show, for the sessions, and for
-//! what the console sets. Triggers move them with every write. Whatever is kept in memory is known
-//! to hold, or not, by one small read, in any process.
+//! Version numbers of cached data: of the lists, of the sessions, and of the console's settings.
+//! Triggers increment them with every write, so one small read tells any process whether its caches
+//! are current.
 //!
-//! That read is shared: one task takes all who wait, reads once, answers them, and goes on with
-//! those that came meanwhile. So everybody sees a read that began after they asked, and a read
-//! for each would cost four fifths of all throughput. A `SQLite` file is read in place.
+//! That read is shared: one task collects all waiting calls, reads once, answers them, and continues
+//! with the calls that arrived meanwhile. So each call gets a read that started after it asked. A
+//! read per call would reduce throughput by four fifths. A `SQLite` file is read on the task's thread.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{Connection, Database, InPlace, query_as};
 use crate::error::Failure;
 
-/// The numbers at one moment. A call of the API can take them: no write that was answered before
-/// the call came is missing from them.
+/// The current versions. An API handler can extract them: they include every write that was answered
+/// before the call arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
 pub struct Versions {
-    /// Of what the pending list and the records show.
+    /// The version of the pending list and the records.
     pub loans: i64,
-    /// Of the sessions: moved by every end of one, and by every change of whose they are.
+    /// The version of the sessions: incremented when a session ends or its user changes.
     pub sessions: i64,
-    /// Of the clock and the faults.
+    /// The version of the clock and the faults.
     pub console: i64,
 }
 
@@ -33,11 +33,11 @@ const READ: &str = "
            (SELECT value FROM version WHERE name = 'sessions') AS sessions,
            (SELECT value FROM version WHERE name = 'console') AS console";
 
-/// How long a read may take before those who wait for it are told that the store is away.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a read may take before waiting calls fail with [`Failure::Busy`].
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Versions {
-    /// The numbers as `connection` sees them.
+    /// Reads the versions on `connection`.
     pub async fn read(connection: &mut Connection) -> Result<Self, sqlx::Error> {
         query_as(READ).fetch_one(connection).await
     }
@@ -51,7 +51,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Versions {
     }
 }
 
-/// Reads the numbers for all who wait at once. Clones share the read.
+/// Reads the versions once for all waiting calls. Clones share the read.
 #[derive(Clone, Debug)]
 pub struct SharedRead {
     ask: mpsc::UnboundedSender<Waiter>,
@@ -59,30 +59,30 @@ pub struct SharedRead {
     reading: TaskTracker,
 }
 
-/// Who waits to be told the numbers.
+/// A call that waits for the versions.
 type Waiter = oneshot::Sender<Versions>;
 
 impl SharedRead {
-    /// Reads from `database`, until told to stop or the last clone is gone.
+    /// Reads from `database` until it is ended or the last clone is dropped.
     pub fn of(database: Database) -> Self {
-        // Unbounded: a call waits here once at most, and the number of connections is bounded.
+        // Unbounded: a call waits here at most once, and the number of connections is bounded.
         let (ask, waiting) = mpsc::unbounded_channel();
         let (stop, reading) = (CancellationToken::new(), TaskTracker::new());
         reading.spawn(read_until(stop.clone(), database, waiting));
         Self { ask, stop, reading }
     }
 
-    /// Reads no more, and closes its connection, which would keep the store from being tidied up.
+    /// Stops reading and closes the connection, which would prevent the final checkpoint.
     pub async fn end(&self) {
         self.stop.cancel();
         self.reading.close();
         self.reading.wait().await;
     }
 
-    /// The numbers, read after now.
+    /// The versions, from a read that starts after this call.
     ///
     /// # Errors
-    /// [`Failure::Busy`] when the store does not answer.
+    /// [`Failure::Busy`] if the database does not answer.
     pub async fn versions(&self) -> Result<Versions, Failure> {
         let (answer, answered) = oneshot::channel();
         self.ask.send(answer).map_err(|_| Failure::Busy)?;
@@ -102,20 +102,20 @@ async fn read_until(
     }
 }
 
-/// Where the numbers are read.
+/// Where the versions are read.
 struct Source {
     database: Database,
     in_place: Option<InPlace>,
-    /// Taken from the pool for good: never behind slower readers.
+    /// Removed from the pool, so that it never waits for slower readers.
     connection: Option<Connection>,
 }
 
 impl Source {
     async fn read_for_all(&mut self, waiting: &mut mpsc::UnboundedReceiver<Waiter>) {
-        const AT_ONCE: usize = 1024;
-        let mut waiters = Vec::with_capacity(AT_ONCE);
-        while waiting.recv_many(&mut waiters, AT_ONCE).await > 0 {
-            // Calls that are about to ask ask now, and share the read.
+        const BATCH_SIZE: usize = 1024;
+        let mut waiters = Vec::with_capacity(BATCH_SIZE);
+        while waiting.recv_many(&mut waiters, BATCH_SIZE).await > 0 {
+            // Lets calls that are about to ask do so now, and share the read.
             let mut asked = 0;
             while asked < waiters.len() {
                 asked = waiters.len();
@@ -124,17 +124,17 @@ impl Source {
                     waiters.push(waiter);
                 }
             }
-            let reading = tokio::time::timeout(PATIENCE, self.read());
+            let reading = tokio::time::timeout(READ_TIMEOUT, self.read());
             match reading.await.unwrap_or(Err(Failure::Busy)) {
                 Ok(versions) => {
                     for waiter in waiters.drain(..) {
-                        // Whoever went away meanwhile does not hear it.
+                        // Fails if the caller has disconnected.
                         _ = waiter.send(versions);
                     }
                 }
                 Err(failure) => {
-                    tracing::error!(error = ?failure, "versions.read failed");
-                    // To be dropped unanswered is the answer.
+                    tracing::error!(error = ?failure, "reading the versions failed");
+                    // A dropped waiter is answered with [`Failure::Busy`].
                     waiters.clear();
                 }
             }
@@ -145,14 +145,14 @@ impl Source {
         if let Some([loans, sessions, console]) = self.in_place.as_ref().and_then(|file| file.numbers(READ)) {
             return Ok(Versions { loans, sessions, console });
         }
-        if let Some(mut kept) = self.connection.take() {
-            match Versions::read(&mut kept).await {
+        if let Some(mut connection) = self.connection.take() {
+            match Versions::read(&mut connection).await {
                 Ok(versions) => {
-                    self.connection = Some(kept);
+                    self.connection = Some(connection);
                     return Ok(versions);
                 }
-                // It broke since it was last used, as when the store was restarted meanwhile.
-                Err(error) => tracing::warn!(%error, "versions.read on another connection"),
+                // The connection broke since its last use, for example when PostgreSQL restarted.
+                Err(error) => tracing::warn!(%error, "reading the versions on a new connection"),
             }
         }
         let mut new = self.database.read().await?.detach();

@@ -1,15 +1,13 @@
-//! The one task of a process that writes.
+//! The only task of a process that writes.
 //!
-//! It takes the work that waits, in the order in which it came, runs each piece in a savepoint of
-//! its own, and commits them together: one flush to disk for all, where a commit each would queue
-//! for the disk (measured 3 to 4 times as many). A piece that fails is undone alone. Nobody is
-//! answered before the commit that holds its work, and everybody hears what became of it: kept,
-//! not done, or, when the store failed in the middle of a commit, not known.
+//! It takes queued writes in order, runs each in its own savepoint, and commits them together: one
+//! flush to disk for the whole batch (measured 3 to 4 times the throughput of one commit per write).
+//! A write that fails is rolled back alone. Callers are answered after the commit, with the outcome
+//! of their write: committed, not done, or unknown if the database failed during the commit.
 //!
-//! On PostgreSQL each transaction begins by taking one lock that all servers share, so that
-//! writes of all of them follow one another as those of one file do, each seeing all before it.
-//! What holds on one engine holds on the other, and no two transactions can stand in each other's
-//! way.
+//! On PostgreSQL, each transaction first takes one advisory lock that all servers share. So the
+//! writes of all servers are serialized as they are on one `SQLite` file, and each sees all earlier
+//! ones. Both engines give the same guarantees, and transactions never conflict.
 
 use std::{future::Future, panic::AssertUnwindSafe};
 
@@ -17,74 +15,74 @@ use futures::{FutureExt, future::BoxFuture};
 use sqlx::{ConnectOptions, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Connection, engine_error, reach};
+use super::{Connection, connect_postgres, engine_error};
 use crate::error::Failure;
 
-/// How many pieces of work one commit takes at most, so that nobody waits for a giant one.
-pub const TOGETHER_AT_MOST: usize = 64;
+/// The maximum number of writes per commit, which bounds how long a commit takes.
+pub const MAX_BATCH_SIZE: usize = 64;
 
-/// How often a transaction in which nothing was done yet is begun.
-const BEGUN_AT_MOST: u32 = 3;
+/// How often to try to begin a transaction.
+const MAX_BEGIN_ATTEMPTS: u32 = 3;
 
-/// What the writer is told.
+/// A message to the writer.
 pub(super) enum Order {
     Work(Work),
-    /// Do what waits, take no more, and say when that is over.
+    /// Finish queued writes, accept no more, and notify when done.
     Close(oneshot::Sender<()>),
 }
 
 pub(super) struct Work {
-    /// Does the work and says whether its changes are to be kept.
+    /// Does the work, and returns whether to commit its changes.
     run: Run,
-    heard: oneshot::Sender<Fate>,
+    outcome: oneshot::Sender<WriteOutcome>,
 }
 
 type Run = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, bool> + Send>;
 
-/// What became of a piece of work.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fate {
+enum WriteOutcome {
     /// It is on disk.
-    Kept,
-    /// Nothing of it was done.
+    Committed,
+    /// Nothing was written.
     NotDone,
-    /// The store failed while it was being kept: it may be there or not.
+    /// The database failed during the commit, so the write may or may not be there.
     Unknown,
 }
 
-/// `work` as the writer takes it, and what its sender waits for.
-pub(super) fn piece<T, F>(work: F) -> (Work, impl Future<Output = Result<T, Failure>>)
+/// Wraps `work` for the writer, with a future of its result.
+pub(super) fn prepare<T, F>(work: F) -> (Work, impl Future<Output = Result<T, Failure>>)
 where
     T: Send + 'static,
     F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
 {
-    let (tell, mut result) = oneshot::channel();
-    let (heard, fate) = oneshot::channel();
+    let (result_sender, mut result) = oneshot::channel();
+    let (outcome_sender, outcome) = oneshot::channel();
     let run: Run = Box::new(move |connection: &mut Connection| {
         async move {
-            let outcome = work(connection).await;
-            let keep = outcome.is_ok();
-            // Whoever went away meanwhile does not hear it; the work stands.
-            _ = tell.send(outcome);
-            keep
+            let result = work(connection).await;
+            let commit = result.is_ok();
+            // Fails if the caller has disconnected; the write is committed anyway.
+            _ = result_sender.send(result);
+            commit
         }
         .boxed()
     });
     let done = async move {
-        match fate.await {
-            Ok(Fate::Kept) => {}
-            Ok(Fate::NotDone) => return Err(Failure::Busy),
-            Ok(Fate::Unknown) | Err(_) => return Err(Failure::NotCommitted),
+        match outcome.await {
+            Ok(WriteOutcome::Committed) => {}
+            Ok(WriteOutcome::NotDone) => return Err(Failure::Busy),
+            Ok(WriteOutcome::Unknown) | Err(_) => return Err(Failure::NotCommitted),
         }
         match result.try_recv() {
-            Ok(outcome) => outcome,
-            Err(_) => Err(Failure::Internal("a piece of work panicked and was undone".to_owned())),
+            Ok(result) => result,
+            Err(_) => Err(Failure::Internal("a write panicked and was rolled back".to_owned())),
         }
     };
-    (Work { run, heard }, done)
+    (Work { run, outcome: outcome_sender }, done)
 }
 
-/// How the writer reaches its store, and what it says there besides the statements of its work.
+/// The database of the writer, and its transaction statements.
 pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(Box<PgConnectOptions>),
@@ -94,15 +92,15 @@ impl Target {
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(options) => options.connect().await?.into(),
-            Self::Postgres(options) => reach(options).await?.into(),
+            Self::Postgres(options) => connect_postgres(options).await?.into(),
         })
     }
 
-    /// Begins a transaction that no other writer is in, and its first piece of work.
+    /// Begins a transaction that excludes all other writers, and its first savepoint.
     ///
-    /// On PostgreSQL each statement after the lock sees what was committed before it: at any
-    /// higher level of isolation they would see what was there when they began to wait. The number
-    /// is "mkopo" in ASCII.
+    /// On PostgreSQL, each statement after the lock sees all earlier commits. At a higher isolation
+    /// level it would see the state from before the wait for the lock. The lock's number is "mkopo"
+    /// in ASCII.
     fn begin(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
@@ -117,22 +115,22 @@ impl Target {
     fn commit(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "COMMIT",
-            // Alone, it would pass for well when it undoes a transaction that a statement broke.
+            // In a failed transaction, COMMIT alone would roll back and report success.
             Self::Postgres(_) => "RELEASE work; COMMIT",
         }
     }
 }
 
-const NEXT_PIECE: &str = "RELEASE work; SAVEPOINT work";
+const NEXT_WRITE: &str = "RELEASE work; SAVEPOINT work";
 
-const UNDO_PIECE: &str = "ROLLBACK TO work";
+const UNDO_WRITE: &str = "ROLLBACK TO work";
 
 pub(super) struct Writer {
     target: Target,
-    /// None after a failure that left it unfit.
+    /// `None` after a failure that made it unusable.
     connection: Option<Connection>,
     orders: mpsc::Receiver<Order>,
-    together_at_most: usize,
+    max_batch_size: usize,
     committed: watch::Sender<()>,
     closing: Option<oneshot::Sender<()>>,
 }
@@ -142,10 +140,10 @@ impl Writer {
         target: Target,
         connection: Connection,
         orders: mpsc::Receiver<Order>,
-        together_at_most: usize,
+        max_batch_size: usize,
         committed: watch::Sender<()>,
     ) -> Self {
-        Self { target, connection: Some(connection), orders, together_at_most, committed, closing: None }
+        Self { target, connection: Some(connection), orders, max_batch_size, committed, closing: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -168,7 +166,7 @@ impl Writer {
         self.closing = Some(closed);
     }
 
-    /// Work that waits already, without waiting for more.
+    /// The next queued write, without waiting for one.
     fn waiting(&mut self) -> Option<Work> {
         match self.orders.try_recv().ok()? {
             Order::Work(work) => Some(work),
@@ -180,31 +178,31 @@ impl Writer {
     }
 
     async fn write_together(&mut self, first: Work) {
-        let mut heard = Vec::new();
-        let fate = match self.begin().await {
+        let mut callers = Vec::new();
+        let outcome = match self.begin().await {
             Ok(mut connection) => {
-                let (fate, is_fit) = self.attempt(&mut connection, first, &mut heard).await;
-                self.connection = is_fit.then_some(connection);
-                fate
+                let (outcome, is_usable) = self.attempt(&mut connection, first, &mut callers).await;
+                self.connection = is_usable.then_some(connection);
+                outcome
             }
             Err(error) => {
-                tracing::error!(%error, "database away");
-                heard.push(first.heard);
-                Fate::NotDone
+                tracing::error!(%error, "database unavailable");
+                callers.push(first.outcome);
+                WriteOutcome::NotDone
             }
         };
-        for heard in heard {
-            _ = heard.send(fate);
+        for caller in callers {
+            _ = caller.send(outcome);
         }
-        if fate == Fate::Kept {
+        if outcome == WriteOutcome::Committed {
             self.committed.send_replace(());
         }
     }
 
-    /// A connection in a transaction that no other writer is in. One that broke since the last, or
-    /// was chosen to end a deadlock, is begun again: nothing has been done in it.
+    /// A connection in a transaction that excludes all other writers. Tries again if the connection
+    /// broke or the transaction was a deadlock victim: nothing has been written in it yet.
     async fn begin(&mut self) -> Result<Connection, sqlx::Error> {
-        let mut begun = 1;
+        let mut attempts = 1;
         loop {
             let mut connection = match self.connection.take() {
                 Some(connection) => connection,
@@ -214,36 +212,36 @@ impl Writer {
             if roll_back(&mut connection, &error).await != RolledBack::Failed {
                 self.connection = Some(connection);
             }
-            if begun == BEGUN_AT_MOST || !engine_error::may_be_begun_again(&error) {
+            if attempts == MAX_BEGIN_ATTEMPTS || !engine_error::can_begin_again(&error) {
                 return Err(error);
             }
-            tracing::warn!(%error, "beginning a transaction again");
-            begun += 1;
+            tracing::warn!(%error, "retrying to begin a transaction");
+            attempts += 1;
         }
     }
 
-    /// What became of the whole batch, and whether the connection is fit for the next.
+    /// Returns the outcome of the batch, and whether the connection can be used again.
     async fn attempt(
         &mut self,
         connection: &mut Connection,
         first: Work,
-        heard: &mut Vec<oneshot::Sender<Fate>>,
-    ) -> (Fate, bool) {
-        if let Err(error) = self.run_all(connection, first, heard).await {
+        callers: &mut Vec<oneshot::Sender<WriteOutcome>>,
+    ) -> (WriteOutcome, bool) {
+        if let Err(error) = self.run_all(connection, first, callers).await {
             tracing::error!(%error, "writing failed");
-            return (Fate::NotDone, roll_back(connection, &error).await != RolledBack::Failed);
+            return (WriteOutcome::NotDone, roll_back(connection, &error).await != RolledBack::Failed);
         }
         let Err(error) = connection.command(self.target.commit()).await else {
-            return (Fate::Kept, true);
+            return (WriteOutcome::Committed, true);
         };
         tracing::error!(%error, "commit failed");
         match (&self.target, roll_back(connection, &error).await) {
-            (_, RolledBack::Failed) => (Fate::Unknown, false),
-            (Target::Sqlite(_), RolledBack::Now) => (Fate::NotDone, true),
-            (_, _) if engine_error::is_before_commit(&error) => (Fate::NotDone, true),
-            (Target::Sqlite(_), RolledBack::Before) => (Fate::Unknown, true),
-            // PostgreSQL rolls back what it has committed, too: it does nothing, and is content.
-            (Target::Postgres(_), _) => (Fate::Unknown, false),
+            (_, RolledBack::Failed) => (WriteOutcome::Unknown, false),
+            (Target::Sqlite(_), RolledBack::Now) => (WriteOutcome::NotDone, true),
+            (_, _) if engine_error::is_uncommitted(&error) => (WriteOutcome::NotDone, true),
+            (Target::Sqlite(_), RolledBack::Before) => (WriteOutcome::Unknown, true),
+            // PostgreSQL also accepts a rollback after a commit, and does nothing.
+            (Target::Postgres(_), _) => (WriteOutcome::Unknown, false),
         }
     }
 
@@ -251,20 +249,20 @@ impl Writer {
         &mut self,
         connection: &mut Connection,
         first: Work,
-        heard: &mut Vec<oneshot::Sender<Fate>>,
+        callers: &mut Vec<oneshot::Sender<WriteOutcome>>,
     ) -> Result<(), sqlx::Error> {
         let mut next = Some(first);
-        while let Some(Work { run, heard: who }) = next {
-            heard.push(who);
-            if heard.len() > 1 {
-                connection.command(NEXT_PIECE).await?;
+        while let Some(Work { run, outcome }) = next {
+            callers.push(outcome);
+            if callers.len() > 1 {
+                connection.command(NEXT_WRITE).await?;
             }
-            let keep = AssertUnwindSafe(run(connection)).catch_unwind().await.unwrap_or(false);
-            if !keep {
-                // Fails when the disk's failure has undone the whole transaction already.
-                connection.command(UNDO_PIECE).await?;
+            let commit = AssertUnwindSafe(run(connection)).catch_unwind().await.unwrap_or(false);
+            if !commit {
+                // Fails if a disk error has already rolled the whole transaction back.
+                connection.command(UNDO_WRITE).await?;
             }
-            next = if heard.len() < self.together_at_most { self.waiting() } else { None };
+            next = if callers.len() < self.max_batch_size { self.waiting() } else { None };
         }
         Ok(())
     }
@@ -273,12 +271,12 @@ impl Writer {
 #[derive(PartialEq)]
 enum RolledBack {
     Now,
-    /// The engine had done it by itself.
+    /// The engine had already rolled back.
     Before,
     Failed,
 }
 
-/// Undoes what `failed`, unless the way to the store is broken: then it is undone there.
+/// Rolls the transaction back. If the connection is broken, the engine does so by itself.
 async fn roll_back(connection: &mut Connection, failed: &sqlx::Error) -> RolledBack {
     if matches!(failed, sqlx::Error::Io(_)) {
         return RolledBack::Failed;
@@ -289,7 +287,7 @@ async fn roll_back(connection: &mut Connection, failed: &sqlx::Error) -> RolledB
             RolledBack::Before
         }
         Err(error) => {
-            tracing::error!(%error, "roll-back failed");
+            tracing::error!(%error, "rollback failed");
             RolledBack::Failed
         }
     }

@@ -58,7 +58,7 @@ pub async fn seed(
         }
     }
     database
-        .write_in_turn(|connection: &mut Connection| Box::pin(async { Ok(connection.count_anew().await?) }))
+        .write_in_turn(|connection: &mut Connection| Box::pin(async { Ok(connection.analyze().await?) }))
         .await?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A list page by page, for callers with very long ones. A page is read when it is asked for.
+//! Pages of a list, for callers with very long lists. Pages are not cached.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::{
     http::ready_body::{ReadyBody, digest},
 };
 
-/// What a call asks of a list.
+/// The query parameters of a list.
 #[derive(Debug, Default, Deserialize)]
 pub struct PageQuery {
     limit: Option<u32>,
     cursor: Option<String>,
 }
 
-/// The page that is wanted.
+/// The requested page.
 #[derive(Debug)]
 pub struct WantedPage {
     limit: u32,
@@ -32,31 +32,31 @@ pub struct WantedPage {
 }
 
 impl PageQuery {
-    const LIMIT_AT_MOST: u32 = 1000;
+    const MAX_LIMIT: u32 = 1000;
 
-    /// The first `limit` rows, or those after the place that `cursor` names.
+    /// The first `limit` rows, or the `limit` rows after `cursor`.
     pub fn of(limit: u32, cursor: Option<&str>) -> Self {
         Self { limit: Some(limit), cursor: cursor.map(str::to_owned) }
     }
 
-    /// The page asked for, if one was.
+    /// The requested page, if any.
     ///
     /// # Errors
     /// [`Failure::BadParameter`].
     pub fn wanted(&self) -> Result<Option<WantedPage>, Failure> {
         let Some(limit) = self.limit else {
             return match self.cursor {
-                Some(_) => Err(Failure::BadParameter("cursor needs limit beside it".to_owned())),
+                Some(_) => Err(Failure::BadParameter("cursor requires limit".to_owned())),
                 None => Ok(None),
             };
         };
-        if !(1..=Self::LIMIT_AT_MOST).contains(&limit) {
-            let wrong = format!("limit must be from 1 to {}", Self::LIMIT_AT_MOST);
-            return Err(Failure::BadParameter(wrong));
+        if !(1..=Self::MAX_LIMIT).contains(&limit) {
+            let text = format!("limit must be from 1 to {}", Self::MAX_LIMIT);
+            return Err(Failure::BadParameter(text));
         }
         let after = match &self.cursor {
             Some(cursor) => Place::from_cursor(cursor)
-                .ok_or_else(|| Failure::BadParameter("cursor is not one that a Link gave".to_owned()))?,
+                .ok_or_else(|| Failure::BadParameter("cursor is not from a Link header".to_owned()))?,
             None => Place { at: UnixMillis(i64::MAX), id: "".into() },
         };
         Ok(Some(WantedPage { limit, after }))
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// The rows of one page, and the cursor of the next if there is one.
+/// The rows of a page, and the cursor of the next page if there is one.
 pub async fn read<R: Row>(
     database: &Database,
     page: &WantedPage,
@@ -85,7 +85,7 @@ pub async fn read<R: Row>(
     let mut rows: Vec<R> = query_as(R::PAGE)
         .bind(page.after.at)
         .bind(&page.after.id)
-        // One more, to know whether there is another page.
+        // One more row shows whether there is another page.
         .bind(i64::from(page.limit) + 1)
         .fetch_all(&mut reader)
         .await?;
@@ -95,18 +95,18 @@ pub async fn read<R: Row>(
     Ok((rows, next))
 }
 
-/// Answers a GET of one page of the list at `path`.
+/// Answers a GET for one page of the list at `path`.
 pub async fn answer<R: Row>(
     database: &Database,
     path: &str,
     page: &WantedPage,
-    asked: &HeaderMap,
+    headers: &HeaderMap,
 ) -> Result<Response, Failure> {
     let (rows, next) = read::<R>(database, page).await?;
     let json = serde_json::to_vec(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&json);
     let body = Arc::new(ReadyBody::new("application/json", json.into(), digest)?);
-    let mut response = body.answer_plain(asked);
+    let mut response = body.answer_plain(headers);
     if let Some(next) = next {
         let next = format!("<{path}?limit={}&cursor={next}>; rel=\"next\"", page.limit);
         let next = HeaderValue::from_str(&next).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_holds_its_place() {
+    fn a_cursor_round_trips() {
         for id in ["LN-2026-00917", "", "a b", "Ünïcode"] {
             let place = Place { at: UnixMillis(-1_795_262_400_000), id: id.into() };
             assert_eq!(Place::from_cursor(&place.cursor()), Some(place));

@@ -1,4 +1,4 @@
-//! The pending list's call.
+//! The API of the pending list.
 
 use axum::{Router, extract::State, http::HeaderMap, response::Response, routing::get};
 
@@ -13,7 +13,7 @@ async fn pending(
     State(sandbox): State<Sandbox>,
     versions: Versions,
     Query(page): Query<PageQuery>,
-    asked: HeaderMap,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    sandbox.pending.answer("/api/v1/disbursements/pending", versions, &page, &asked).await
+    sandbox.pending.answer("/api/v1/disbursements/pending", versions, &page, &headers).await
 }

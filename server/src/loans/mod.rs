@@ -1,4 +1,4 @@
-//! What waits to be paid out.
+//! Loans that are waiting to be paid out.
 
 pub mod api;
 mod pending;
@@ -7,7 +7,7 @@ pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
 
 use serde::Serialize;
 
-/// Where a loan stands. Only an approved one can be paid out.
+/// The status of a loan. Only approved loans can be paid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
@@ -18,7 +18,7 @@ pub enum LoanStatus {
     Rejected,
 }
 
-/// Where a loan's latest payout stands.
+/// The status of a loan's latest payout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]

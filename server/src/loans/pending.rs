@@ -1,4 +1,4 @@
-//! The pending list: every approved loan, the latest approval first.
+//! The pending list: every approved loan, latest approval first.
 
 use serde::{Serialize, Serializer};
 
@@ -9,7 +9,7 @@ use crate::{
     lists,
 };
 
-/// A loan as the pending list shows it; the fields are the contract's.
+/// A loan in the pending list, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct PendingLoan {
@@ -44,13 +44,13 @@ pub struct PendingLoan {
     pub purpose: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
 #[expect(clippy::cast_precision_loss, reason = "a rate has a few digits")]
 fn percent<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*basis_points as f64 / 100.0)
 }
 
-/// The rows of [`PendingLoan`], to which a query adds its own end.
+/// Selects the columns of [`PendingLoan`]; each query appends its own conditions.
 macro_rules! select_pending {
     ($rest:literal) => {
         concat!(
@@ -78,24 +78,24 @@ macro_rules! select_pending {
 
 const ONE: &str = select_pending!("AND loan.loan_id = $1");
 
-/// The loan that waits under this id.
+/// The pending loan with this id.
 pub async fn pending_loan(connection: &mut Connection, loan_id: &str) -> Result<PendingLoan, sqlx::Error> {
     query_as(ONE).bind(loan_id).fetch_one(connection).await
 }
 
-/// What waits, together.
+/// The totals of the pending list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// How many loans.
+    /// The number of loans.
     pub loans: i64,
-    /// KES.
+    /// The total amount in KES.
     pub amount: i64,
 }
 
 const WAITING: &str = "
     SELECT count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM loan WHERE status = 'APPROVED'";
 
-/// How many loans wait, and how much money.
+/// The number and total amount of pending loans.
 pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error> {
     let (loans, amount) = query_as(WAITING).fetch_one(connection).await?;
     Ok(Waiting { loans, amount })

@@ -1,8 +1,8 @@
-//! The simulated mobile money service (M-Pesa B2C), reached by [`MobileMoney::pay`] and
-//! [`MobileMoney::status`]; it may deliver a result of its own accord, too.
+//! The simulated mobile money service (M-Pesa B2C), with [`MobileMoney::pay`] and
+//! [`MobileMoney::status`]. It can also deliver results asynchronously.
 //!
-//! It stands for a company outside: it has books of its own, answers with result codes, and
-//! refuses a request id it has seen. Nothing here knows of loans or payouts.
+//! It simulates an external company: it keeps its own books, answers with result codes, and
+//! refuses a request id that it has seen before. It does not know about loans or payouts.
 
 mod outcome;
 mod pay;
@@ -16,9 +16,9 @@ pub use receipt::receipt;
 pub use scenario::{Scenario, ScenarioChange};
 pub use status::Status;
 
-/// The least that one payment may be, in KES.
+/// The minimum amount of a payment, in KES.
 pub const MINIMUM: i64 = 10;
-/// The most that one payment may be, in KES.
+/// The maximum amount of a payment, in KES.
 pub const MAXIMUM: i64 = 250_000;
-/// The most that one phone may receive between two midnights in Nairobi, in KES.
+/// The maximum amount that one phone may receive per day in Nairobi, in KES.
 pub const DAILY_LIMIT: i64 = 500_000;

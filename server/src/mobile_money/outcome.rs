@@ -1,4 +1,4 @@
-//! What can become of a payment, and the numbers that choose it.
+//! The possible outcomes of a payment, and the magic numbers that select them.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Every one, in the order of their codes.
+    /// All refusals, ordered by code.
     pub const ALL: [Self; 10] = [
         Self::InsufficientFunds,
         Self::BelowMinimum,
@@ -55,12 +55,12 @@ impl Refusal {
         }
     }
 
-    /// The refusal that has this code.
+    /// The refusal with this code.
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|refusal| refusal.code() == code)
     }
 
-    /// M-Pesa's text for it.
+    /// M-Pesa's text.
     pub fn text(self) -> &'static str {
         match self {
             Self::InsufficientFunds => "The balance is insufficient for the transaction.",
@@ -92,19 +92,19 @@ impl Refusal {
     }
 }
 
-/// What becomes of a payment, and of the answer to it. On the wire and in the store by its name.
+/// The outcome of a payment and of its answer. Sent and stored as its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Outcome {
-    /// Paid, unless limits or the float forbid it.
+    /// Paid, unless a limit or the float prevents it.
     Success,
     /// Refused.
     Refused(Refusal),
-    /// The money goes out, and no answer comes.
+    /// The money is sent, but no answer arrives.
     PaidAnswerLost,
-    /// The request is lost, and no answer comes.
+    /// The request is lost, and no answer arrives.
     LostUnpaid,
-    /// Paid, but the result is there 12 s later only.
+    /// Paid, but the result arrives 12 s later.
     Slow,
     /// Paid, and the result is delivered twice.
     ResultTwice,
@@ -113,7 +113,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every one, in the order of the contract's table.
+    /// All outcomes, in the order of the contract's table.
     pub const ALL: [Self; 16] = [
         Self::Success,
         Self::Refused(Refusal::InsufficientFunds),
@@ -133,7 +133,7 @@ impl Outcome {
         Self::ResultBeforeAnswer,
     ];
 
-    /// What the contract calls it.
+    /// The name in the contract.
     pub fn name(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -146,13 +146,12 @@ impl Outcome {
         }
     }
 
-    /// The outcome of that name.
+    /// The outcome with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
 
-    /// The result code that mobile money's books end with; none when the request never reaches
-    /// them.
+    /// The result code in mobile money's books; `None` if the request never reaches them.
     pub fn result_code(self) -> Option<&'static str> {
         match self {
             Self::Refused(refusal) => Some(refusal.code()),
@@ -161,7 +160,7 @@ impl Outcome {
         }
     }
 
-    /// M-Pesa's text for the result code, or what happens where no result is told.
+    /// M-Pesa's text for the result code, or a description if there is no result.
     pub fn text(self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.text(),
@@ -181,18 +180,18 @@ impl TryFrom<String> for Outcome {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        Self::from_name(&name).ok_or_else(|| format!("there is no outcome {name}"))
+        Self::from_name(&name).ok_or_else(|| format!("unknown outcome {name}"))
     }
 }
 
-/// A phone number and an amount that choose an outcome, whatever else is set.
+/// A phone number and an amount that select an outcome, regardless of the scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Magic {
     /// Payments to this number.
     pub phone: &'static str,
-    /// Payments of this amount in KES, when the phone is not magic.
+    /// Payments of this amount in KES, if the phone is not magic.
     pub amount: Option<i64>,
-    /// What becomes of them.
+    /// Their outcome.
     pub outcome: Outcome,
 }
 
@@ -204,7 +203,7 @@ const fn refused(phone: &'static str, amount: i64, refusal: Refusal) -> Magic {
     magic(phone, amount, Outcome::Refused(refusal))
 }
 
-/// The magic numbers, as the contract prints them.
+/// The magic numbers, as listed in the contract.
 pub const MAGIC: [Magic; 16] = [
     Magic { phone: "+254700000000", amount: None, outcome: Outcome::Success },
     refused("+254700000001", 99_901, Refusal::InsufficientFunds),
@@ -224,7 +223,7 @@ pub const MAGIC: [Magic; 16] = [
     magic("+254700009005", 99_955, Outcome::ResultBeforeAnswer),
 ];
 
-/// The outcome that the phone, else the amount, chooses; amounts outside the limits choose too.
+/// The outcome that the phone or else the amount selects, including amounts outside the limits.
 pub(super) fn chosen_by_magic(phone: &Msisdn, amount: i64) -> Option<Outcome> {
     MAGIC
         .iter()
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_codes_lead_back_to_what_they_name() {
+    fn names_and_codes_round_trip() {
         for outcome in Outcome::ALL {
             assert_eq!(Outcome::from_name(outcome.name()), Some(outcome));
         }
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phone_decides_where_both_are_magic() {
+    fn the_phone_takes_precedence_over_the_amount() {
         let refused = Msisdn::parse("+254700002040").unwrap();
         assert_eq!(chosen_by_magic(&refused, 99_951), Some(Outcome::Refused(Refusal::UnregisteredCustomer)));
         let plain = Msisdn::parse("+254712345678").unwrap();
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contract_prints_these_numbers() {
+    fn the_contract_lists_these_numbers() {
         let contract = include_str!("../../../contract/openapi.yaml");
         for magic in MAGIC {
             let amount = magic.amount.map(|amount| amount.to_string()).unwrap_or_default();

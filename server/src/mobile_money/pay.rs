@@ -17,10 +17,10 @@ use crate::{
     randomness::Randomness,
 };
 
-/// How long the result of a slow payment takes.
+/// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);
 
-/// The service, as one who is its customer reaches it.
+/// A client of the simulated service.
 #[derive(Clone, Debug)]
 pub struct MobileMoney {
     pub(super) database: Database,
@@ -29,44 +29,44 @@ pub struct MobileMoney {
     results: mpsc::UnboundedSender<Delivery>,
 }
 
-/// What is asked of it.
+/// A payment request.
 #[derive(Clone, Debug)]
 pub struct Payment {
-    /// Chosen by who asks, never used twice.
+    /// Chosen by the caller, never used twice.
     pub originator_id: String,
-    /// Who receives.
+    /// The recipient.
     pub phone_number: Msisdn,
-    /// How much, in KES.
+    /// The amount in KES.
     pub amount: i64,
-    /// A request that arrives at this moment or later is not carried out.
+    /// A request that arrives at this time or later is not carried out.
     pub expires_at: UnixMillis,
 }
 
-/// What it says.
+/// The answer to a payment request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The money went out.
+    /// The money was sent.
     Paid {
-        /// Proof of it.
+        /// The receipt of the payment.
         receipt: String,
     },
-    /// No money went out.
+    /// No money was sent.
     Refused(Refusal),
-    /// This originator id was used before; ask for its status instead.
+    /// This originator id was used before. Query its status instead.
     DuplicateOriginator,
-    /// The request came after its time, and was not carried out.
+    /// The request arrived after it had expired, and was not carried out.
     Expired,
 }
 
-/// A result that it delivers of its own accord, as M-Pesa calls back.
+/// A result that is delivered asynchronously, like an M-Pesa callback.
 #[derive(Debug)]
 pub struct Delivery {
-    /// Which payment it is of.
+    /// The payment.
     pub originator_id: String,
-    /// What became of it.
+    /// The result of the payment.
     pub answer: Answer,
-    /// Told when the result was taken in.
-    pub taken: oneshot::Sender<()>,
+    /// Notified when the result has been processed.
+    pub processed: oneshot::Sender<()>,
 }
 
 const IS_KNOWN: &str = "SELECT count(*) FROM mobile_money_payment WHERE originator_id = $1";
@@ -79,15 +79,15 @@ const RECEIVED_SINCE: &str = "
     SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM mobile_money_payment
     WHERE phone_number = $1 AND requested_at >= $2 AND result_code = '0'";
 
-const ENTER: &str = "
+const INSERT: &str = "
     INSERT INTO mobile_money_payment
         (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
 
 const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE account_id = 'payouts'";
 
-/// A request that was taken in, and how its answer travels.
-struct Entered {
+/// An accepted request, and how its answer is returned.
+struct Accepted {
     answer: Answer,
     route: AnswerRoute,
     result_at: UnixMillis,
@@ -101,7 +101,7 @@ enum AnswerRoute {
 }
 
 impl MobileMoney {
-    /// The service with its books in `database`, which delivers to `results`.
+    /// A service that keeps its books in `database` and delivers results to `results`.
     pub fn new(
         database: Database,
         clock: Clock,
@@ -111,55 +111,55 @@ impl MobileMoney {
         Self { database, clock, randomness, results }
     }
 
-    /// Sends money, or says why not. The same originator id never sends twice. An answer may
-    /// never come: give up after a while, and ask for the status.
+    /// Sends money, or returns why not. The same originator id never sends twice. The answer may
+    /// never arrive: use a timeout, and then query the status.
     pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
         let originator_id = payment.originator_id.clone();
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
-        let entered = self
+        let accepted = self
             .database
             .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { enter(connection, &payment, &clock, &randomness).await })
+                Box::pin(async move { accept(connection, &payment, &clock, &randomness).await })
             })
             .await?;
-        // Where the request itself was lost, there is nobody to answer it.
-        let Some(entered) = entered else { return pending().await };
-        self.clock.sleep(entered.result_at.since(self.clock.now())).await;
-        match entered.route {
+        // A lost request is never answered.
+        let Some(accepted) = accepted else { return pending().await };
+        self.clock.sleep(accepted.result_at.since(self.clock.now())).await;
+        match accepted.route {
             AnswerRoute::Answered => {}
             AnswerRoute::Lost => pending().await,
-            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &entered.answer),
-            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &entered.answer).await,
+            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &accepted.answer),
+            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &accepted.answer).await,
         }
-        Ok(entered.answer)
+        Ok(accepted.answer)
     }
 
     fn deliver(&self, originator_id: &str, answer: &Answer) -> oneshot::Receiver<()> {
-        let (taken, told) = oneshot::channel();
-        // Nobody listens any more when the sandbox is being closed; the books have the result.
+        let (processed, is_processed) = oneshot::channel();
+        // The receiver is gone when the sandbox is being closed. The books have the result.
         _ = self.results.send(Delivery {
             originator_id: originator_id.to_owned(),
             answer: answer.clone(),
-            taken,
+            processed,
         });
-        told
+        is_processed
     }
 }
 
-/// Takes a request in; nothing is left of one that is lost on the way.
-async fn enter(
+/// Records a request, unless it is lost.
+async fn accept(
     connection: &mut Connection,
     payment: &Payment,
     clock: &Clock,
     randomness: &Randomness,
-) -> Result<Option<Entered>, Failure> {
+) -> Result<Option<Accepted>, Failure> {
     let now = clock.now();
-    let at_once = |answer| Some(Entered { answer, route: AnswerRoute::Answered, result_at: now });
+    let immediately = |answer| Some(Accepted { answer, route: AnswerRoute::Answered, result_at: now });
     if now >= payment.expires_at {
-        return Ok(at_once(Answer::Expired));
+        return Ok(immediately(Answer::Expired));
     }
-    if is_there(connection, IS_KNOWN, &payment.originator_id).await? {
-        return Ok(at_once(Answer::DuplicateOriginator));
+    if exists(connection, IS_KNOWN, &payment.originator_id).await? {
+        return Ok(immediately(Answer::DuplicateOriginator));
     }
     let behaviour = decide(connection, payment).await?;
     if behaviour.outcome == Outcome::LostUnpaid {
@@ -167,8 +167,8 @@ async fn enter(
     }
     if let Some(refusal) = refusal(connection, payment, &behaviour, now).await? {
         let result_at = now.plus(behaviour.latency);
-        write_down(connection, payment, Err(refusal), now, result_at).await?;
-        return Ok(Some(Entered {
+        insert(connection, payment, Err(refusal), now, result_at).await?;
+        return Ok(Some(Accepted {
             answer: Answer::Refused(refusal),
             route: AnswerRoute::Answered,
             result_at,
@@ -177,7 +177,7 @@ async fn enter(
     let slow = if behaviour.outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
     let result_at = now.plus(behaviour.latency + slow);
     let receipt = unused_receipt(connection, now, randomness).await?;
-    write_down(connection, payment, Ok(&receipt), now, result_at).await?;
+    insert(connection, payment, Ok(&receipt), now, result_at).await?;
     query(SPEND).bind(payment.amount).execute(connection).await?;
     let route = match behaviour.outcome {
         Outcome::PaidAnswerLost => AnswerRoute::Lost,
@@ -185,17 +185,17 @@ async fn enter(
         Outcome::ResultBeforeAnswer => AnswerRoute::DeliveredFirst,
         Outcome::Success | Outcome::Slow | Outcome::LostUnpaid | Outcome::Refused(_) => AnswerRoute::Answered,
     };
-    Ok(Some(Entered { answer: Answer::Paid { receipt }, route, result_at }))
+    Ok(Some(Accepted { answer: Answer::Paid { receipt }, route, result_at }))
 }
 
-async fn write_down(
+async fn insert(
     connection: &mut Connection,
     payment: &Payment,
     result: Result<&str, Refusal>,
     requested_at: UnixMillis,
     result_at: UnixMillis,
 ) -> Result<(), sqlx::Error> {
-    query(ENTER)
+    query(INSERT)
         .bind(&payment.originator_id)
         .bind(result.ok())
         .bind(&payment.phone_number)
@@ -208,7 +208,7 @@ async fn write_down(
     Ok(())
 }
 
-async fn is_there(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
+async fn exists(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
     let found: i64 = query_scalar(query).bind(what).fetch_one(connection).await?;
     Ok(found > 0)
 }
@@ -220,13 +220,13 @@ async fn unused_receipt(
 ) -> Result<String, Failure> {
     loop {
         let receipt = receipt(now, randomness);
-        if !is_there(connection, IS_TAKEN, &receipt).await? {
+        if !exists(connection, IS_TAKEN, &receipt).await? {
             return Ok(receipt);
         }
     }
 }
 
-/// Why `payment` is refused: told to be, or over the day's limit or the float.
+/// Why `payment` is refused: by its outcome, the daily limit or the float.
 async fn refusal(
     connection: &mut Connection,
     payment: &Payment,
@@ -236,7 +236,7 @@ async fn refusal(
     if let Outcome::Refused(refusal) = behaviour.outcome {
         return Ok(Some(refusal));
     }
-    if behaviour.whatever_else_is_set {
+    if behaviour.is_magic {
         return Ok(None);
     }
     let received: i64 = query_scalar(RECEIVED_SINCE)

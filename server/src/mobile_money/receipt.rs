@@ -1,11 +1,11 @@
-//! Receipts: ten characters, of which the first three are the date.
+//! Receipts: ten characters, of which the first three encode the date.
 
 use crate::{clock::UnixMillis, randomness::Randomness};
 
 const ALPHABET: &[u8; 36] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// A receipt of that day in Nairobi, the way M-Pesa writes it: year from A = 2006, month from
-/// A = January, day 1–9 and then A–V for 10–31, and seven more characters.
+/// A receipt for the current day in Nairobi, in M-Pesa's format: year from A = 2006, month from
+/// A = January, day 1–9 and then A–V for 10–31, and seven random characters.
 pub fn receipt(now: UnixMillis, randomness: &Randomness) -> String {
     let date = now.in_nairobi();
     let year = letter(u32::try_from(date.year() - 2006).unwrap_or(0) % 26);

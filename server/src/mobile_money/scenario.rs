@@ -1,5 +1,5 @@
-//! How the simulation is told to act: a row, so that it is the same in every process and after
-//! every restart.
+//! The scenario of the simulation. It is stored in the database, so that it is the same in every
+//! process and after every restart.
 
 use std::time::Duration;
 
@@ -13,22 +13,22 @@ use crate::{
     error::Failure,
 };
 
-/// How mobile money acts on payments that no magic number decides.
+/// How mobile money handles payments without a magic number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
-    /// What becomes of a payment when nothing waits in `next`.
+    /// The outcome of a payment when `next` is empty.
     pub default: Outcome,
-    /// The median time to an answer, in ms; the times spread around it as real ones do.
+    /// The median latency of an answer, in ms. Latencies are log-normally distributed.
     pub latency_ms: i64,
-    /// What is in the account that payouts are paid from, in KES.
+    /// The balance of the account that payouts are paid from, in KES.
     pub float: i64,
-    /// What the times are drawn from.
+    /// The seed of the latencies.
     pub seed: i64,
-    /// What becomes of the coming payments, one each.
+    /// The outcomes of the next payments, one each.
     pub next: Vec<Outcome>,
 }
 
-/// What of a [`Scenario`] is to change.
+/// A change to a [`Scenario`]; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields are those of a scenario")]
@@ -41,7 +41,7 @@ pub struct ScenarioChange {
 }
 
 impl ScenarioChange {
-    /// What stands in a fresh database.
+    /// Resets every field to its value in a new database.
     pub fn back_to_start() -> Self {
         Self {
             default: Some(Outcome::Success),
@@ -68,7 +68,7 @@ const SET: &str = "
 
 const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
 
-const FORGET_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
+const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
 
 const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
 
@@ -82,12 +82,12 @@ const DRAW: &str = "
     RETURNING default_outcome, latency_ms, seed, drawn";
 
 impl MobileMoney {
-    /// How it acts now.
+    /// The current scenario.
     pub async fn scenario(&self) -> Result<Scenario, Failure> {
         read(&mut *self.database.read().await?).await
     }
 
-    /// Changes how it acts from the next payment on.
+    /// Changes the scenario from the next payment on.
     pub async fn change_scenario(&self, change: ScenarioChange) -> Result<Scenario, Failure> {
         self.database
             .write(move |connection: &mut Connection| {
@@ -101,7 +101,7 @@ impl MobileMoney {
 }
 
 impl ScenarioChange {
-    /// Makes the change in `connection`'s transaction.
+    /// Applies the change in `connection`'s transaction.
     pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         query(SET)
             .bind(self.default.map(Outcome::name))
@@ -113,7 +113,7 @@ impl ScenarioChange {
             query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
         }
         let Some(next) = self.next else { return Ok(()) };
-        query(FORGET_NEXT).execute(&mut *connection).await?;
+        query(CLEAR_NEXT).execute(&mut *connection).await?;
         for (position, outcome) in (1_i64..).zip(next) {
             query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
         }
@@ -130,39 +130,39 @@ async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
 }
 
 fn stored(name: &str) -> Result<Outcome, Failure> {
-    Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("stored outcome {name}")))
+    Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("unknown stored outcome {name}")))
 }
 
-/// What the simulation does with one payment.
+/// How the simulation handles one payment.
 pub(super) struct Behaviour {
     pub outcome: Outcome,
-    /// A magic number chose it, so that limits and float don't count.
-    pub whatever_else_is_set: bool,
+    /// A magic number selected the outcome, so limits and float don't apply.
+    pub is_magic: bool,
     pub latency: Duration,
 }
 
-/// What becomes of `payment`: as its magic number says, else as the next in line, else as set.
+/// The outcome of `payment`: by its magic number, else the next queued one, else the default.
 pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Behaviour, Failure> {
     let (default, latency_ms, seed, drawn): (String, i64, i64, i64) =
         query_as(DRAW).fetch_one(&mut *connection).await?;
     let latency = latency(latency_ms, seed, drawn);
     if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
-        return Ok(Behaviour { outcome, whatever_else_is_set: true, latency });
+        return Ok(Behaviour { outcome, is_magic: true, latency });
     }
     let next: Option<String> = query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
     let outcome = stored(&next.unwrap_or(default))?;
-    Ok(Behaviour { outcome, whatever_else_is_set: false, latency })
+    Ok(Behaviour { outcome, is_magic: false, latency })
 }
 
-/// The time of the `drawn`th answer: log-normal, as answers of services are: half of them within
-/// the median, one in twenty over twice as long.
+/// The latency of the `drawn`th answer, log-normally distributed as latencies of real services
+/// are: half of them are below the median, one in twenty is over twice the median.
 fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
     const SPREAD: f64 = 0.45;
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());
-    let bell: f64 = rng.sample(StandardNormal);
+    let normal: f64 = rng.sample(StandardNormal);
     let median = Duration::from_millis(median_ms.unsigned_abs());
-    median.mul_f64((SPREAD * bell).exp())
+    median.mul_f64((SPREAD * normal).exp())
 }
 
 #[cfg(test)]
@@ -170,14 +170,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_draws_the_same_times() {
+    fn the_same_seed_gives_the_same_latencies() {
         let draw = |seed| (1..5).map(|n| latency(800, seed, n)).collect::<Vec<_>>();
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
     }
 
     #[test]
-    fn the_times_spread_around_the_median() {
+    fn latencies_spread_around_the_median() {
         let mut times: Vec<_> = (0..1000).map(|n| latency(800, 1, n).as_millis()).collect();
         times.sort_unstable();
         assert!((750..850).contains(&times[500]), "median {}", times[500]);

@@ -1,4 +1,4 @@
-//! What became of a payment.
+//! The status of a payment.
 
 use super::{MobileMoney, Refusal};
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
     error::Failure,
 };
 
-/// What mobile money knows of an originator id.
+/// The status of an originator id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The money went out.
+    /// The money was sent.
     Paid {
-        /// Proof of it.
+        /// The receipt of the payment.
         receipt: String,
     },
-    /// No money went out, and none will.
+    /// No money was sent, and none will be.
     Refused(Refusal),
-    /// It is being worked on; ask again.
+    /// The payment is being processed; query it again.
     Processing,
-    /// No request with this id has come.
+    /// No request with this id has arrived.
     Unknown,
 }
 
@@ -27,11 +27,11 @@ const STATUS: &str = "
     SELECT receipt, result_code, result_at FROM mobile_money_payment WHERE originator_id = $1";
 
 impl MobileMoney {
-    /// What became of the payment asked for under `originator_id`.
+    /// The status of the payment that was requested under `originator_id`.
     ///
-    /// It is answered in turn with the payments themselves: a request that is being entered while
-    /// this is asked is either seen here, or sees a clock no earlier than this did. So once
-    /// 'unknown' is heard after the request's time has run out, it will never be paid.
+    /// Status queries are serialized with payments: a concurrent request is either visible here, or
+    /// reads a clock that is no earlier than the one read here. So if the status is still unknown
+    /// after the request has expired, it will never be paid.
     pub async fn status(&self, originator_id: &str) -> Result<Status, Failure> {
         let originator_id = originator_id.to_owned();
         let clock = self.clock.clone();
@@ -52,7 +52,7 @@ async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock
         Some((Some(receipt), _, _)) => Status::Paid { receipt },
         Some((None, code, _)) => Status::Refused(
             Refusal::from_code(&code)
-                .ok_or_else(|| Failure::Internal(format!("stored result code {code}")))?,
+                .ok_or_else(|| Failure::Internal(format!("unknown stored result code {code}")))?,
         ),
     })
 }

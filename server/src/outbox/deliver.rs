@@ -1,11 +1,11 @@
-//! Sending e-mails on by SMTP, once their row is on disk and without anyone waiting for it.
+//! Sends e-mails by SMTP in the background, after their row is committed.
 //!
-//! A message is claimed by moving its next attempt past the time that sending may take. Whoever
-//! dies meanwhile leaves a message that comes up again, in this process or another: each goes out
-//! at least once, and under the same Message-ID whenever it does.
+//! A message is claimed by moving its next attempt to after the send timeout. If the process dies
+//! meanwhile, the message becomes due again, in this process or another. So each message is sent
+//! at least once, always with the same Message-ID.
 //!
-//! Outside demo mode a code is struck out of its message when its life is over, sent or not: who
-//! reads the database later reads no code.
+//! Outside demo mode, a code is redacted from its message when it expires, sent or not, so that
+//! codes can't be read from the database later.
 
 use std::time::{Duration, SystemTime};
 
@@ -22,28 +22,28 @@ use crate::{
     settings::Settings,
 };
 
-/// How long one attempt may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a message stays with who claimed it: longer than an attempt.
+/// The timeout of one attempt.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a claim is valid: longer than an attempt takes.
 const LEASE: Duration = Duration::from_mins(1);
-/// How many messages are sent at once.
-const AT_ONCE: i64 = 8;
-/// How often is looked for what other processes put in, and for what is due again. On the
-/// machine's clock: a sandbox whose clock stands still sends its e-mails all the same.
-const ROUND: Duration = Duration::from_secs(1);
+/// How many messages are sent concurrently.
+const BATCH_SIZE: i64 = 8;
+/// Poll interval for messages of other processes and for retries. It is measured in real time, so
+/// that a sandbox whose clock is frozen still sends its e-mails.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// How much of an error is kept, in characters.
-const ERROR_LENGTH: usize = 500;
+const MAX_WAIT: Duration = Duration::from_mins(1);
+/// The maximum length of a stored error, in characters.
+const MAX_ERROR_LENGTH: usize = 500;
 
-/// Sends what waits and strikes out what has expired, for as long as it is polled.
+/// Sends queued messages and redacts expired codes, for as long as the future is polled.
 pub async fn keep_delivering(sandbox: Sandbox) {
     let mailer = Mailer::of(&sandbox.settings);
     loop {
         if let Err(failure) = round(&sandbox, mailer.as_ref()).await {
             tracing::warn!(?failure, "outbox.round_failed");
         }
-        _ = tokio::time::timeout(ROUND, sandbox.outbox.woken()).await;
+        _ = tokio::time::timeout(POLL_INTERVAL, sandbox.outbox.woken()).await;
     }
 }
 
@@ -56,11 +56,11 @@ const IS_DUE: &str = "
 
 async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure> {
     let now = sandbox.clock.now();
-    // Reading first: most rounds find nothing, and need not keep the writer from others.
+    // Reads first: most rounds find nothing, and then the writer is not blocked.
     if !sandbox.settings.demo && is_any(sandbox, IS_CODE_EXPIRED, now).await? {
         sandbox
             .database
-            .write(move |connection: &mut Connection| Box::pin(strike_out(connection, now)))
+            .write(move |connection: &mut Connection| Box::pin(redact_expired_codes(connection, now)))
             .await?;
     }
     if let Some(mailer) = mailer
@@ -71,23 +71,23 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
     Ok(())
 }
 
-async fn is_any(sandbox: &Sandbox, question: &'static str, now: UnixMillis) -> Result<bool, Failure> {
+async fn is_any(sandbox: &Sandbox, sql: &'static str, now: UnixMillis) -> Result<bool, Failure> {
     let mut reader = sandbox.database.read().await?;
-    let count: i64 = query_scalar(question).bind(now).fetch_one(&mut reader).await?;
+    let count: i64 = query_scalar(sql).bind(now).fetch_one(&mut reader).await?;
     Ok(count > 0)
 }
 
-const STRIKE_OUT: &str = "
+const REDACT: &str = "
     UPDATE outbox_message SET body = replace(body, code, '••••••'), code = NULL
     WHERE code IS NOT NULL AND code_expires_at <= $1";
 
-async fn strike_out(connection: &mut Connection, now: UnixMillis) -> Result<(), Failure> {
+async fn redact_expired_codes(connection: &mut Connection, now: UnixMillis) -> Result<(), Failure> {
     query(GIVE_UP).bind(now).execute(&mut *connection).await?;
-    query(STRIKE_OUT).bind(now).execute(connection).await?;
+    query(REDACT).bind(now).execute(connection).await?;
     Ok(())
 }
 
-/// A message that is this sender's for the length of the lease.
+/// A message that is claimed by this sender until the lease expires.
 #[derive(Debug, sqlx::FromRow)]
 struct Claimed {
     message_id: String,
@@ -108,7 +108,7 @@ const CLAIM: &str = "
         (SELECT message_id FROM outbox_message WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $3)
     RETURNING message_id, recipient, subject, body, created_at, attempts";
 
-/// Sends all that is due.
+/// Sends all due messages.
 async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
         let now = sandbox.clock.now();
@@ -117,7 +117,7 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
             .write(move |connection: &mut Connection| {
                 Box::pin(async move {
                     query(GIVE_UP).bind(now).execute(&mut *connection).await?;
-                    let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(AT_ONCE);
+                    let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(BATCH_SIZE);
                     Ok(claim.fetch_all(connection).await?)
                 })
             })
@@ -126,8 +126,8 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
             return Ok(());
         }
         let sent = claimed.into_iter().map(|message| attempt(sandbox, mailer, message));
-        for kept in futures::future::join_all(sent).await {
-            kept?;
+        for result in futures::future::join_all(sent).await {
+            result?;
         }
     }
 }
@@ -139,11 +139,11 @@ const NOT_SENT: &str = "
     UPDATE outbox_message SET next_attempt_at = $2, last_error = $3
     WHERE message_id = $1 AND next_attempt_at IS NOT NULL";
 
-/// Sends one message and writes down what became of it.
+/// Sends one message and records the outcome.
 async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
-    let outcome = match tokio::time::timeout(PATIENCE, mailer.send(&message)).await {
+    let outcome = match tokio::time::timeout(SEND_TIMEOUT, mailer.send(&message)).await {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no end of it after {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("timed out after {} s", SEND_TIMEOUT.as_secs())),
     };
     let now = sandbox.clock.now();
     let Claimed { message_id, attempts, .. } = message;
@@ -158,7 +158,7 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
                 match outcome {
                     Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
                     Err(error) => {
-                        let error: String = error.chars().take(ERROR_LENGTH).collect();
+                        let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
                         let next = now.plus(wait_after(attempts));
                         query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
                     }
@@ -169,21 +169,21 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
         .await
 }
 
-/// 1 s after the first attempt, twice as long after each further one, never longer than a minute.
+/// 1 s after the first attempt, doubled after each further attempt, up to one minute.
 fn wait_after(attempts: i64) -> Duration {
     let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0);
     let doubled = 1_u64.checked_shl(doublings).unwrap_or(u64::MAX);
-    Duration::from_secs(doubled).min(LONGEST_WAIT)
+    Duration::from_secs(doubled).min(MAX_WAIT)
 }
 
-/// The way to the mail server.
+/// Sends messages to the mail server.
 struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
 }
 
 impl Mailer {
-    /// None where no mail server is set: then e-mails stay in the outbox.
+    /// `None` if no mail server is configured: then e-mails stay in the outbox.
     fn of(settings: &Settings) -> Option<Self> {
         let transport = settings.mail_server()?.transport();
         let mut from = settings.smtp_from.clone();
@@ -214,9 +214,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_wait_is_twice_the_one_before_up_to_a_minute() {
+    fn waits_double_up_to_a_minute() {
         let waits: Vec<u64> = (1..=8).map(|attempts| wait_after(attempts).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
-        assert_eq!(wait_after(i64::from(u32::MAX)), LONGEST_WAIT);
+        assert_eq!(wait_after(i64::from(u32::MAX)), MAX_WAIT);
     }
 }

@@ -1,4 +1,4 @@
-//! Reading what went out, and waiting for what is about to.
+//! Reading messages in the outbox, and waiting for new ones.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     phone::Msisdn,
 };
 
-/// How often is looked for messages that another server put in.
-const ROUND: Duration = Duration::from_millis(250);
+/// Poll interval for messages of other servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// By what way a message goes.
+/// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
@@ -28,34 +28,35 @@ pub enum Channel {
 /// A message as the console shows it.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct OutboxMessage {
-    /// Names it.
+    /// The id of the message.
     pub id: String,
-    /// By what way it goes.
+    /// How the message is sent.
     pub channel: Channel,
-    /// An e-mail address, or a phone as `+2547…`.
+    /// An e-mail address, or a phone number such as `+2547…`.
     pub to: String,
-    /// E-mails have one.
+    /// The subject of an e-mail; SMS have none.
     pub subject: Option<String>,
     /// The text.
     pub body: String,
     /// The one-time code in it.
     pub code: Option<String>,
-    /// When it was put in.
+    /// When the message was added.
     pub created_at: UnixMillis,
 }
 
-/// Which messages are meant.
+/// Which messages to return.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// To this e-mail address or phone.
+    /// Only messages to this e-mail address or phone number.
     pub to: Option<String>,
-    /// By this way.
+    /// Only messages of this channel.
     pub channel: Option<Channel>,
-    /// Put in after the message with this id. One that is not there any more comes before all.
+    /// Only messages added after the message with this id. An id that no longer exists counts as
+    /// older than all messages.
     pub after: Option<String>,
 }
 
-/// Whom messages are stored to: phones in one form, addresses in lower case.
+/// A recipient as it is stored: phone numbers in one format, e-mail addresses in lower case.
 pub fn recipient(text: &str) -> String {
     let text = text.trim();
     Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
@@ -68,7 +69,7 @@ const MESSAGES: &str = "
       AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
     ORDER BY position DESC LIMIT 1000";
 
-/// The latest thousand messages that `filter` means, the newest first.
+/// The latest thousand messages that match `filter`, newest first.
 pub async fn messages(
     connection: &mut Connection,
     filter: &Filter,
@@ -76,29 +77,28 @@ pub async fn messages(
     query_as(MESSAGES).bind(&filter.to).bind(filter.channel).bind(&filter.after).fetch_all(connection).await
 }
 
-/// Like [`messages`]; while there are none, waits up to `patience` (in the machine's time) for
-/// the first.
+/// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
 pub async fn wait_for_messages(
     database: &Database,
     filter: &Filter,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Vec<OutboxMessage>, Failure> {
-    let until = tokio::time::Instant::now() + patience;
+    let deadline = tokio::time::Instant::now() + timeout;
     let mut commits = database.commits();
     loop {
         commits.mark_unchanged();
         let found = messages(&mut *database.read().await?, filter).await?;
-        if !found.is_empty() || tokio::time::Instant::now() >= until {
+        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
             return Ok(found);
         }
-        let round = (tokio::time::Instant::now() + ROUND).min(until);
-        _ = tokio::time::timeout_at(round, commits.changed()).await;
+        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
+        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
     }
 }
 
 const EMPTY: &str = "DELETE FROM outbox_message";
 
-/// Forgets all messages, sent or not.
+/// Deletes all messages, sent or not.
 pub async fn empty(database: &Database) -> Result<(), Failure> {
     database
         .write(|connection: &mut Connection| {

@@ -1,4 +1,4 @@
-//! Every e-mail and SMS that goes out: a row, written in the transaction that it tells of.
+//! Every outgoing e-mail and SMS: a row, written in the transaction that it reports.
 
 mod deliver;
 mod messages;
@@ -17,9 +17,9 @@ use crate::{
 /// A one-time code that a message carries.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
-    /// As it stands in the message's text.
+    /// The code as it appears in the text.
     pub digits: &'a str,
-    /// When it is worthless.
+    /// When the code expires.
     pub expires_at: UnixMillis,
 }
 
@@ -28,7 +28,7 @@ const ENQUEUE: &str = "
         (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-/// Puts an e-mail into the outbox.
+/// Adds an e-mail to the outbox.
 pub async fn email(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -53,7 +53,7 @@ pub async fn email(
     Ok(())
 }
 
-/// Puts an SMS into the outbox. Nothing takes it further: whoever is to read it finds it there.
+/// Adds an SMS to the outbox. SMS are not sent on; they are read in the outbox.
 pub async fn sms(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -77,17 +77,17 @@ pub async fn sms(
     Ok(())
 }
 
-/// Wakes whoever waits for new messages, in this process. Clones wake the same.
+/// Wakes the sender of this process when there are new messages. Clones wake the same sender.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox(std::sync::Arc<tokio::sync::Notify>);
 
 impl Outbox {
-    /// Says that a message was put in; called once it is committed.
+    /// Notifies the sender of a new message. Call it after the commit.
     pub fn wake(&self) {
         self.0.notify_one();
     }
 
-    /// Waits for the next message that is put in.
+    /// Waits for the next notification.
     async fn woken(&self) {
         self.0.notified().await;
     }
@@ -96,12 +96,12 @@ impl Outbox {
 const COUNT: &str = "SELECT channel, count(*) FROM outbox_message GROUP BY channel";
 const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
 
-/// How many messages there are of each channel.
+/// The number of messages of each channel.
 pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
     query_as(COUNT).fetch_all(connection).await
 }
 
-/// How many messages are still to be sent, or to be tried again.
+/// The number of messages that are still to be sent or retried.
 pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     query_scalar(COUNT_WAITING).fetch_one(connection).await
 }

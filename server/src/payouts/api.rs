@@ -1,4 +1,4 @@
-//! The payout calls.
+//! The payout API.
 
 use axum::{
     Router,
@@ -28,7 +28,7 @@ use crate::{
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The calls about payouts; all need a session.
+/// The calls about payouts. All need a session.
 pub fn signed_in() -> Router<Sandbox> {
     Router::new()
         .route("/disbursements/{loan_id}/disburse", post(disburse))
@@ -42,9 +42,9 @@ struct WireRequest {
     phone_number: String,
 }
 
-/// The portal sends the number 1; others may send an id of ours.
+/// The portal sends the number 1; other clients may send a string id.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "agent_id must be a whole number or a text")]
+#[serde(untagged, expecting = "agent_id must be an integer or a string")]
 enum AgentId {
     Number(i64),
     Text(String),
@@ -76,7 +76,7 @@ impl WireRequest {
 async fn disburse(
     State(sandbox): State<Sandbox>,
     session: Session,
-    form: FailureFormat,
+    format: FailureFormat,
     Path(loan_id): Path<String>,
     headers: HeaderMap,
     Json(body): Json<Value>,
@@ -96,10 +96,10 @@ async fn disburse(
         amount: wire.amount,
         phone_number: Msisdn::parse(&wire.phone_number),
     };
-    Ok(super::disburse(&sandbox, &session.staff, request, call, form).await?.into_response())
+    Ok(super::disburse(&sandbox, &session.staff, request, call, format).await?.into_response())
 }
 
-/// The key that came with the call, when one did.
+/// The idempotency key of the call, if any.
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failure> {
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = sent.next() else { return Ok(None) };
@@ -127,7 +127,7 @@ async fn records(
     State(sandbox): State<Sandbox>,
     versions: Versions,
     Query(page): Query<PageQuery>,
-    asked: HeaderMap,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, &asked).await
+    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, &headers).await
 }

@@ -1,4 +1,4 @@
-//! What was paid out, day by day.
+//! Payouts per day.
 
 use super::PayoutStatus;
 use crate::{
@@ -6,20 +6,20 @@ use crate::{
     database::{Connection, query_as},
 };
 
-/// The payouts of a day that ended alike.
+/// The payouts of one day with the same status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayTotal {
-    /// Midnight in Nairobi, where the day begins.
+    /// The start of the day: midnight in Nairobi.
     pub day: UnixMillis,
-    /// Where they stand.
+    /// The status of the payouts.
     pub status: PayoutStatus,
-    /// How many.
+    /// The number of payouts.
     pub payouts: i64,
-    /// KES.
+    /// The total amount in KES.
     pub amount: i64,
 }
 
-/// Days in Nairobi begin three hours before those of UTC.
+/// Days in Nairobi start three hours before days in UTC.
 const BY_DAY: &str = "
     SELECT (created_at + 10800000) / 86400000, status, count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT)
     FROM payout WHERE created_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2";

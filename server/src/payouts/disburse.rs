@@ -1,10 +1,11 @@
-//! Paying a loan out: claim it, ask mobile money, settle.
+//! Paying a loan out: claim the loan, request the payment, settle the payout.
 //!
-//! No database transaction is held while mobile money is asked. The claim is on disk before, so
-//! whatever happens between the three steps, the payout is known and its loan can't be paid again.
+//! No database transaction is open during the payment request. The claim is committed before, so
+//! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
 
 use super::{
-    FIRST_CHECK, KeyedCall, PATIENCE, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency, records,
+    ANSWER_TIMEOUT, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency,
+    records,
     settle::{Settled, Verdict, settle},
 };
 use crate::{
@@ -18,34 +19,34 @@ use crate::{
     phone::Msisdn,
 };
 
-/// What the caller asks, and was shown when they confirmed.
+/// A request to pay a loan out, with the values that the caller confirmed.
 #[derive(Debug)]
 pub struct DisbursementRequest {
-    /// Which loan.
+    /// The loan to pay out.
     pub loan_id: String,
-    /// Who the caller says pays.
+    /// The agent, as given by the caller.
     pub agent_id: String,
     /// The loan's amount, in KES.
     pub amount: i64,
-    /// The customer's phone; none when what was sent is no Kenyan mobile number.
+    /// The customer's phone; `None` if the request has no valid Kenyan mobile number.
     pub phone_number: Option<Msisdn>,
 }
 
-/// Pays a loan out in the name of `staff`, and says what the caller is answered: 200 when the
-/// money went out, 202 when mobile money has not answered in 8 s, 422 when it refused. A `call`
-/// that was answered before gets that answer again.
+/// Pays a loan out on behalf of `staff` and returns the answer: 200 if the money was sent, 202 if
+/// mobile money has not answered within 8 s, 422 if it refused. A `call` that was answered before
+/// gets the same answer again.
 ///
 /// # Errors
 /// [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
 /// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`],
 /// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
-/// payout was made. [`Failure::NotCommitted`]: it is not known, and no money went out yet.
+/// payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no money was sent yet.
 pub async fn disburse(
     sandbox: &Sandbox,
     staff: &Staff,
     request: DisbursementRequest,
     call: Option<KeyedCall>,
-    form: FailureFormat,
+    format: FailureFormat,
 ) -> Result<Reply, Failure> {
     let now = sandbox.clock.now();
     let claim = Claim {
@@ -54,10 +55,10 @@ pub async fn disburse(
         staff_id: staff.staff_id.clone(),
         request,
         call,
-        form,
+        format,
         now,
     };
-    // A task of its own: a caller who hangs up must not stop a payout half-way.
+    // A separate task: a payout must not stop halfway because the caller disconnects.
     let payout = sandbox.tasks.finish(claim_pay_settle(sandbox.clone(), claim));
     match payout.await {
         Ok(Some(reply)) => reply,
@@ -67,16 +68,16 @@ pub async fn disburse(
 }
 
 async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failure> {
-    let (form, has_key) = (claim.form.clone(), claim.call.is_some());
+    let (format, has_key) = (claim.format.clone(), claim.call.is_some());
     let loan_id = claim.request.loan_id.clone();
     let claimed =
-        sandbox.database.write(move |connection: &mut Connection| Box::pin(claim.enter(connection))).await;
+        sandbox.database.write(move |connection: &mut Connection| Box::pin(claim.run(connection))).await;
     let claimed = match claimed {
-        // Somebody who does not write as servers do was faster.
+        // Someone wrote a payout without taking the servers' lock.
         Err(failure) if failure.is_unique_violation() => {
             let live = records::live_record(&mut *sandbox.database.read().await?, &loan_id).await?;
             return Err(match live {
-                Some(record) => in_the_way(&record)?,
+                Some(record) => live_payout_failure(&record)?,
                 None => failure,
             });
         }
@@ -88,26 +89,26 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
     };
     tracing::info!(loan.id = record.loan_id, payout.id = record.id, "payout.claimed");
 
-    // Goes on when the answer no longer waits for it.
-    let paying = sandbox.tasks.beside(pay_and_settle(sandbox.clone(), payment));
+    // Continues after the answer stops waiting for it.
+    let paying = sandbox.tasks.spawn_background(pay_and_settle(sandbox.clone(), payment));
     let settled = tokio::select! {
         settled = paying => settled.ok().flatten().flatten(),
-        () = sandbox.clock.sleep(PATIENCE) => None,
+        () = sandbox.clock.sleep(ANSWER_TIMEOUT) => None,
     };
     match settled {
         Some(Settled { reply: Some(reply), .. }) => Ok(reply),
-        Some(Settled { record, reply: None }) => Reply::of(record, &form),
+        Some(Settled { record, reply: None }) => Reply::of(record, &format),
         None if has_key => match accept(&sandbox, record.clone()).await {
             Ok(Some(reply)) => Ok(reply),
-            // It is accepted all the same; whoever settles it answers a repeat.
-            Ok(None) | Err(_) => Reply::of(record, &form),
+            // The payout is accepted anyway; settling it stores the answer for a repeat.
+            Ok(None) | Err(_) => Reply::of(record, &format),
         },
-        None => Reply::of(record, &form),
+        None => Reply::of(record, &format),
     }
 }
 
-/// What came of asking mobile money; nothing when that is not known. Whatever goes wrong from
-/// here on, the payout stays PENDING until its status has been asked for.
+/// Requests the payment and settles the payout; `None` if the result is unknown. After any error,
+/// the payout stays PENDING until its status has been queried.
 async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Option<Settled> {
     let transaction_id = payment.originator_id.clone();
     let answer = tokio::select! {
@@ -121,7 +122,7 @@ async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Option<Settled> {
     settled.inspect_err(|failure| tracing::error!(?failure, "payout.left_pending")).ok().flatten()
 }
 
-/// Makes 'accepted' the answer to the call that came with a key, unless it was settled just now.
+/// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled.
 async fn accept(sandbox: &Sandbox, record: Record) -> Result<Option<Reply>, Failure> {
     sandbox
         .database
@@ -135,19 +136,19 @@ struct Claim {
     staff_id: String,
     request: DisbursementRequest,
     call: Option<KeyedCall>,
-    form: FailureFormat,
+    format: FailureFormat,
     now: UnixMillis,
 }
 
 enum Claimed {
-    /// The loan is this payout's, and mobile money is to be asked.
+    /// The loan is claimed for this payout, and the payment must be requested.
     New(Box<Record>, Payment),
-    /// There is no more to do than to answer.
+    /// The call is answered without a payment.
     Answered(Reply),
 }
 
-/// What a loan that has this live payout is refused with.
-fn in_the_way(record: &Record) -> Result<Failure, Failure> {
+/// The failure for a loan that already has this pending or completed payout.
+fn live_payout_failure(record: &Record) -> Result<Failure, Failure> {
     Ok(match record.status {
         PayoutStatus::Completed => Failure::AlreadyDisbursed(record.to_json()?),
         PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(record.to_json()?),
@@ -166,30 +167,30 @@ const CLAIM: &str = "
     VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8, $9)";
 
 impl Claim {
-    async fn enter(self, connection: &mut Connection) -> Result<Claimed, Failure> {
+    async fn run(self, connection: &mut Connection) -> Result<Claimed, Failure> {
         let Some(call) = &self.call else {
             let phone_number = self.payable_phone(connection).await?;
             return self.claim(connection, phone_number).await;
         };
-        if let Some(reply) = idempotency::enter(connection, call, &self.form, self.now).await? {
+        if let Some(reply) = idempotency::register(connection, call, &self.format, self.now).await? {
             return Ok(Claimed::Answered(reply));
         }
         match self.payable_phone(connection).await {
             Ok(phone_number) => {
                 let claimed = self.claim(connection, phone_number).await?;
-                idempotency::started(connection, call, &self.payout_id).await?;
+                idempotency::set_payout(connection, call, &self.payout_id).await?;
                 Ok(claimed)
             }
-            Err(refusal) if idempotency::is_kept(&refusal) => {
-                let reply = Reply::refusal(refusal, &self.form)?;
-                idempotency::refused(connection, call, &reply).await?;
+            Err(refusal) if idempotency::is_final(&refusal) => {
+                let reply = Reply::refusal(refusal, &self.format)?;
+                idempotency::set_refusal(connection, call, &reply).await?;
                 Ok(Claimed::Answered(reply))
             }
             Err(failure) => Err(failure),
         }
     }
 
-    /// The customer's phone, when the loan may be paid to it.
+    /// The customer's phone, if the loan may be paid to it.
     async fn payable_phone(&self, connection: &mut Connection) -> Result<Msisdn, Failure> {
         let loan_id = &self.request.loan_id;
         let (status, amount, phone_number): (LoanStatus, i64, Msisdn) = query_as(LOAN)
@@ -198,7 +199,7 @@ impl Claim {
             .await?
             .ok_or_else(|| Failure::LoanNotFound(loan_id.clone()))?;
         if let Some(record) = records::live_record(connection, loan_id).await? {
-            return Err(in_the_way(&record)?);
+            return Err(live_payout_failure(&record)?);
         }
         if status != LoanStatus::Approved {
             return Err(Failure::NotApproved);

@@ -1,49 +1,48 @@
-//! Keys that make a repeat of a call safe (the IETF's `Idempotency-Key`).
+//! Keys that make it safe to repeat a call (the IETF's `Idempotency-Key`).
 //!
-//! The same key and the same body get the first answer again, byte for byte; the same key and
-//! another body are refused. Kept is every answer that decides on the call: 200, 202, the
-//! refusals of mobile money (422), of the amount and of the phone (422), 404, and the 409 of a
-//! loan that is disbursed or not approved. Not kept, so that a repeat is decided on afresh: what
-//! could not be read (400, 413, 415, 422 `invalid_request`), 401, 409 `in_progress`, which ends
-//! by itself, and every 5xx.
+//! The same key with the same body gets the first answer again, byte for byte. The same key with
+//! a different body is refused. Every final answer is stored: 200, 202, refusals by mobile money
+//! and for a wrong amount or phone (422), 404, and 409 for a loan that is disbursed or not
+//! approved. Other answers are not stored, so that a repeat is processed again: invalid requests
+//! (400, 413, 415, 422 `invalid_request`), 401, 409 `in_progress`, which is temporary, and all 5xx.
 //!
-//! A key belongs to one user, is entered in the transaction that decides on its call, and is
-//! forgotten 24 hours later. When the caller's server died before it answered, whoever settles
-//! the payout writes the answer, so no key stays in use for ever.
+//! A key belongs to one user, is inserted in the transaction that decides on its call, and expires
+//! after 24 hours. If the server died before it answered, settling the payout stores the answer, so
+//! no key stays in use forever.
 
 use std::time::Duration;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{PATIENCE, PayoutStatus, Record, Reply, records};
+use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, records};
 use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as},
     error::{Failure, FailureFormat},
 };
 
-/// How long a key is kept.
-const KEPT: Duration = Duration::from_hours(24);
+/// How long a key is stored.
+const KEY_LIFETIME: Duration = Duration::from_hours(24);
 
-/// A key as its caller chose it: 1 to 255 visible ASCII characters.
+/// A key chosen by the caller: 1 to 255 visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Reads the header's value: quoted, where spaces are allowed too, or bare.
+    /// Parses the header's value, which may be quoted. Only a quoted key may contain spaces.
     pub fn parse(value: &str) -> Option<Self> {
         let quoted = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let (key, space) = match quoted {
             Some(key) => (key, true),
             None => (value, false),
         };
-        let fits = |byte: u8| matches!(byte, b'!' | b'#'..=b'~') || (space && byte == b' ');
-        ((1..=255).contains(&key.len()) && key.bytes().all(fits)).then(|| Self(key.to_owned()))
+        let is_allowed = |byte: u8| matches!(byte, b'!' | b'#'..=b'~') || (space && byte == b' ');
+        ((1..=255).contains(&key.len()) && key.bytes().all(is_allowed)).then(|| Self(key.to_owned()))
     }
 }
 
-/// A call that came with a key.
+/// A call with a key.
 #[derive(Clone, Debug)]
 pub struct KeyedCall {
     staff_id: String,
@@ -52,18 +51,18 @@ pub struct KeyedCall {
 }
 
 impl KeyedCall {
-    /// The call of a user to pay `loan_id` out. Its body counts as JSON: spaces and the order of
-    /// fields make no difference.
+    /// A user's call to pay `loan_id` out. Bodies are compared as JSON: whitespace and the order of
+    /// fields do not matter.
     pub fn new(staff_id: String, key: IdempotencyKey, loan_id: &str, body: &Value) -> Self {
         let fingerprint = hex::encode(Sha256::digest(format!("{loan_id}\n{body}")));
         Self { staff_id, key, fingerprint }
     }
 }
 
-const FORGET_OLD: &str = "
+const DELETE_EXPIRED: &str = "
     DELETE FROM idempotency_key WHERE staff_id = $1 AND idempotency_key = $2 AND created_at <= $3";
 
-const ENTER: &str = "
+const INSERT: &str = "
     INSERT INTO idempotency_key
         (staff_id, idempotency_key, fingerprint, request_id, problem, created_at)
     VALUES ($1, $2, $3, $4, $5, $6)
@@ -73,14 +72,14 @@ const FIND: &str = "
     SELECT fingerprint, payout_id, request_id, problem, status, body, created_at
     FROM idempotency_key WHERE staff_id = $1 AND idempotency_key = $2";
 
-const STARTED: &str = "
+const SET_PAYOUT: &str = "
     UPDATE idempotency_key SET payout_id = $3 WHERE staff_id = $1 AND idempotency_key = $2";
 
-const REFUSED: &str = "
+const SET_REFUSAL: &str = "
     UPDATE idempotency_key SET status = $3, body = $4 WHERE staff_id = $1 AND idempotency_key = $2";
 
-/// Whether `refusal` is kept as the answer to its call: it decides on the call for good.
-pub(super) fn is_kept(refusal: &Failure) -> bool {
+/// Whether `refusal` is a final answer, which is stored.
+pub(super) fn is_final(refusal: &Failure) -> bool {
     matches!(
         refusal,
         Failure::LoanNotFound(_)
@@ -92,7 +91,7 @@ pub(super) fn is_kept(refusal: &Failure) -> bool {
 }
 
 #[derive(sqlx::FromRow)]
-struct KeptAnswer {
+struct StoredAnswer {
     fingerprint: String,
     payout_id: Option<String>,
     request_id: String,
@@ -102,87 +101,88 @@ struct KeptAnswer {
     created_at: UnixMillis,
 }
 
-/// Enters the key of a call. `None`: it is new, and the call is to be decided on in the same
-/// transaction. Else the answer that was given before.
+/// Inserts the key of a call. Returns `None` if it is new: the call must be decided on in the same
+/// transaction. Otherwise returns the stored answer.
 ///
 /// # Errors
-/// [`Failure::IdempotencyKeyReused`] for another body; [`Failure::IdempotencyKeyInUse`] while the
-/// first call still runs.
-pub(super) async fn enter(
+/// [`Failure::IdempotencyKeyReused`] for a different body; [`Failure::IdempotencyKeyInUse`] while
+/// the first call is still running.
+pub(super) async fn register(
     connection: &mut Connection,
     call: &KeyedCall,
-    form: &FailureFormat,
+    format: &FailureFormat,
     now: UnixMillis,
 ) -> Result<Option<Reply>, Failure> {
-    query(FORGET_OLD)
+    query(DELETE_EXPIRED)
         .bind(&call.staff_id)
         .bind(&call.key.0)
-        .bind(now.minus(KEPT))
+        .bind(now.minus(KEY_LIFETIME))
         .execute(&mut *connection)
         .await?;
-    let entered = query(ENTER)
+    let inserted = query(INSERT)
         .bind(&call.staff_id)
         .bind(&call.key.0)
         .bind(&call.fingerprint)
-        .bind(&*form.request_id)
-        .bind(form.problem)
+        .bind(&*format.request_id)
+        .bind(format.problem)
         .bind(now)
         .execute(&mut *connection)
         .await?;
-    if entered == 1 {
+    if inserted == 1 {
         return Ok(None);
     }
-    let kept: KeptAnswer =
+    let stored: StoredAnswer =
         query_as(FIND).bind(&call.staff_id).bind(&call.key.0).fetch_one(&mut *connection).await?;
-    if kept.fingerprint != call.fingerprint {
+    if stored.fingerprint != call.fingerprint {
         return Err(Failure::IdempotencyKeyReused);
     }
-    if kept.status.is_some() {
-        return Ok(Some(kept.reply()?));
+    if stored.status.is_some() {
+        return Ok(Some(stored.reply()?));
     }
-    // Nobody has answered the first call. It still runs, or its server died.
-    if now < kept.created_at.plus(PATIENCE) {
+    // The first call has no answer yet: it is still running, or its server died.
+    if now < stored.created_at.plus(ANSWER_TIMEOUT) {
         return Err(Failure::IdempotencyKeyInUse);
     }
-    let payout_id =
-        kept.payout_id.ok_or_else(|| Failure::Internal("a key without payout and answer".to_owned()))?;
+    let payout_id = stored
+        .payout_id
+        .ok_or_else(|| Failure::Internal("an idempotency key has neither payout nor answer".to_owned()))?;
     let record = records::record(connection, &payout_id).await?;
-    Ok(answer(connection, record).await?.map(Reply::again))
+    Ok(answer(connection, record).await?.map(Reply::into_replay))
 }
 
-impl KeptAnswer {
+impl StoredAnswer {
     fn reply(self) -> Result<Reply, Failure> {
         let status = self.status.and_then(|status| u16::try_from(status).ok());
         let (Some(status), Some(body)) = (status, self.body) else {
-            return Err(Failure::Internal("a key without an answer".to_owned()));
+            return Err(Failure::Internal("an idempotency key has no answer".to_owned()));
         };
         Ok(Reply { status, body, problem: self.problem && status >= 400, replayed: true })
     }
 }
 
 impl Reply {
-    fn again(self) -> Self {
+    fn into_replay(self) -> Self {
         Self { replayed: true, ..self }
     }
 }
 
-/// Notes the payout that the call started.
-pub(super) async fn started(
+/// Stores the payout that the call started.
+pub(super) async fn set_payout(
     connection: &mut Connection,
     call: &KeyedCall,
     payout_id: &str,
 ) -> Result<(), sqlx::Error> {
-    query(STARTED).bind(&call.staff_id).bind(&call.key.0).bind(payout_id).execute(connection).await?;
+    query(SET_PAYOUT).bind(&call.staff_id).bind(&call.key.0).bind(payout_id).execute(connection).await?;
     Ok(())
 }
 
-/// Keeps the refusal of a call that started no payout.
-pub(super) async fn refused(
+/// Stores the refusal of a call that did not start a payout.
+pub(super) async fn set_refusal(
     connection: &mut Connection,
     call: &KeyedCall,
     reply: &Reply,
 ) -> Result<(), sqlx::Error> {
-    query(REFUSED)
+    query(SET_REFUSAL)
         .bind(&call.staff_id)
         .bind(&call.key.0)
         .bind(i64::from(reply.status))
@@ -199,19 +199,18 @@ const OF_PAYOUT: &str = "
 const ANSWER: &str = "
     UPDATE idempotency_key SET status = $2, body = $3 WHERE payout_id = $1 AND status IS NULL";
 
-/// Makes what `record` says now the first answer of the call that started it, unless that was
-/// given. Answers the first answer; `None` when the call came without a key, or its key is
-/// forgotten.
+/// Stores the current `record` as the answer to the call that started it, unless it already has
+/// one. Returns the first answer; `None` if the call had no key or its key has expired.
 pub(super) async fn answer(connection: &mut Connection, record: Record) -> Result<Option<Reply>, Failure> {
     let payout_id = record.id.clone();
-    let kept: Option<KeptAnswer> =
+    let stored: Option<StoredAnswer> =
         query_as(OF_PAYOUT).bind(&payout_id).fetch_optional(&mut *connection).await?;
-    let Some(kept) = kept else { return Ok(None) };
-    if kept.status.is_some() {
-        return Ok(Some(Reply { replayed: false, ..kept.reply()? }));
+    let Some(stored) = stored else { return Ok(None) };
+    if stored.status.is_some() {
+        return Ok(Some(Reply { replayed: false, ..stored.reply()? }));
     }
-    let form = FailureFormat { request_id: kept.request_id.into(), problem: kept.problem };
-    let reply = Reply::of(record, &form)?;
+    let format = FailureFormat { request_id: stored.request_id.into(), problem: stored.problem };
+    let reply = Reply::of(record, &format)?;
     query(ANSWER)
         .bind(&payout_id)
         .bind(i64::from(reply.status))
@@ -221,13 +220,17 @@ pub(super) async fn answer(connection: &mut Connection, record: Record) -> Resul
     Ok(Some(reply))
 }
 
-const FORGET_ALL_OLD: &str = "
+const DELETE_ALL_EXPIRED: &str = "
     DELETE FROM idempotency_key WHERE created_at <= $1
     AND (payout_id IS NULL OR payout_id IN (SELECT payout_id FROM payout WHERE status <> $2))";
 
-/// Forgets every key whose time is over.
-pub(super) async fn forget_old(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
-    query(FORGET_ALL_OLD).bind(now.minus(KEPT)).bind(PayoutStatus::Pending).execute(connection).await?;
+/// Deletes all expired keys.
+pub(super) async fn delete_expired(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
+    query(DELETE_ALL_EXPIRED)
+        .bind(now.minus(KEY_LIFETIME))
+        .bind(PayoutStatus::Pending)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn an_invalid_key_is_refused() {
         let long = "k".repeat(256);
         let quoted_long = format!("\"{long}\"");
         for value in

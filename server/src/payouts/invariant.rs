@@ -1,4 +1,4 @@
-//! The audit: our books against mobile money's, in one look at both.
+//! The audit: compares our books with mobile money's in one query.
 
 use serde::Serialize;
 
@@ -7,24 +7,24 @@ use crate::{
     error::Failure,
 };
 
-/// Whether every shilling is where the books say.
+/// The result of the audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Invariant {
-    /// Money out equals completed, payout by payout, and nothing was paid twice.
+    /// Money out equals completed for every payout, and no loan was paid twice.
     pub ok: bool,
-    /// KES that mobile money's books say went out, without that of payouts still pending.
+    /// KES sent according to mobile money's books, excluding pending payouts.
     pub money_out: i64,
-    /// KES of every COMPLETED payout.
+    /// KES of all COMPLETED payouts.
     pub completed: i64,
-    /// Loans that mobile money paid more than once.
+    /// Loans that were paid more than once.
     pub double_paid: Vec<String>,
-    /// How many payouts have not settled yet; what became of them is being asked.
+    /// The number of payouts that have not settled yet.
     pub pending: i64,
 }
 
-/// Money out is what mobile money paid, but for payouts that are PENDING with us; disagreements
-/// are payouts whose two sides contradict each other: COMPLETED and not paid just so, FAILED and
-/// paid, or COMPLETED with a loan that is not DISBURSED.
+/// Money out is what mobile money paid, except for payouts that are PENDING in our books.
+/// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details,
+/// FAILED but paid, or COMPLETED with a loan that is not DISBURSED.
 const AUDIT: &str = "
     WITH paid AS (
         SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,
@@ -56,11 +56,11 @@ const AUDIT: &str = "
     FROM total LEFT JOIN double_paid ON TRUE
     ORDER BY loan_id";
 
-/// Holds our books against mobile money's.
+/// Compares our books with mobile money's.
 pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
     let rows: Vec<(i64, i64, i64, i64, Option<String>)> = query_as(AUDIT).fetch_all(connection).await?;
     let &(money_out, completed, pending, disagreements, _) =
-        rows.first().ok_or_else(|| Failure::Internal("an audit without a total".to_owned()))?;
+        rows.first().ok_or_else(|| Failure::Internal("the audit returned no row".to_owned()))?;
     let double_paid: Vec<String> = rows.into_iter().filter_map(|row| row.4).collect();
     let ok = money_out == completed && disagreements == 0 && double_paid.is_empty();
     Ok(Invariant { ok, money_out, completed, double_paid, pending })

@@ -1,4 +1,4 @@
-//! Paying a loan out, once; and the records of it.
+//! Paying a loan out exactly once, and the records of payouts.
 
 pub mod api;
 mod by_day;
@@ -22,33 +22,33 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// Where a payout stands. PENDING becomes one of the others, and then stays.
+/// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PayoutStatus {
-    /// Mobile money was or will be asked; what became of it is not known yet.
+    /// The payment was or will be requested; the result is not known yet.
     Pending,
-    /// The money went out.
+    /// The money was sent.
     Completed,
-    /// No money went out.
+    /// No money was sent.
     Failed,
 }
 
-/// The largest integer that JSON carries between all programs (RFC 8259, 6).
+/// The largest integer that is interoperable in JSON (RFC 8259, section 6).
 pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 
-/// How long an answer waits for mobile money. Callers give up after 10 s; they shall hear
-/// 'accepted' before that.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long an answer waits for mobile money. Callers time out after 10 s, so 'accepted' must be
+/// answered before.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How long a request to mobile money is good for: it is refused when it arrives later.
+/// How long a request to mobile money is valid. It is refused if it arrives later.
 const REQUEST_LIFETIME: Duration = Duration::from_secs(30);
 
-/// How long after that a payout unknown to mobile money is taken for never received. Time enough
-/// for a request that arrived at its last moment to stand in mobile money's books, and for two
-/// machines' clocks to differ.
+/// How long after that a payout that is unknown to mobile money counts as never received. It allows
+/// for a request that arrived at the last moment to reach mobile money's books, and for clock skew
+/// between two machines.
 const MARGIN: Duration = Duration::from_mins(2);
 
-/// When the status of a payout is first asked for: once its caller has had an answer.
+/// When the status of a payout is first queried: after its caller has been answered.
 const FIRST_CHECK: Duration = Duration::from_secs(10);

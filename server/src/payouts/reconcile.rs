@@ -1,11 +1,11 @@
-//! Settling what was left open: nobody heard the answer, or the process died before it could
-//! write it down. Nothing of it needs a person.
+//! Settles payouts that were left open because the answer was lost, or because the process died
+//! before it could record the answer. No manual work is needed.
 //!
-//! Every PENDING payout is asked after by `status`, first ten seconds after it began, then after
-//! pauses that double up to five minutes; after a start, all at once. A payout that mobile money
-//! does not know once its request can no longer arrive is failed as not received, and its loan
-//! can be tried again. Whoever asks takes a lease on the payout first, so that several servers
-//! can do this beside each other; and settling is safe to repeat, should a lease run out.
+//! The status of every PENDING payout is queried: first ten seconds after its start, then at
+//! intervals that double up to five minutes, and immediately after a restart. If mobile money does
+//! not know a payout whose request can no longer arrive, the payout fails as not received, and its
+//! loan can be tried again. A server leases a payout before it queries it, so that several servers
+//! can reconcile concurrently. Settling is idempotent, in case a lease expires.
 
 use std::time::Duration;
 
@@ -24,53 +24,55 @@ use crate::{
     mobile_money::{Delivery, Status},
 };
 
-/// How often the clock is looked at for payouts that are due.
-const ROUND: Duration = Duration::from_secs(5);
-/// The longest pause between two questions after one payout.
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// How many payouts one round leases at once.
-const TOGETHER: i64 = 64;
-/// How often keys whose time is over are swept out.
-const SWEEP: Duration = Duration::from_hours(1);
+/// Poll interval for payouts that are due.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The longest interval between two status queries of a payout.
+const MAX_INTERVAL: Duration = Duration::from_mins(5);
+/// How many payouts are leased at once.
+const BATCH_SIZE: i64 = 64;
+/// How often expired keys are deleted.
+const CLEANUP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// Settles what is left open, from the start on and for as long as the sandbox lives: by asking,
-/// and by hearing what mobile money delivers.
+/// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving
+/// the results that mobile money delivers.
 pub fn keep_settling(sandbox: &Sandbox, results: mpsc::UnboundedReceiver<Delivery>) {
-    sandbox.tasks.beside(hear_results(sandbox.clone(), results));
-    sandbox.tasks.beside(keep_reconciling(sandbox.clone()));
+    sandbox.tasks.spawn_background(receive_results(sandbox.clone(), results));
+    sandbox.tasks.spawn_background(keep_reconciling(sandbox.clone()));
 }
 
-async fn hear_results(sandbox: Sandbox, mut results: mpsc::UnboundedReceiver<Delivery>) {
-    while let Some(Delivery { originator_id, answer, taken }) = results.recv().await {
+async fn receive_results(sandbox: Sandbox, mut results: mpsc::UnboundedReceiver<Delivery>) {
+    while let Some(Delivery { originator_id, answer, processed }) = results.recv().await {
         let Some(verdict) = Verdict::of(answer) else { continue };
         match settle(&sandbox, originator_id, verdict).await {
             Ok(Some(_)) => {}
-            Ok(None) => tracing::warn!("a result of a payment that is not ours"),
-            // The payout stays PENDING and is asked after.
+            Ok(None) => tracing::warn!("received a result for an unknown payment"),
+            // The payout stays PENDING, and its status will be queried.
             Err(failure) => tracing::error!(?failure, "payout.result_not_kept"),
         }
-        _ = taken.send(());
+        _ = processed.send(());
     }
 }
 
 async fn keep_reconciling(sandbox: Sandbox) {
-    let mut left_by_earlier_process = true;
-    let mut swept_at: Option<UnixMillis> = None;
+    let mut make_due_pending = true;
+    let mut cleaned_up_at: Option<UnixMillis> = None;
     loop {
-        if left_by_earlier_process {
-            left_by_earlier_process = !noted(&make_due(&sandbox).await);
+        if make_due_pending {
+            make_due_pending = !succeeded(&make_due(&sandbox).await);
         }
-        noted(&reconcile(&sandbox).await);
+        succeeded(&reconcile(&sandbox).await);
         let now = sandbox.clock.now();
-        if swept_at.is_none_or(|at| now.since(at) >= SWEEP) && noted(&sweep(&sandbox, now).await) {
-            swept_at = Some(now);
+        if cleaned_up_at.is_none_or(|at| now.since(at) >= CLEANUP_INTERVAL)
+            && succeeded(&delete_expired_keys(&sandbox, now).await)
+        {
+            cleaned_up_at = Some(now);
         }
-        sandbox.clock.sleep(ROUND).await;
+        sandbox.clock.sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Whether it went well; what did not is tried again in the next round.
-fn noted<T>(result: &Result<T, Failure>) -> bool {
+/// Logs a failure, which is retried in the next round. Returns whether `result` is `Ok`.
+fn succeeded<T>(result: &Result<T, Failure>) -> bool {
     if let Err(failure) = result {
         tracing::warn!(?failure, "reconciling failed");
     }
@@ -92,32 +94,31 @@ async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
         .await
 }
 
-async fn sweep(sandbox: &Sandbox, now: UnixMillis) -> Result<(), Failure> {
+async fn delete_expired_keys(sandbox: &Sandbox, now: UnixMillis) -> Result<(), Failure> {
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { Ok(idempotency::forget_old(connection, now).await?) })
+            Box::pin(async move { Ok(idempotency::delete_expired(connection, now).await?) })
         })
         .await
 }
 
-/// Asks after every payout that is due now, and answers how many were settled. Rounds of one
-/// process wait for each other, so when this returns, none that was due is still being asked
-/// after.
+/// Queries every payout that is due now, and returns how many were settled. Rounds of one process
+/// are serialized, so when this returns, no query of a due payout is still running.
 pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
-    let _alone = sandbox.reconciling.lock().await;
+    let _guard = sandbox.reconciling.lock().await;
     let mut settled = 0;
     while is_any_due(sandbox).await? {
         let due = lease(sandbox).await?;
         if due.is_empty() {
             break;
         }
-        let asked = join_all(due.into_iter().map(|open| ask_after(sandbox, open))).await;
-        for outcome in asked {
+        let outcomes = join_all(due.into_iter().map(|open| check(sandbox, open))).await;
+        for outcome in outcomes {
             match outcome {
                 Ok(true) => settled += 1,
                 Ok(false) => {}
-                // It is due again when its lease ends.
+                // It is due again when its lease expires.
                 Err(failure) => tracing::warn!(?failure, "payout.status_not_heard"),
             }
         }
@@ -128,7 +129,7 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
 const IS_ANY_DUE: &str = "
     SELECT count(*) FROM (SELECT 1 FROM payout WHERE status = 'PENDING' AND check_at <= $1 LIMIT 1) AS due";
 
-/// Mostly nothing is, and nobody need wait for the writer then.
+/// Checked with a reader first: usually nothing is due, and the writer is not needed.
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
     let now = sandbox.clock.now();
     let mut reader = sandbox.database.read().await?;
@@ -152,7 +153,7 @@ const LEASE: &str = "
     UPDATE payout SET check_at = $3, checks = checks + 1
     WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
 
-/// Payouts that are due, and nobody else's for the pause until they are due again.
+/// Leases due payouts for this server until they are due again.
 async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
     let now = sandbox.clock.now();
     sandbox
@@ -160,13 +161,13 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 let due: Vec<Open> =
-                    query_as(DUE).bind(now).bind(TOGETHER).fetch_all(&mut *connection).await?;
+                    query_as(DUE).bind(now).bind(BATCH_SIZE).fetch_all(&mut *connection).await?;
                 let mut leased = Vec::new();
                 for open in due {
                     let mine = query(LEASE)
                         .bind(&open.payout_id)
                         .bind(open.checks)
-                        .bind(now.plus(pause_after(open.checks)))
+                        .bind(now.plus(interval_after(open.checks)))
                         .execute(&mut *connection)
                         .await?;
                     if mine == 1 {
@@ -179,20 +180,20 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .await
 }
 
-fn pause_after(checks: i64) -> Duration {
+fn interval_after(checks: i64) -> Duration {
     let doublings = u32::try_from(checks).unwrap_or(u32::MAX).min(10);
-    (FIRST_CHECK * 2_u32.pow(doublings)).min(LONGEST_PAUSE)
+    (FIRST_CHECK * 2_u32.pow(doublings)).min(MAX_INTERVAL)
 }
 
-/// Whether `open` could be settled.
-async fn ask_after(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
-    // Before the question: only time that has passed when mobile money looks counts.
+/// Queries the status of `open` and settles it if possible. Returns whether it was settled.
+async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
+    // Read before the query: only time that had passed when mobile money answered counts.
     let now = sandbox.clock.now();
-    let gone = now >= open.created_at.plus(REQUEST_LIFETIME + MARGIN);
+    let is_expired = now >= open.created_at.plus(REQUEST_LIFETIME + MARGIN);
     let verdict = match sandbox.mobile_money.status(&open.transaction_id).await? {
         Status::Paid { receipt } => Verdict::Paid(receipt),
         Status::Refused(refusal) => Verdict::Refused(refusal),
-        Status::Unknown if gone => Verdict::NotReceived,
+        Status::Unknown if is_expired => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
     Ok(settle(sandbox, open.transaction_id, verdict).await?.is_some())
@@ -203,8 +204,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_five_minutes() {
-        let pauses: Vec<u64> = (0..7).map(|checks| pause_after(checks).as_secs()).collect();
-        assert_eq!(pauses, [10, 20, 40, 80, 160, 300, 300]);
+    fn intervals_double_up_to_five_minutes() {
+        let intervals: Vec<u64> = (0..7).map(|checks| interval_after(checks).as_secs()).collect();
+        assert_eq!(intervals, [10, 20, 40, 80, 160, 300, 300]);
     }
 }

@@ -1,4 +1,4 @@
-//! What history shows of every payout.
+//! The transaction history: a record of every payout.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -11,7 +11,7 @@ use crate::{
     lists,
 };
 
-/// A payout as history shows it; the fields are the contract's.
+/// A payout in the history, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Record {
@@ -37,19 +37,19 @@ pub struct Record {
     pub approver_id: Option<String>,
     pub approver_name: Option<String>,
     pub approver_email: Option<String>,
-    /// Mobile money's code of a failed payout; not part of a record on the wire.
+    /// Mobile money's result code of a failed payout. It is not serialized.
     #[serde(skip)]
     pub result_code: Option<String>,
 }
 
 impl Record {
-    /// As it stands in an answer.
+    /// The JSON of the record in an answer.
     pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
         to_raw_value(self).map_err(|error| Failure::Internal(error.to_string()))
     }
 }
 
-/// The rows of [`Record`], to which a query adds its own end.
+/// Selects the columns of [`Record`]; each query appends its own conditions.
 macro_rules! select_records {
     ($rest:literal) => {
         concat!(
@@ -98,7 +98,7 @@ pub(super) async fn record(connection: &mut Connection, payout_id: &str) -> Resu
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 
-/// The loan's payout that is pending or completed; there is one at most.
+/// The loan's pending or completed payout. A loan has at most one.
 pub(super) async fn live_record(
     connection: &mut Connection,
     loan_id: &str,

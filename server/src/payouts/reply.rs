@@ -1,5 +1,4 @@
-//! What a call to pay out is answered: made once, and then the same byte for byte whenever it is
-//! asked for again.
+//! The answer to a payout call. It is built once; a repeat gets the same bytes.
 
 use serde::Serialize;
 
@@ -10,22 +9,22 @@ use crate::{
     loans::{DisbursementStatus, LoanStatus},
 };
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// HTTP's status.
+    /// The HTTP status.
     pub status: u16,
-    /// JSON.
+    /// The JSON body.
     pub body: String,
-    /// The body is a failure as RFC 9457 has it.
+    /// Whether the body is a failure in the format of RFC 9457.
     pub problem: bool,
-    /// It was given before, to the same call.
+    /// Whether it was already given to the same call.
     pub replayed: bool,
 }
 
-/// A payout and where its loan stands now.
+/// A payout with the status of its loan.
 #[derive(Debug, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the contract's names")]
+#[expect(clippy::struct_field_names, reason = "the names in the contract")]
 struct Disbursement {
     #[serde(flatten)]
     record: Record,
@@ -36,8 +35,8 @@ struct Disbursement {
 }
 
 impl Reply {
-    /// The answer that a payout gives: settled, accepted, or refused by mobile money.
-    pub(super) fn of(record: Record, form: &FailureFormat) -> Result<Self, Failure> {
+    /// The answer for a payout that is settled, accepted, or refused by mobile money.
+    pub(super) fn of(record: Record, format: &FailureFormat) -> Result<Self, Failure> {
         let disbursement = match record.status {
             PayoutStatus::Failed => {
                 let refused = Failure::MobileMoneyRefused {
@@ -45,7 +44,7 @@ impl Reply {
                     text: record.error_message.clone().unwrap_or_default(),
                     record: record.to_json()?,
                 };
-                return Self::refusal(refused, form);
+                return Self::refusal(refused, format);
             }
             PayoutStatus::Completed => Disbursement {
                 loan_status: LoanStatus::Disbursed,
@@ -68,11 +67,11 @@ impl Reply {
         Ok(Self { status, body, problem: false, replayed: false })
     }
 
-    /// `failure` as its caller hears it.
-    pub(super) fn refusal(failure: Failure, form: &FailureFormat) -> Result<Self, Failure> {
+    /// The answer for `failure`.
+    pub(super) fn refusal(failure: Failure, format: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();
-        let body = String::from_utf8(failure.body().to_json(&form.request_id, form.problem))
+        let body = String::from_utf8(failure.body().to_json(&format.request_id, format.problem))
             .map_err(|error| Failure::Internal(error.to_string()))?;
-        Ok(Self { status: status.as_u16(), body, problem: form.problem, replayed: false })
+        Ok(Self { status: status.as_u16(), body, problem: format.problem, replayed: false })
     }
 }

@@ -1,5 +1,5 @@
-//! Writing down what became of a payout. It may be heard more than once, from more than one side
-//! and in any order: the first word settles it, later ones change nothing.
+//! Records the result of a payout. Results may arrive more than once, from several sources and in
+//! any order: the first one settles the payout, later ones change nothing.
 
 use super::{PayoutStatus, Record, Reply, idempotency, records};
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
     randomness::Randomness,
 };
 
-/// What became of a payout.
+/// The result of a payout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The money went out, with this receipt.
+    /// The money was sent, with this receipt.
     Paid(String),
     Refused(Refusal),
     /// The request never reached mobile money, and never will.
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// What an answer tells; nothing when it tells nothing of what became of the money.
+    /// The result in an answer; `None` if the answer does not contain one.
     pub(super) fn of(answer: Answer) -> Option<Self> {
         match answer {
             Answer::Paid { receipt } => Some(Self::Paid(receipt)),
@@ -38,7 +38,7 @@ impl Verdict {
 /// A payout that is settled.
 pub(super) struct Settled {
     pub record: Record,
-    /// The answer to the call that started it, when that came with a key.
+    /// The answer to the call that started it, if that call had a key.
     pub reply: Option<Reply>,
 }
 
@@ -55,7 +55,7 @@ const FAIL: &str = "
 const DISBURSE_LOAN: &str = "
     UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
 
-/// Settles the payout that mobile money knows as `transaction_id`; `None` when there is none.
+/// Settles the payout with this `transaction_id`; `None` if it does not exist.
 pub(super) async fn settle(
     sandbox: &Sandbox,
     transaction_id: String,
@@ -74,14 +74,14 @@ pub(super) async fn settle(
                 let found: Option<String> =
                     query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
                 let Some(payout_id) = found else { return Ok(None) };
-                let (record, is_news) = settling.write_down(connection, &payout_id).await?;
+                let (record, is_first) = settling.record_result(connection, &payout_id).await?;
                 let reply = idempotency::answer(connection, record.clone()).await?;
-                Ok(Some((Settled { record, reply }, is_news)))
+                Ok(Some((Settled { record, reply }, is_first)))
             })
         })
         .await?;
-    Ok(written.map(|(settled, is_news)| {
-        if is_news {
+    Ok(written.map(|(settled, is_first)| {
+        if is_first {
             sandbox.metrics.payout_settled(settled.record.status, settled.record.result_code.as_deref());
         }
         settled
@@ -96,8 +96,8 @@ struct Settling {
 }
 
 impl Settling {
-    /// The payout as it is now, and whether this settled it.
-    async fn write_down(
+    /// Returns the current record, and whether this call settled it.
+    async fn record_result(
         self,
         connection: &mut Connection,
         payout_id: &str,
@@ -127,7 +127,7 @@ impl Settling {
         }
         if let Verdict::Paid(receipt) = &self.verdict {
             query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
-            self.tell_customer(connection, &record, receipt).await?;
+            self.notify_customer(connection, &record, receipt).await?;
         }
         tracing::info!(
             loan.id = record.loan_id,
@@ -138,8 +138,7 @@ impl Settling {
         Ok((record, true))
     }
 
-    /// A later word must say the same. If it ever does not, money and books disagree, and the
-    /// invariant says so too.
+    /// Logs an error if a later result contradicts the first one. The audit reports it too.
     fn check_agrees(&self, record: &Record) {
         let agrees = match &self.verdict {
             Verdict::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
@@ -150,14 +149,14 @@ impl Settling {
         }
     }
 
-    async fn tell_customer(
+    async fn notify_customer(
         &self,
         connection: &mut Connection,
         record: &Record,
         receipt: &str,
     ) -> Result<(), Failure> {
-        let phone =
-            Msisdn::parse(&record.phone).ok_or_else(|| Failure::Internal("stored phone".to_owned()))?;
+        let phone = Msisdn::parse(&record.phone)
+            .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
         let text = format!(
             "{receipt} Confirmed. Dear {}, your loan of KES {} from {} has been sent to {}.",
             record.customer_first_name,

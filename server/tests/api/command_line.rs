@@ -148,7 +148,7 @@ fn a_database_of_a_newer_version_stops_the_start() {
         .unwrap();
     let said = refusal(&output);
     let setting = if store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
-    assert!(said.contains("was made by a newer version of mkopo") && said.contains(setting), "{said}");
+    assert!(said.contains("was created by a newer version of mkopo") && said.contains(setting), "{said}");
     assert!(store::is_postgres() || said.contains(data_dir), "{said}");
 }
 
@@ -194,7 +194,7 @@ fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password
     assert_snapshot!(said.join("\n"), @r#"
     mkopo: can't open the database postgres://guarded@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: password authentication failed for user "guarded"
     mkopo: can't open the database postgres://mkopo@[server]/no_such_database; set MKOPO_DATABASE_URL to one that can be written: database "no_such_database" does not exist
-    mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: it can only be read
+    mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: it is read-only
     mkopo: can't open the database postgres://mkopo@[server]/[database]; set MKOPO_DATABASE_URL to one that can be written: error occurred while attempting to establish a TLS connection: server does not support TLS
     mkopo: can't open the database postgres://mkopo@[closed]/[database]; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
     "#);
@@ -247,7 +247,7 @@ fn a_data_folder_that_can_not_be_one_stops_the_start() {
 fn a_data_folder_that_can_not_be_written_stops_the_start() {
     // Not even root can make a folder here.
     let said = start_with("MKOPO_DATA_DIR", "/proc/mkopo");
-    assert_snapshot!(said, @"mkopo: can't make the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
+    assert_snapshot!(said, @"mkopo: can't create the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
 }
 
 #[test]

@@ -31,7 +31,7 @@ async fn everything_under_console_needs_the_token() {
     [
       401,
       "no_console_token",
-      "The console needs its token, as `Authorization: Bearer <token>`."
+      "The console requires its token: send `Authorization: Bearer <token>`."
     ]
     "#);
 }

@@ -78,7 +78,7 @@ async fn a_call_fails_with_the_given_status() {
     [
       503,
       "injected_fault",
-      "This call was failed on purpose, by a fault that is set in the console."
+      "This call failed on purpose because of a fault that is set in the console."
     ]
     "#);
     assert_eq!(failed.headers["retry-after"], "1");
@@ -247,7 +247,7 @@ async fn an_invalid_fault_is_rejected() {
       "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
       "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
       "422 path must be a whole path under /api/v1/, with * for one segment, such as /api/v1/disbursements/*/disburse.",
-      "422 The body is not what this call takes: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
+      "422 The request body is invalid: unknown variant `explode`, expected one of `status`, `latency`, `drop`, `reset`, `truncate`, `malformed` at line 1 column 17.",
       "422 A fault of kind status needs a status from 400 to 599.",
       "422 A fault of kind status needs a status from 400 to 599.",
       "422 Only a fault of kind status has a status.",

@@ -110,7 +110,7 @@ async fn invalid_queries_are_rejected() {
       [
         422,
         "invalid_request",
-        "\"soon\" is no length of time such as 90s, 15m, 12h or 2d."
+        "\"soon\" is not a duration such as 90s, 15m, 12h or 2d."
       ],
       [
         422,
@@ -120,12 +120,12 @@ async fn invalid_queries_are_rejected() {
       [
         400,
         "bad_parameter",
-        "This call can't be answered: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
+        "The request is invalid: Failed to deserialize query string: channel: unknown variant `fax`, expected `email` or `sms`."
       ],
       [
         400,
         "bad_parameter",
-        "This call can't be answered: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
+        "The request is invalid: Failed to deserialize query string: recipient: unknown field `recipient`, expected one of `to`, `channel`, `after`, `wait`."
       ]
     ]
     "#);

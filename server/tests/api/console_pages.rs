@@ -563,10 +563,10 @@ const INVALID: [(&str, &str, Input, &str, &str); 20] = [
         "queue",
         &[("next", "no_such_outcome"), ("count", "1")],
         "next",
-        "there is no outcome no_such_outcome.",
+        "unknown outcome no_such_outcome.",
     ),
     ("scenario", "queue", &[("next", "slow"), ("count", "0")], "count", "Enter a number from 1 to 100."),
-    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "there is no outcome odd."),
+    ("scenario", "change", &[("default", "odd"), ("seed", "4")], "default", "unknown outcome odd."),
     (
         "scenario",
         "change",
@@ -619,7 +619,7 @@ const INVALID: [(&str, &str, Input, &str, &str); 20] = [
         "advance",
         &[("advance", "-5m")],
         "advance",
-        "\"-5m\" is no length of time such as 90s, 15m, 12h or 2d.",
+        "\"-5m\" is not a duration such as 90s, 15m, 12h or 2d.",
     ),
     (
         "clock",
@@ -689,7 +689,7 @@ async fn errors_are_shown_as_pages() {
     let csrf = csrf(&browser.get("/console").await);
     let answer = browser.send_as("/console/payouts", &[("csrf", &csrf)]).await;
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(words(&answer).contains("This path does not take this method."));
+    assert!(words(&answer).contains("This path does not support this method."));
 }
 
 #[tokio::test]

@@ -121,22 +121,22 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: there is no outcome sucess at line 1 column 20."
+        "The request body is invalid: unknown outcome sucess at line 1 column 20."
       ],
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: there is no outcome lost at line 1 column 26."
+        "The request body is invalid: unknown outcome lost at line 1 column 26."
       ],
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: invalid value: integer `-1`, expected u32 at line 1 column 16."
+        "The request body is invalid: invalid value: integer `-1`, expected u32 at line 1 column 16."
       ],
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
+        "The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
       ]
     ]
     "#);

@@ -14,7 +14,7 @@ fn copy(from: &str, to: &str) -> Output {
     command.env_clear().args(["data", "copy", "--from", from, "--to", to]).output().unwrap()
 }
 
-/// What a copy that was not made says.
+/// The error of a failed copy.
 fn refusal(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
     assert!(!output.status.success() && said.lines().count() == 1, "{said}");
@@ -22,7 +22,7 @@ fn refusal(output: &Output) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_is_the_same_service_in_another_database() {
+async fn a_copy_in_another_database_behaves_the_same() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     demo::seed(&app.sandbox.database, NOON, 3, 250, 1200, |_| ()).await.unwrap();
@@ -36,7 +36,7 @@ async fn a_copy_is_the_same_service_in_another_database() {
     app.console(Method::POST, "/data/snapshots/before", None).await;
     let seen = (agent.pending().await, agent.records().await);
 
-    // From engine to engine and back, where there are two.
+    // From one engine to the other and back, if the tests use both.
     let folder = tempfile::tempdir().unwrap();
     let mut from = store::url(app.data_dir())
         .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()));
@@ -57,7 +57,7 @@ async fn a_copy_is_the_same_service_in_another_database() {
     assert_eq!(other.console(Method::GET, "/clock", None).await.json()["offset_ms"], 3 * 3_600_000);
     let again = waiting(&agent.pending().await).next().unwrap().clone();
     assert_eq!(agent.disburse(&again).await.failure().1, "injected_fault");
-    // It goes on numbering where the other stopped, also after an old state is put back.
+    // Numbering continues after the copied rows, also after a snapshot is restored.
     other.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
     assert_eq!(other.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
     let agent = other.sign_in("agent").await;
@@ -68,7 +68,7 @@ async fn a_copy_is_the_same_service_in_another_database() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_not_copied() {
+fn a_missing_database_is_not_copied() {
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
     let said = refusal(&copy(&url("old.db"), &url("new.db")));

@@ -11,15 +11,15 @@ use crate::{
     test_app::{TestApp, waiting},
 };
 
-/// A write that can be counted.
-async fn move_on(connection: &mut Connection) -> Result<(), sqlx::Error> {
+/// A write that increments a counter.
+async fn increment(connection: &mut Connection) -> Result<(), sqlx::Error> {
     mkopo::database::query("UPDATE version SET value = value + 1 WHERE name = 'sessions'")
         .execute(connection)
         .await?;
     Ok(())
 }
 
-/// Runs one statement in a transaction of its own.
+/// Runs one statement in its own transaction.
 async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
     app.sandbox
         .database
@@ -32,14 +32,14 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
         .await
 }
 
-async fn moves(app: &TestApp) -> i64 {
+async fn count(app: &TestApp) -> i64 {
     mkopo::database::query_scalar("SELECT value FROM version WHERE name = 'sessions'")
         .fetch_one(&mut app.sandbox.database.read().await.unwrap())
         .await
         .unwrap()
 }
 
-/// Keeps the writer busy until told otherwise.
+/// Blocks the writer until the returned sender is used.
 async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
     let (free, freed) = oneshot::channel::<()>();
     let (occupied, is_occupied) = oneshot::channel();
@@ -60,12 +60,12 @@ async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_a_failure_that_leaves_no_trace() {
+async fn a_full_disk_is_a_failure_without_side_effects() {
     let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loans: Vec<&Value> = waiting(&pending).collect();
-    // As large as it is, and not one page more; then every free page is used up.
+    // The file can't grow, and all free pages are used.
     write(&app, "CREATE TABLE filler (data BLOB) STRICT").await.unwrap();
     write(&app, "PRAGMA max_page_count = 1").await.unwrap();
     while write(&app, "INSERT INTO filler VALUES (zeroblob(3000))").await.is_ok() {}
@@ -99,21 +99,21 @@ async fn a_full_disk_is_a_failure_that_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_piece_of_work_undoes_it_alone() {
+async fn a_panic_in_a_write_rolls_back_only_that_write() {
     let app = TestApp::start().await;
-    let before = moves(&app).await;
+    let before = count(&app).await;
     let free = occupy_writer(&app).await;
     let panics = app.sandbox.database.write(move |connection: &mut Connection| {
         Box::pin(async move {
-            move_on(connection).await?;
-            assert!(before < 0, "a fault of the program");
+            increment(connection).await?;
+            assert!(before < 0, "a bug");
             Ok(())
         })
     });
     let works = app
         .sandbox
         .database
-        .write(|connection: &mut Connection| Box::pin(async move { Ok(move_on(connection).await?) }));
+        .write(|connection: &mut Connection| Box::pin(async move { Ok(increment(connection).await?) }));
     let together = async {
         tokio::task::yield_now().await;
         free.send(()).unwrap();
@@ -121,26 +121,26 @@ async fn a_panic_in_a_piece_of_work_undoes_it_alone() {
     let (panicked, worked, ()) = tokio::join!(panics, works, together);
     assert!(matches!(panicked, Err(Failure::Internal(_))), "{panicked:?}");
     worked.unwrap();
-    assert_eq!(moves(&app).await, before + 1);
+    assert_eq!(count(&app).await, before + 1);
 }
 
 #[tokio::test]
-async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
+async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    let before = moves(&app).await;
+    let before = count(&app).await;
     let free = occupy_writer(&app).await;
-    // The reference to nothing is looked at when the commit comes.
-    let owes_reference = if store::is_postgres() {
+    // The invalid reference is only checked at commit.
+    let deferred_violation = if store::is_postgres() {
         "CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED);
          INSERT INTO debt (staff_id) VALUES ('nobody')"
     } else {
         "PRAGMA defer_foreign_keys = ON;
          INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ('x', 'nobody', 0, 0)"
     };
-    let breaks_commit = write(&app, owes_reference);
+    let breaks_commit = write(&app, deferred_violation);
     let (broken, paid, ()) = tokio::join!(breaks_commit, agent.disburse_with_key(loan, "key"), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         free.send(()).unwrap();
@@ -149,7 +149,7 @@ async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
     assert_eq!((paid.failure().0, paid.failure().1.as_str()), (503, "busy"));
     assert_eq!(paid.headers["retry-after"], "1");
     assert_eq!(agent.records_of(loan).await.len(), 0);
-    assert_eq!(moves(&app).await, before);
+    assert_eq!(count(&app).await, before);
 
     let again = agent.disburse_with_key(loan, "key").await;
     assert_eq!((again.status, again.is_replay()), (StatusCode::OK, false));
@@ -157,7 +157,7 @@ async fn when_a_commit_fails_everybody_in_it_hears_that_nothing_was_done() {
 }
 
 #[tokio::test]
-async fn when_too_much_waits_calls_are_told_to_come_again_and_nothing_is_done_for_them() {
+async fn when_the_queue_is_full_calls_fail_as_busy_and_nothing_is_done() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -173,8 +173,8 @@ async fn when_too_much_waits_calls_are_told_to_come_again_and_nothing_is_done_fo
         answer
     };
     let (crowd, refused) = tokio::join!(crowd, latecomer);
-    let turned_away = crowd.iter().filter(|done| matches!(done, Err(Failure::Busy))).count();
-    assert!((476..=480).contains(&turned_away), "{turned_away}");
+    let rejected = crowd.iter().filter(|done| matches!(done, Err(Failure::Busy))).count();
+    assert!((476..=480).contains(&rejected), "{rejected}");
     assert_eq!(refused.failure().1, "busy");
     assert_eq!(refused.headers["retry-after"], "1");
     assert_eq!(agent.records_of(loan).await.len(), 0);
@@ -182,7 +182,7 @@ async fn when_too_much_waits_calls_are_told_to_come_again_and_nothing_is_done_fo
 }
 
 #[tokio::test]
-async fn work_that_carries_on_what_was_accepted_waits_instead_of_being_turned_away() {
+async fn work_that_continues_an_accepted_call_waits_instead_of_being_rejected() {
     let app = TestApp::start().await;
     let free = occupy_writer(&app).await;
     let database = &app.sandbox.database;
@@ -200,14 +200,14 @@ async fn work_that_carries_on_what_was_accepted_waits_instead_of_being_turned_aw
 }
 
 #[tokio::test]
-async fn closing_does_what_waits_and_turns_away_what_comes_after() {
+async fn closing_finishes_queued_writes_and_rejects_later_ones() {
     let app = TestApp::start().await;
-    let before = moves(&app).await;
+    let before = count(&app).await;
     let free = occupy_writer(&app).await;
-    let move_on = || {
+    let increment = || {
         app.sandbox
             .database
-            .write(|connection: &mut Connection| Box::pin(async move { Ok(move_on(connection).await?) }))
+            .write(|connection: &mut Connection| Box::pin(async move { Ok(increment(connection).await?) }))
     };
     let close = async {
         tokio::task::yield_now().await;
@@ -215,11 +215,11 @@ async fn closing_does_what_waits_and_turns_away_what_comes_after() {
             tokio::task::yield_now().await;
             free.send(()).unwrap();
         });
-        move_on().await
+        increment().await
     };
-    let (waited, late) = tokio::join!(move_on(), close);
+    let (waited, late) = tokio::join!(increment(), close);
     waited.unwrap();
     assert!(matches!(late, Err(Failure::Busy)), "{late:?}");
     let app = app.restart().await;
-    assert_eq!(moves(&app).await, before + 1);
+    assert_eq!(count(&app).await, before + 1);
 }

@@ -36,7 +36,7 @@ async fn every_way_of_asking_wrong_has_its_answer() {
       [
         405,
         "method_not_allowed",
-        "This path does not take this method."
+        "This path does not support this method."
       ],
       [
         415,
@@ -51,12 +51,12 @@ async fn every_way_of_asking_wrong_has_its_answer() {
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: missing field `email` at line 1 column 2."
+        "The request body is invalid: missing field `email` at line 1 column 2."
       ],
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: it must be an object."
+        "The request body is invalid: it must be an object."
       ],
       [
         413,

@@ -1,5 +1,5 @@
-//! What must be the same on `SQLite` and on PostgreSQL: the schema, and what every statement of the
-//! program means to them.
+//! Checks that the schema is the same on `SQLite` and PostgreSQL, and that both accept every statement
+//! of the program.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -14,7 +14,7 @@ fn sources(folder: &Path) -> Vec<String> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            // The store's own folder holds what only one engine is told.
+            // The database folder has statements for only one engine.
             if path.file_name().unwrap() != "database" {
                 found.extend(sources(&path));
             }
@@ -25,7 +25,7 @@ fn sources(folder: &Path) -> Vec<String> {
     found
 }
 
-/// The string literals of a source, each with what stands before it; without its unit tests.
+/// The string literals of a source, each with the code before it, excluding unit tests.
 fn literals(source: &str) -> Vec<(String, String)> {
     let source = source.split("#[cfg(test)]").next().unwrap().replace("'\"'", "' '");
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -35,7 +35,7 @@ fn literals(source: &str) -> Vec<(String, String)> {
     parts.chunks_exact(2).map(|pair| (pair[0].trim_end().to_owned(), pair[1].clone())).collect()
 }
 
-/// Every statement that the program can send, wherever it stands in the sources.
+/// All statements in the sources of the program.
 fn statements() -> Vec<String> {
     const BEGINNINGS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
     let mut statements = Vec::new();
@@ -66,7 +66,7 @@ async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sql
 }
 
 #[tokio::test]
-async fn every_statement_is_understood() {
+async fn every_statement_is_valid() {
     let folder = tempfile::tempdir().unwrap();
     let database = match store::url(folder.path()) {
         Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
@@ -74,7 +74,7 @@ async fn every_statement_is_understood() {
     };
     let mut reader = database.read().await.unwrap();
     let statements = statements();
-    assert!(statements.len() > 110, "{} found only", statements.len());
+    assert!(statements.len() > 110, "only {} found", statements.len());
     let mut refused = Vec::new();
     for statement in &statements {
         if let Err(error) = prepare(&mut reader, statement).await {
@@ -84,10 +84,9 @@ async fn every_statement_is_understood() {
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
 
-/// What the migrations of an engine say of tables, indexes and rows that are always there, in the
-/// words of both.
+/// The tables, indexes and fixed rows in the migrations of an engine, in a dialect common to both.
 fn schema(engine: &str) -> BTreeSet<String> {
-    const TOLD: [&str; 5] =
+    const KINDS: [&str; 5] =
         ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "ALTER TABLE ", "INSERT INTO "];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(engine);
     let mut schema = BTreeSet::new();
@@ -98,15 +97,15 @@ fn schema(engine: &str) -> BTreeSet<String> {
             let mut words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
             if let Some(name) = words.strip_prefix("CREATE TRIGGER ") {
                 let name = name.split(' ').next().unwrap().to_owned();
-                // PostgreSQL trims where it enters.
+                // PostgreSQL trims in the trigger that inserts.
                 if name != "loan_change_trim" {
                     schema.insert(format!("trigger {name}"));
                 }
             }
-            // Those inside a trigger select what they insert.
-            let is_told = TOLD.iter().any(|told| words.starts_with(told))
+            // Inserts inside a trigger have SELECT instead of VALUES.
+            let is_relevant = KINDS.iter().any(|kind| words.starts_with(kind))
                 && (!words.starts_with("INSERT") || words.contains(" VALUES "));
-            if is_told {
+            if is_relevant {
                 for column in ["is_active", "problem"] {
                     let numeric = format!("{column} INTEGER NOT NULL CHECK ({column} IN (0, 1))");
                     words = words.replace(&numeric, &format!("{column} BOOLEAN NOT NULL"));
@@ -132,15 +131,15 @@ fn schema(engine: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_migrations_of_both_engines_say_the_same() {
+fn the_migrations_of_both_engines_are_equivalent() {
     let (sqlite, postgres) = (schema("sqlite"), schema("postgres"));
-    assert!(sqlite.len() > 50, "{} found only", sqlite.len());
+    assert!(sqlite.len() > 50, "only {} found", sqlite.len());
     let differing: Vec<&String> = sqlite.symmetric_difference(&postgres).collect();
     assert!(differing.is_empty(), "{differing:#?}");
 }
 
-/// Tables with their columns, keys and indexes, as the engine itself tells them.
-const SQLITE_TELLS: &str = "
+/// Tables with their columns, keys and indexes, read from the engine's catalog.
+const SQLITE_CATALOG: &str = "
     SELECT t.name, 'column ' || c.name || ' ' || CASE WHEN c.\"notnull\" OR c.pk THEN 'not null' ELSE 'null' END
     FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'
     UNION ALL
@@ -155,7 +154,7 @@ const SQLITE_TELLS: &str = "
     UNION ALL
     SELECT tbl_name, 'index ' || name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL";
 
-const POSTGRES_TELLS: &str = "
+const POSTGRES_CATALOG: &str = "
     SELECT table_name::text,
            'column ' || column_name || ' ' || CASE is_nullable WHEN 'NO' THEN 'not null' ELSE 'null' END
     FROM information_schema.columns WHERE table_schema = 'public'
@@ -177,10 +176,10 @@ const POSTGRES_TELLS: &str = "
     SELECT tablename::text, 'index ' || indexname FROM pg_indexes WHERE schemaname = 'public'
     AND indexname NOT IN (SELECT conname FROM pg_constraint)";
 
-async fn told(database: &Database, statement: &'static str) -> BTreeSet<(String, String)> {
+async fn catalog(database: &Database, statement: &'static str) -> BTreeSet<(String, String)> {
     let mut reader = database.read().await.unwrap();
-    let told: Vec<(String, String)> = query_as(statement).fetch_all(&mut reader).await.unwrap();
-    told.into_iter()
+    let rows: Vec<(String, String)> = query_as(statement).fetch_all(&mut reader).await.unwrap();
+    rows.into_iter()
         .filter(|(table, _)| !table.starts_with("_sqlx") && !table.starts_with("sqlite_"))
         .collect()
 }
@@ -189,18 +188,18 @@ async fn told(database: &Database, statement: &'static str) -> BTreeSet<(String,
 async fn both_engines_have_the_same_tables_columns_keys_and_indexes() {
     let folder = tempfile::tempdir().unwrap();
     let sqlite = Database::open_in(folder.path()).await.unwrap();
-    let sqlite = told(&sqlite, SQLITE_TELLS).await;
-    assert!(sqlite.len() > 150, "{} told only", sqlite.len());
-    // Where there is one to be asked.
+    let sqlite = catalog(&sqlite, SQLITE_CATALOG).await;
+    assert!(sqlite.len() > 150, "only {} found", sqlite.len());
+    // Only when the tests use PostgreSQL.
     let Some(url) = store::url(folder.path()) else { return };
     let postgres = Database::open_at(&url.parse().unwrap()).await.unwrap();
-    let postgres = told(&postgres, POSTGRES_TELLS).await;
+    let postgres = catalog(&postgres, POSTGRES_CATALOG).await;
     let differing: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
     assert!(differing.is_empty(), "{differing:#?}");
 }
 
 #[tokio::test]
-async fn texts_are_put_in_order_by_their_bytes() {
+async fn strings_are_sorted_by_their_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let Some(url) = store::url(folder.path()) else { return };
     let database = Database::open_at(&url.parse().unwrap()).await.unwrap();

@@ -10,7 +10,7 @@ use crate::test_app::{Answer, TestApp, disbursement_of, request, waiting};
 
 const KEY: &str = "7c4a8d09-ca37-4e3c-9e0d-8f6b2a1c5d10";
 
-/// Asserts that `again` is `first` again, byte for byte.
+/// Asserts that `again` is a replay of `first`, byte for byte.
 fn assert_replays(first: &Answer, again: &Answer) {
     assert!(!first.is_replay());
     assert!(again.is_replay());
@@ -49,7 +49,7 @@ async fn a_repeat_after_a_restart_gets_the_first_answer_again() {
 }
 
 #[tokio::test]
-async fn every_refusal_that_decides_on_the_call_replays() {
+async fn every_final_refusal_replays() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -107,7 +107,7 @@ async fn every_refusal_that_decides_on_the_call_replays() {
     app.assert_every_shilling_is_accounted_for().await;
 }
 
-/// Somebody takes the approval back.
+/// Rejects an approved loan.
 async fn reject(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap().to_owned();
     let rejected = app.sandbox.database.write(move |connection| {
@@ -123,22 +123,22 @@ async fn reject(app: &TestApp, loan: &Value) {
 }
 
 #[tokio::test]
-async fn a_refusal_replays_in_the_form_in_which_it_was_first_given() {
+async fn a_refusal_replays_in_its_original_format() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
-    asked.headers_mut().insert("idempotency-key", HeaderValue::from_static(KEY));
-    asked.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
-    let first = app.send(asked).await;
+    let mut call = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+    call.headers_mut().insert("idempotency-key", HeaderValue::from_static(KEY));
+    call.headers_mut().insert("accept", HeaderValue::from_static("application/problem+json"));
+    let first = app.send(call).await;
     assert_eq!(first.headers["content-type"], "application/problem+json");
     assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
 }
 
 #[tokio::test]
-async fn a_key_that_came_with_another_call_is_refused() {
+async fn a_key_of_another_call_is_refused() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -159,7 +159,7 @@ async fn a_key_that_came_with_another_call_is_refused() {
 }
 
 #[tokio::test]
-async fn while_the_first_call_runs_its_key_is_in_use() {
+async fn a_key_is_in_use_while_the_first_call_runs() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -230,7 +230,7 @@ async fn a_key_whose_call_died_with_its_server_does_not_stay_in_use_while_the_pa
 }
 
 #[tokio::test]
-async fn a_loan_in_progress_is_no_final_answer() {
+async fn in_progress_is_not_a_final_answer() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let supervisor = app.sign_in("supervisor").await;
@@ -246,7 +246,7 @@ async fn a_loan_in_progress_is_no_final_answer() {
 }
 
 #[tokio::test]
-async fn a_key_is_forgotten_after_a_day() {
+async fn a_key_expires_after_a_day() {
     let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -262,7 +262,7 @@ async fn a_key_is_forgotten_after_a_day() {
 }
 
 #[tokio::test]
-async fn each_user_has_keys_of_their_own() {
+async fn each_user_has_their_own_keys() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let supervisor = app.sign_in("supervisor").await;
@@ -274,7 +274,7 @@ async fn each_user_has_keys_of_their_own() {
 }
 
 #[tokio::test]
-async fn what_is_no_key_is_refused_before_anything_is_done() {
+async fn an_invalid_key_is_refused_before_anything_is_done() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -282,23 +282,23 @@ async fn what_is_no_key_is_refused_before_anything_is_done() {
     let long = "k".repeat(256);
     for key in ["", "\"\"", "\"", "a b", "\"a\"b\"", "\"open", "tab\tbed", "ключ", &long] {
         let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-        let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
-        asked.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key.as_bytes()).unwrap());
-        let (status, code, _) = app.send(asked).await.failure();
+        let mut call = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+        call.headers_mut().insert("idempotency-key", HeaderValue::from_bytes(key.as_bytes()).unwrap());
+        let (status, code, _) = app.send(call).await.failure();
         assert_eq!((status, code.as_str()), (400, "bad_idempotency_key"), "{key}");
     }
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let mut asked = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
+    let mut call = request(Method::POST, &path, Some(&agent.token), Some(disbursement_of(loan)));
     for key in ["one", "two"] {
-        asked.headers_mut().append("idempotency-key", HeaderValue::from_static(key));
+        call.headers_mut().append("idempotency-key", HeaderValue::from_static(key));
     }
-    assert_eq!(app.send(asked).await.failure().1, "bad_idempotency_key");
+    assert_eq!(app.send(call).await.failure().1, "bad_idempotency_key");
     assert_eq!(agent.records_of(loan).await.len(), 0);
     app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]
-async fn many_calls_at_once_with_one_key_have_one_answer() {
+async fn concurrent_calls_with_one_key_have_one_answer() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;

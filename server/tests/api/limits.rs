@@ -23,17 +23,17 @@ async fn login_from(app: &TestApp, address: &str, email: &str, password: &str) -
     app.post_from(address, LOGIN, credentials(email, password)).await.status
 }
 
-/// What as many sign-ins of different people who do not exist hear, from one address.
+/// The statuses of sign-ins as several unknown users from one address.
 async fn strangers(app: &TestApp, address: &str, numbers: std::ops::Range<u32>) -> Vec<StatusCode> {
-    let mut heard = Vec::new();
+    let mut statuses = Vec::new();
     for n in numbers {
-        heard.push(login_from(app, address, &format!("nobody-{n}@mkopo.test"), "wrong").await);
+        statuses.push(login_from(app, address, &format!("nobody-{n}@mkopo.test"), "wrong").await);
     }
-    heard
+    statuses
 }
 
-fn passed(heard: &[StatusCode]) -> usize {
-    heard.iter().filter(|status| **status != StatusCode::TOO_MANY_REQUESTS).count()
+fn passed(statuses: &[StatusCode]) -> usize {
+    statuses.iter().filter(|status| **status != StatusCode::TOO_MANY_REQUESTS).count()
 }
 
 async fn rows(app: &TestApp) -> i64 {
@@ -55,8 +55,8 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_anywhere() {
     assert_json_snapshot!(answer.json(), {".request_id" => "[id]"}, @r#"
     {
       "code": "too_many_requests",
-      "error": "Too many tries. Try again in 15 minutes.",
-      "message": "Too many tries. Try again in 15 minutes.",
+      "error": "Too many attempts. Try again in 15 minutes.",
+      "message": "Too many attempts. Try again in 15 minutes.",
       "request_id": "[id]"
     }
     "#);
@@ -65,7 +65,7 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_anywhere() {
 }
 
 #[tokio::test]
-async fn who_waits_as_long_as_retry_after_says_may_try_again() {
+async fn an_attempt_after_the_time_in_retry_after_is_allowed() {
     let app = TestApp::start().await;
     for _ in 0..9 {
         login_from(&app, HERE, AGENT, "wrong").await;
@@ -81,7 +81,7 @@ async fn who_waits_as_long_as_retry_after_says_may_try_again() {
 }
 
 #[tokio::test]
-async fn a_sign_in_begins_the_users_count_anew() {
+async fn a_sign_in_resets_the_users_count() {
     let app = TestApp::start().await;
     for _ in 0..3 {
         for _ in 0..8 {
@@ -108,7 +108,7 @@ async fn the_hundredth_wrong_try_from_an_address_is_one_too_many_whatever_it_for
 }
 
 #[tokio::test]
-async fn a_sign_in_does_not_begin_the_addresss_count_anew() {
+async fn a_sign_in_does_not_reset_the_addresss_count() {
     let app = TestApp::start().await;
     assert_eq!(passed(&strangers(&app, HERE, 0..98).await), 98);
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
@@ -116,7 +116,7 @@ async fn a_sign_in_does_not_begin_the_addresss_count_anew() {
 }
 
 #[tokio::test]
-async fn behind_a_trusted_proxy_its_clients_are_told_apart() {
+async fn clients_behind_a_trusted_proxy_are_counted_separately() {
     let app = TestApp::start_with(&["--trusted-proxies", "192.0.2.0/24,10.0.0.1"]).await;
     let from = async |forwarded_for: &str, n: u32| {
         let body = credentials(&format!("nobody-{n}@mkopo.test"), "wrong");
@@ -126,7 +126,7 @@ async fn behind_a_trusted_proxy_its_clients_are_told_apart() {
         app.send(request).await.status
     };
     for n in 0..99 {
-        // What the client made up stands to the left of what the proxy saw.
+        // Addresses that the client forged are to the left of the one that the proxy added.
         assert_eq!(from(&format!("10.9.9.{n}, 203.0.113.1, 10.0.0.1"), n).await, StatusCode::NOT_FOUND);
     }
     assert_eq!(from("203.0.113.1", 99).await, StatusCode::TOO_MANY_REQUESTS);
@@ -134,23 +134,23 @@ async fn behind_a_trusted_proxy_its_clients_are_told_apart() {
 }
 
 #[tokio::test]
-async fn many_tries_at_once_get_no_further_than_one_after_the_other() {
+async fn concurrent_attempts_are_limited_like_sequential_ones() {
     let app = TestApp::start().await;
     let calls = (0..40).map(|n| login_from(&app, HERE, AGENT, ["wrong", "Wrong"][n % 2]));
-    let heard = futures::future::join_all(calls).await;
-    assert_eq!(passed(&heard), 9);
+    let statuses = futures::future::join_all(calls).await;
+    assert_eq!(passed(&statuses), 9);
 }
 
 #[tokio::test]
-async fn many_right_sign_ins_at_once_all_pass() {
+async fn concurrent_correct_sign_ins_all_succeed() {
     let app = TestApp::start().await;
     let calls = (0..20).map(|_| login_from(&app, HERE, AGENT, demo::PASSWORD));
-    let heard = futures::future::join_all(calls).await;
-    assert!(heard.iter().all(|status| *status == StatusCode::OK), "{heard:?}");
+    let statuses = futures::future::join_all(calls).await;
+    assert!(statuses.iter().all(|status| *status == StatusCode::OK), "{statuses:?}");
 }
 
 #[tokio::test]
-async fn a_restart_and_a_second_process_go_on_counting() {
+async fn counts_continue_after_a_restart_and_in_a_second_process() {
     let app = TestApp::start().await;
     for _ in 0..5 {
         login_from(&app, HERE, AGENT, "wrong").await;
@@ -165,7 +165,7 @@ async fn a_restart_and_a_second_process_go_on_counting() {
 }
 
 #[tokio::test]
-async fn wrong_passwords_beside_a_code_count_with_the_others() {
+async fn wrong_passwords_with_a_code_count_like_others() {
     let app = TestApp::start().await;
     let body = json!({"email": AGENT, "password": "wrong", "otp": "123456"});
     for _ in 0..9 {
@@ -175,13 +175,13 @@ async fn wrong_passwords_beside_a_code_count_with_the_others() {
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
 }
 
-/// How many of ten calls passed, and what the next one said.
+/// The number of ten calls that passed, and the answer to the next one.
 async fn ten_calls(app: &TestApp, path: &str, body: impl Fn(u32) -> Value) -> (usize, Answer) {
-    let mut heard = Vec::new();
+    let mut statuses = Vec::new();
     for n in 0..10 {
-        heard.push(app.post(path, body(n)).await.status);
+        statuses.push(app.post(path, body(n)).await.status);
     }
-    (passed(&heard), app.post(path, body(10)).await)
+    (passed(&statuses), app.post(path, body(10)).await)
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn wrong_sign_in_codes_and_wrong_reset_codes_are_limited_too() {
 }
 
 #[tokio::test]
-async fn a_right_code_past_the_limit_is_refused_and_stays_good_for_nothing() {
+async fn a_right_code_over_the_limit_is_refused() {
     let app = TestApp::start().await;
     for n in 0..9 {
         let body = json!({"email": AGENT, "otp": format!("{n:06}"), "new_password": "Kahawa-2026"});
@@ -221,7 +221,7 @@ async fn a_right_code_past_the_limit_is_refused_and_stays_good_for_nothing() {
 }
 
 #[tokio::test]
-async fn asking_for_codes_is_limited_by_user_and_by_address() {
+async fn requests_for_codes_are_limited_by_user_and_by_address() {
     let app = TestApp::start().await;
     for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {
         for _ in 0..9 {
@@ -243,7 +243,7 @@ async fn asking_for_codes_is_limited_by_user_and_by_address() {
 }
 
 #[tokio::test]
-async fn counts_that_ended_are_dropped() {
+async fn expired_counts_are_deleted() {
     let app = TestApp::start().await;
     strangers(&app, HERE, 0..20).await;
     assert_eq!(rows(&app).await, 21);
@@ -253,7 +253,7 @@ async fn counts_that_ended_are_dropped() {
 }
 
 #[tokio::test]
-async fn the_addresses_typed_at_sign_in_are_not_kept() {
+async fn e_mail_addresses_typed_at_sign_in_are_not_stored() {
     let app = TestApp::start().await;
     login_from(&app, HERE, "my-password@oops", "x").await;
     let mut reader = app.sandbox.database.read().await.unwrap();

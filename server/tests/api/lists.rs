@@ -1,5 +1,5 @@
-//! The two lists are served from kept bodies; whatever is written, by whom and where, what is
-//! served is what a fresh read gives.
+//! The two lists are served from a cache. Whatever any process writes, the served list equals a
+//! fresh read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ use crate::test_app::{TestApp, waiting};
 const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
 
-/// The list as it is read with nothing kept.
+/// The list as read without a cache.
 async fn fresh<R: Row>(database: &Database) -> Value {
     let versions = Versions::read(&mut database.read().await.unwrap()).await.unwrap();
     let list = List::<R>::of(database.clone());
@@ -36,7 +36,7 @@ async fn fresh_list(sandbox: &Sandbox, path: &str) -> Value {
     }
 }
 
-/// Something that changes a list, or might.
+/// A step that may change a list.
 #[derive(Clone, Debug)]
 enum Step {
     Disburse {
@@ -59,7 +59,7 @@ enum Step {
     MoveClock {
         seconds: u64,
     },
-    /// More writes than are remembered one by one.
+    /// More writes than the change log holds.
     ManyWrites,
 }
 
@@ -143,7 +143,7 @@ async fn assert_serves_what_is_there(app: &TestApp, token: &str, encoding: &str)
             let served = app.with(token).get_with(path, &[("accept-encoding", encoding)]).await;
             assert_eq!(served.status, StatusCode::OK);
             if fresh_list(&app.sandbox, path).await != before {
-                // A payout settled by itself meanwhile.
+                // A payout settled in the meantime.
                 continue;
             }
             let served = served.json();
@@ -160,7 +160,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_written_the_served_list_is_what_a_fresh_read_gives(
+    fn after_any_write_the_served_list_equals_a_fresh_read(
         steps in prop::collection::vec((any::<bool>(), step(), 0..4_usize), 1..16),
     ) {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -193,7 +193,7 @@ async fn a_payout_answered_in_one_process_is_in_the_next_answer_of_another() {
 }
 
 #[tokio::test]
-async fn each_encoding_holds_the_list_under_its_own_name() {
+async fn each_encoding_has_the_list_and_its_own_etag() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let plain = agent.get(PENDING).await;
@@ -213,7 +213,7 @@ async fn each_encoding_holds_the_list_under_its_own_name() {
 }
 
 #[tokio::test]
-async fn who_has_the_list_is_not_sent_it_again_until_it_changes() {
+async fn a_list_is_not_sent_again_until_it_changes() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     for path in [PENDING, RECORDS] {
@@ -234,7 +234,7 @@ async fn who_has_the_list_is_not_sent_it_again_until_it_changes() {
 }
 
 #[tokio::test]
-async fn a_list_comes_in_pages_when_asked() {
+async fn a_list_can_be_read_in_pages() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     for (path, limit, pages) in [(PENDING, 7, 4), (RECORDS, 20, 3)] {
@@ -259,7 +259,7 @@ async fn a_list_comes_in_pages_when_asked() {
 }
 
 #[tokio::test]
-async fn a_page_that_can_not_be_is_refused() {
+async fn an_invalid_page_is_refused() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let mut answers = Vec::new();
@@ -287,7 +287,7 @@ async fn a_page_that_can_not_be_is_refused() {
 }
 
 #[tokio::test]
-async fn an_empty_list_is_a_list() {
+async fn an_empty_list_is_an_empty_array() {
     let app = TestApp::start().await;
     write(
         &app.sandbox,

@@ -50,7 +50,7 @@ async fn the_pending_list_has_the_latest_approval_first() {
 }
 
 #[tokio::test]
-async fn who_has_the_list_is_not_sent_it_again() {
+async fn an_unchanged_list_is_not_sent_again() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let path = "/api/v1/disbursements/pending";
@@ -61,7 +61,7 @@ async fn who_has_the_list_is_not_sent_it_again() {
 }
 
 #[tokio::test]
-async fn demo_loans_lie_in_every_band_and_on_both_borders() {
+async fn demo_loans_are_in_every_band_and_on_both_boundaries() {
     let app = TestApp::start().await;
     let pending = app.sign_in("agent").await.pending().await;
     let amounts: Vec<i64> = pending.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).collect();

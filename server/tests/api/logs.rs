@@ -5,7 +5,7 @@ use mkopo::{demo, outbox};
 use serde_json::json;
 
 use crate::{
-    mail_server::{MailServer, Mood},
+    mail_server::{Behaviour, MailServer},
     test_app::TestApp,
 };
 
@@ -39,7 +39,7 @@ fn listen() {
 #[tokio::test]
 async fn logs_hold_no_password_no_code_no_token_and_no_whole_phone_number() {
     listen();
-    let mail_server = MailServer::start(Mood::Refuses).await;
+    let mail_server = MailServer::start(Behaviour::Refuses).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
     let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.clone()));

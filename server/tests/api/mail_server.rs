@@ -1,4 +1,4 @@
-//! A mail server on the loopback address, as far as RFC 5321 needs one to take a message.
+//! A minimal SMTP server on the loopback address that can accept a message (RFC 5321).
 
 use std::sync::{Arc, Mutex};
 
@@ -8,15 +8,15 @@ use tokio::{
     sync::Notify,
 };
 
-/// What it does with who comes.
+/// How the server behaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mood {
-    /// Takes every message.
-    Takes,
-    /// Says 451 to every recipient.
+pub enum Behaviour {
+    /// Accepts every message.
+    Accepts,
+    /// Answers 451 to every recipient.
     Refuses,
-    /// Takes the message and never says so.
-    FallsSilent,
+    /// Receives the message and does not answer.
+    Hangs,
 }
 
 /// A message as it arrived.
@@ -28,67 +28,67 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// What stands in a header line.
+    /// The value of a header.
     pub fn header(&self, name: &str) -> String {
         let start = format!("{name}: ");
         self.data.lines().find_map(|line| line.strip_prefix(&start)).unwrap().to_owned()
     }
 }
 
-/// Runs until it is dropped.
+/// A server that runs until it is dropped.
 pub struct MailServer {
     pub url: String,
-    world: Arc<World>,
+    state: Arc<State>,
     accepting: tokio::task::JoinHandle<()>,
 }
 
-struct World {
-    mood: Mutex<Mood>,
-    got: Mutex<Vec<Mail>>,
+struct State {
+    behaviour: Mutex<Behaviour>,
+    received: Mutex<Vec<Mail>>,
     refused: Mutex<usize>,
     changed: Notify,
 }
 
 impl MailServer {
-    pub async fn start(mood: Mood) -> Self {
+    pub async fn start(behaviour: Behaviour) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("smtp://{}", listener.local_addr().unwrap());
-        let world = Arc::new(World {
-            mood: Mutex::new(mood),
-            got: Mutex::default(),
+        let state = Arc::new(State {
+            behaviour: Mutex::new(behaviour),
+            received: Mutex::default(),
             refused: Mutex::default(),
             changed: Notify::new(),
         });
         let accepting = tokio::spawn({
-            let world = Arc::clone(&world);
+            let state = Arc::clone(&state);
             async move {
                 while let Ok((stream, _)) = listener.accept().await {
-                    tokio::spawn(Arc::clone(&world).talk(stream));
+                    tokio::spawn(Arc::clone(&state).talk(stream));
                 }
             }
         });
-        Self { url, world, accepting }
+        Self { url, state, accepting }
     }
 
-    pub fn set(&self, mood: Mood) {
-        *self.world.mood.lock().unwrap() = mood;
+    pub fn set(&self, behaviour: Behaviour) {
+        *self.state.behaviour.lock().unwrap() = behaviour;
     }
 
-    /// Waits until so many messages have arrived, and gives them.
-    pub async fn got(&self, count: usize) -> Vec<Mail> {
-        self.until(|world| world.got.lock().unwrap().len() >= count).await;
-        self.world.got.lock().unwrap().clone()
+    /// Waits until `count` messages have arrived, and returns them.
+    pub async fn received(&self, count: usize) -> Vec<Mail> {
+        self.until(|state| state.received.lock().unwrap().len() >= count).await;
+        self.state.received.lock().unwrap().clone()
     }
 
-    /// Waits until so many recipients were refused.
+    /// Waits until `count` recipients were refused.
     pub async fn refused(&self, count: usize) {
-        self.until(|world| *world.refused.lock().unwrap() >= count).await;
+        self.until(|state| *state.refused.lock().unwrap() >= count).await;
     }
 
-    async fn until(&self, done: impl Fn(&World) -> bool) {
+    async fn until(&self, done: impl Fn(&State) -> bool) {
         let waiting = async {
-            while !done(&self.world) {
-                self.world.changed.notified().await;
+            while !done(&self.state) {
+                self.state.changed.notified().await;
             }
         };
         tokio::time::timeout(std::time::Duration::from_secs(20), waiting).await.unwrap();
@@ -101,9 +101,9 @@ impl Drop for MailServer {
     }
 }
 
-impl World {
-    fn mood(&self) -> Mood {
-        *self.mood.lock().unwrap()
+impl State {
+    fn behaviour(&self) -> Behaviour {
+        *self.behaviour.lock().unwrap()
     }
 
     async fn talk(self: Arc<Self>, stream: TcpStream) {
@@ -119,7 +119,7 @@ impl World {
                     mail.from = rest.to_owned();
                     say(&mut write, "250 OK").await;
                 }
-                "RCPT" if self.mood() == Mood::Refuses => {
+                "RCPT" if self.behaviour() == Behaviour::Refuses => {
                     *self.refused.lock().unwrap() += 1;
                     self.changed.notify_one();
                     say(&mut write, "451 try again later").await;
@@ -129,7 +129,7 @@ impl World {
                     say(&mut write, "250 OK").await;
                 }
                 "DATA" => {
-                    say(&mut write, "354 go on").await;
+                    say(&mut write, "354 send the message").await;
                     while let Ok(Some(line)) = lines.next_line().await {
                         if line == "." {
                             break;
@@ -137,21 +137,21 @@ impl World {
                         mail.data += line.strip_prefix('.').unwrap_or(&line);
                         mail.data += "\n";
                     }
-                    self.got.lock().unwrap().push(mail.clone());
+                    self.received.lock().unwrap().push(mail.clone());
                     self.changed.notify_one();
-                    if self.mood() != Mood::FallsSilent {
+                    if self.behaviour() != Behaviour::Hangs {
                         say(&mut write, "250 queued").await;
                     }
                 }
                 "RSET" | "NOOP" => say(&mut write, "250 OK").await,
                 "QUIT" => return say(&mut write, "221 bye").await,
-                _ => say(&mut write, "502 what?").await,
+                _ => say(&mut write, "502 command not implemented").await,
             }
         }
     }
 }
 
 async fn say(to: &mut OwnedWriteHalf, line: &str) {
-    // Who hung up need not hear it.
+    // Fails if the client has disconnected.
     _ = to.write_all(format!("{line}\r\n").as_bytes()).await;
 }

@@ -21,7 +21,7 @@ fn payment(originator_id: &str, amount: i64) -> Payment {
     }
 }
 
-/// The answer's status and result code, and what the record says three minutes later.
+/// The answer's status and result code, and the record three minutes later.
 async fn settled(app: &TestApp, loan: &Value) -> String {
     let agent = app.sign_in("agent").await;
     let answer = app.as_time_passes(agent.disburse(loan)).await;
@@ -34,7 +34,7 @@ async fn settled(app: &TestApp, loan: &Value) -> String {
 }
 
 #[tokio::test]
-async fn each_magic_phone_has_its_outcome_whatever_else_is_set() {
+async fn each_magic_phone_has_its_outcome_in_any_scenario() {
     let app = TestApp::start().await;
     let change = ScenarioChange {
         default: Some(Outcome::Refused(Refusal::BadNumber)),
@@ -93,7 +93,7 @@ async fn each_magic_amount_has_the_outcome_of_its_phone() {
 }
 
 #[tokio::test]
-async fn limits_and_float_hold_for_every_payment_that_is_not_magic() {
+async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
     let app = TestApp::start().await;
     let pending = app.sign_in("agent").await.pending().await;
     let mut outcomes = Vec::new();
@@ -124,7 +124,7 @@ async fn limits_and_float_hold_for_every_payment_that_is_not_magic() {
 }
 
 #[tokio::test]
-async fn the_daily_limit_begins_again_at_midnight_in_nairobi() {
+async fn the_daily_limit_resets_at_midnight_in_nairobi() {
     let app = TestApp::start().await;
     let pay = async |id: &str| {
         let expires_at = app.clock.now().plus(Duration::from_secs(30));
@@ -150,7 +150,7 @@ async fn an_originator_id_pays_once() {
 }
 
 #[tokio::test]
-async fn a_request_that_comes_after_its_time_is_not_carried_out() {
+async fn an_expired_request_is_not_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     app.clock.advance(Duration::from_secs(30));
@@ -159,7 +159,7 @@ async fn a_request_that_comes_after_its_time_is_not_carried_out() {
 }
 
 #[tokio::test]
-async fn coming_outcomes_are_used_up_one_by_one_and_survive_a_restart() {
+async fn queued_outcomes_are_used_in_order_and_survive_a_restart() {
     let app = TestApp::start().await;
     let next = [
         Outcome::Refused(Refusal::MaximumBalance),
@@ -169,7 +169,7 @@ async fn coming_outcomes_are_used_up_one_by_one_and_survive_a_restart() {
     app.next_outcomes(&next).await;
     let money = &app.sandbox.mobile_money;
     assert_eq!(money.pay(payment("1", 500)).await.unwrap(), Answer::Refused(Refusal::MaximumBalance));
-    // A magic number leaves the queue alone.
+    // A magic number does not use the queue.
     let magic = Payment { phone_number: Msisdn::parse("+254700000000").unwrap(), ..payment("2", 500) };
     assert!(matches!(money.pay(magic).await.unwrap(), Answer::Paid { .. }));
     assert!(matches!(money.pay(payment("3", 500)).await.unwrap(), Answer::Paid { .. }));
@@ -181,7 +181,7 @@ async fn coming_outcomes_are_used_up_one_by_one_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_scenario_changes_in_part_and_goes_back_to_its_start() {
+async fn a_scenario_can_be_changed_in_part_and_reset() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     let start = money.scenario().await.unwrap();

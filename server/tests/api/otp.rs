@@ -9,7 +9,7 @@ use crate::test_app::{Answer, TestApp};
 
 const AGENT: &str = "agent@mkopo.test";
 
-async fn ask(app: &TestApp, email: &str) -> Answer {
+async fn request_code(app: &TestApp, email: &str) -> Answer {
     app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await
 }
 
@@ -18,12 +18,12 @@ async fn verify(app: &TestApp, email: &str, password: &str, otp: &str) -> Answer
     app.post("/api/v1/auth/verify-signin-otp", body).await
 }
 
-async fn asked_code(app: &TestApp) -> String {
-    assert_eq!(ask(app, AGENT).await.status, StatusCode::OK);
+async fn requested_code(app: &TestApp) -> String {
+    assert_eq!(request_code(app, AGENT).await.status, StatusCode::OK);
     app.newest_code(AGENT).await
 }
 
-/// Some code that is not `code`, a different one for each `n`.
+/// A wrong code, different for each `n`.
 fn wrong(code: &str, n: u32) -> String {
     let number: u32 = code.parse().unwrap();
     format!("{:06}", (number + 1 + n) % 1_000_000)
@@ -37,7 +37,7 @@ fn code_and_text(answer: &Answer) -> Value {
 #[tokio::test]
 async fn a_sign_in_code_goes_out_by_email() {
     let app = TestApp::start().await;
-    let answer = ask(&app, " Agent@Mkopo.test").await;
+    let answer = request_code(&app, " Agent@Mkopo.test").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(answer.json(), @r#"
     {
@@ -48,8 +48,8 @@ async fn a_sign_in_code_goes_out_by_email() {
     let code = message.code.clone().unwrap();
     assert!(code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit()), "{code}");
     assert!(message.body.contains(&code));
-    let told = message.body.replace(&code, "[code]");
-    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, told]), @r#"
+    let text = message.body.replace(&code, "[code]");
+    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, text]), @r#"
     [
       "email",
       "agent@mkopo.test",
@@ -60,9 +60,9 @@ async fn a_sign_in_code_goes_out_by_email() {
 }
 
 #[tokio::test]
-async fn the_code_never_stands_in_an_answer_nor_in_the_store_as_it_is() {
+async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
     let app = TestApp::start().await;
-    let answer = ask(&app, AGENT).await;
+    let answer = request_code(&app, AGENT).await;
     let code = app.newest_code(AGENT).await;
     assert!(!String::from_utf8(answer.bytes).unwrap().contains(&code));
     let mut reader = app.sandbox.database.read().await.unwrap();
@@ -70,14 +70,14 @@ async fn the_code_never_stands_in_an_answer_nor_in_the_store_as_it_is() {
         .fetch_one(&mut reader)
         .await
         .unwrap();
-    assert_eq!(fingerprint.len(), 64, "keyed, in hexadecimal");
+    assert_eq!(fingerprint.len(), 64, "in hexadecimal");
     assert!(!fingerprint.contains(&code));
 }
 
 #[tokio::test]
 async fn password_and_code_open_a_session() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let answer = verify(&app, AGENT, demo::PASSWORD, &code).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(answer.json(), {".user.token" => "[token]", ".user.id" => "[id]"}, @r#"
@@ -100,7 +100,7 @@ async fn password_and_code_open_a_session() {
 #[tokio::test]
 async fn a_code_works_once() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
     let again = verify(&app, AGENT, demo::PASSWORD, &code).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
@@ -117,7 +117,7 @@ async fn a_code_works_once() {
 #[tokio::test]
 async fn one_code_used_many_times_at_once_works_once() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let calls = (0..8).map(|_| verify(&app, AGENT, demo::PASSWORD, &code));
     let answers = futures::future::join_all(calls).await;
     let signed_in = answers.iter().filter(|answer| answer.status == StatusCode::OK).count();
@@ -125,9 +125,9 @@ async fn one_code_used_many_times_at_once_works_once() {
 }
 
 #[tokio::test]
-async fn the_password_is_checked_with_the_code_and_a_wrong_one_leaves_the_code_as_it_was() {
+async fn a_wrong_password_does_not_use_up_the_code() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     for _ in 0..6 {
         let answer = verify(&app, AGENT, "wrong", &code).await;
         assert_eq!(code_and_text(&answer), json!([400, "invalid_password", "invalid password"]));
@@ -136,9 +136,9 @@ async fn the_password_is_checked_with_the_code_and_a_wrong_one_leaves_the_code_a
 }
 
 #[tokio::test]
-async fn the_fifth_try_with_the_right_code_works() {
+async fn the_fifth_attempt_with_the_right_code_works() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     for n in 0..4 {
         let answer = verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
         assert_eq!(code_and_text(&answer), json!([400, "invalid_code", "invalid or expired code"]));
@@ -147,9 +147,9 @@ async fn the_fifth_try_with_the_right_code_works() {
 }
 
 #[tokio::test]
-async fn after_five_wrong_tries_the_right_code_is_dead() {
+async fn after_five_wrong_attempts_the_right_code_is_invalid() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     for n in 0..5 {
         verify(&app, AGENT, demo::PASSWORD, &wrong(&code, n)).await;
     }
@@ -158,40 +158,40 @@ async fn after_five_wrong_tries_the_right_code_is_dead() {
 }
 
 #[tokio::test]
-async fn a_code_lives_five_minutes() {
+async fn a_code_expires_after_five_minutes() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     app.clock.advance(Duration::from_mins(5) - Duration::from_millis(1));
-    let last = asked_code(&app).await;
+    let last = requested_code(&app).await;
     assert_ne!(last, code);
     app.clock.advance(Duration::from_mins(5));
     let answer = verify(&app, AGENT, demo::PASSWORD, &last).await;
     assert_eq!(answer.failure().1, "invalid_code");
 
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     app.clock.advance(Duration::from_mins(5) - Duration::from_millis(1));
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_newer_code_ends_the_older_one_and_its_wrong_tries() {
+async fn a_newer_code_replaces_the_older_one_and_resets_its_attempts() {
     let app = TestApp::start().await;
-    let older = asked_code(&app).await;
+    let older = requested_code(&app).await;
     for n in 0..5 {
         verify(&app, AGENT, demo::PASSWORD, &wrong(&older, n)).await;
     }
     app.clock.advance(Duration::from_secs(30));
-    let newer = asked_code(&app).await;
+    let newer = requested_code(&app).await;
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &older).await.failure().1, "invalid_code");
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &newer).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn another_code_can_be_asked_for_after_30_seconds() {
+async fn another_code_can_be_requested_after_30_seconds() {
     let app = TestApp::start().await;
-    let first = asked_code(&app).await;
+    let first = requested_code(&app).await;
     app.clock.advance(Duration::from_millis(9_500));
-    let refused = ask(&app, AGENT).await;
+    let refused = request_code(&app, AGENT).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(refused.headers["retry-after"], "21");
     assert_json_snapshot!(refused.json(), {".request_id" => "[id]"}, @r#"
@@ -205,9 +205,9 @@ async fn another_code_can_be_asked_for_after_30_seconds() {
     assert_eq!(app.newest_code(AGENT).await, first, "nothing was sent");
 
     app.clock.advance(Duration::from_secs(20));
-    assert_eq!(ask(&app, AGENT).await.headers["retry-after"], "1");
+    assert_eq!(request_code(&app, AGENT).await.headers["retry-after"], "1");
     app.clock.advance(Duration::from_secs(1));
-    assert_eq!(ask(&app, AGENT).await.status, StatusCode::OK);
+    assert_eq!(request_code(&app, AGENT).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -220,19 +220,19 @@ async fn a_reset_code_does_not_sign_in() {
 }
 
 #[tokio::test]
-async fn one_users_code_is_not_anothers() {
+async fn a_code_is_only_valid_for_its_user() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let answer = verify(&app, "supervisor@mkopo.test", demo::PASSWORD, &code).await;
     assert_eq!(answer.failure().1, "invalid_code");
 }
 
 #[tokio::test]
-async fn who_gets_no_code_is_told_why() {
+async fn a_refused_request_for_a_code_says_why() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for email in ["nobody@mkopo.test", "inactive@mkopo.test", "no address"] {
-        answers.push(code_and_text(&ask(&app, email).await));
+        answers.push(code_and_text(&request_code(&app, email).await));
     }
     for (email, password) in [
         ("nobody@mkopo.test", demo::PASSWORD),
@@ -257,7 +257,7 @@ async fn who_gets_no_code_is_told_why() {
       [
         422,
         "invalid_request",
-        "The body is not what this call takes: email: not an e-mail address at line 1 column 22."
+        "The request body is invalid: email: not an e-mail address at line 1 column 22."
       ],
       [
         404,
@@ -284,9 +284,9 @@ async fn who_gets_no_code_is_told_why() {
 }
 
 #[tokio::test]
-async fn what_is_no_code_is_a_wrong_code() {
+async fn a_malformed_code_counts_as_a_wrong_code() {
     let app = TestApp::start().await;
-    asked_code(&app).await;
+    requested_code(&app).await;
     for otp in ["", "12345", "1234567", "abcdef", "１２３４５６"] {
         let answer = verify(&app, AGENT, demo::PASSWORD, otp).await;
         assert_eq!(answer.failure().1, "invalid_code", "{otp:?}");
@@ -294,9 +294,9 @@ async fn what_is_no_code_is_a_wrong_code() {
 }
 
 #[tokio::test]
-async fn codes_outlive_a_restart() {
+async fn codes_survive_a_restart() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let app = app.restart().await;
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
 }

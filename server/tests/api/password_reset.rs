@@ -11,7 +11,7 @@ const AGENT: &str = "agent@mkopo.test";
 const AGENTS_PHONE: &str = "+254711000003";
 const NEW: &str = "Kahawa-2026";
 
-async fn ask(app: &TestApp, email: &str) -> Answer {
+async fn request_code(app: &TestApp, email: &str) -> Answer {
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await
 }
 
@@ -24,8 +24,8 @@ async fn login(app: &TestApp, password: &str) -> StatusCode {
     app.post("/api/v1/auth/login", json!({"email": AGENT, "password": password})).await.status
 }
 
-async fn asked_code(app: &TestApp) -> String {
-    assert_eq!(ask(app, AGENT).await.status, StatusCode::OK);
+async fn requested_code(app: &TestApp) -> String {
+    assert_eq!(request_code(app, AGENT).await.status, StatusCode::OK);
     app.newest_code(AGENTS_PHONE).await
 }
 
@@ -37,7 +37,7 @@ fn code_and_text(answer: &Answer) -> Value {
 #[tokio::test]
 async fn a_reset_code_goes_out_by_sms() {
     let app = TestApp::start().await;
-    let answer = ask(&app, AGENT).await;
+    let answer = request_code(&app, AGENT).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(answer.json(), @r#"
     {
@@ -45,8 +45,8 @@ async fn a_reset_code_goes_out_by_sms() {
     }
     "#);
     let message = app.newest_message(AGENTS_PHONE).await;
-    let told = message.body.replace(message.code.as_deref().unwrap(), "[code]");
-    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, told]), @r#"
+    let text = message.body.replace(message.code.as_deref().unwrap(), "[code]");
+    assert_json_snapshot!(json!([message.channel, message.recipient, message.subject, text]), @r#"
     [
       "sms",
       "+254711000003",
@@ -59,7 +59,7 @@ async fn a_reset_code_goes_out_by_sms() {
 #[tokio::test]
 async fn a_reset_sets_the_password() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let answer = reset(&app, AGENT, &code, NEW).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(answer.json(), @r#"
@@ -76,7 +76,7 @@ async fn a_reset_ends_all_sessions_of_the_user_and_no_others() {
     let app = TestApp::start().await;
     let sessions = [app.sign_in("agent").await, app.sign_in("agent").await];
     let supervisor = app.sign_in("supervisor").await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
     for session in &sessions {
         assert_eq!(session.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
@@ -89,7 +89,7 @@ async fn a_reset_ends_the_sign_in_code_that_was_sent_before_it() {
     let app = TestApp::start().await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": AGENT})).await;
     let sign_in_code = app.newest_code(AGENT).await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     reset(&app, AGENT, &code, NEW).await;
     let body = json!({"email": AGENT, "password": NEW, "otp": sign_in_code});
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", body).await.failure().1, "invalid_code");
@@ -98,7 +98,7 @@ async fn a_reset_ends_the_sign_in_code_that_was_sent_before_it() {
 #[tokio::test]
 async fn a_reset_code_works_once_and_for_five_minutes() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
     let again = reset(&app, AGENT, &code, "Another-1").await;
     assert_json_snapshot!(code_and_text(&again), @r#"
@@ -111,7 +111,7 @@ async fn a_reset_code_works_once_and_for_five_minutes() {
     assert_eq!(login(&app, NEW).await, StatusCode::OK);
 
     app.clock.advance(Duration::from_secs(30));
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     app.clock.advance(Duration::from_mins(5));
     assert_eq!(reset(&app, AGENT, &code, "Another-1").await.failure().1, "invalid_code");
 }
@@ -119,7 +119,7 @@ async fn a_reset_code_works_once_and_for_five_minutes() {
 #[tokio::test]
 async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     for _ in 0..6 {
         let answer = reset(&app, AGENT, &code, "12345").await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -136,7 +136,7 @@ async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     [
       422,
       "invalid_request",
-      "The body is not what this call takes: a password has at most 1024 characters at line 1 column 1070."
+      "The request body is invalid: a password has at most 1024 characters at line 1 column 1070."
     ]
     "#);
     assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::OK);
@@ -144,9 +144,9 @@ async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
 }
 
 #[tokio::test]
-async fn the_fifth_try_with_the_right_reset_code_works_and_a_sixth_does_not() {
+async fn the_fifth_attempt_with_the_right_reset_code_works_and_a_sixth_does_not() {
     let app = TestApp::start().await;
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for _ in 0..4 {
         assert_eq!(reset(&app, AGENT, wrong, NEW).await.failure().1, "invalid_code");
@@ -154,7 +154,7 @@ async fn the_fifth_try_with_the_right_reset_code_works_and_a_sixth_does_not() {
     assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
 
     app.clock.advance(Duration::from_secs(30));
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for _ in 0..5 {
         reset(&app, AGENT, wrong, "Another-1").await;
@@ -163,11 +163,11 @@ async fn the_fifth_try_with_the_right_reset_code_works_and_a_sixth_does_not() {
 }
 
 #[tokio::test]
-async fn who_asks_for_a_reset_that_can_not_be_is_told_why_and_at_the_reset_it_is_a_wrong_code() {
+async fn a_refused_request_for_a_reset_code_says_why_but_the_reset_itself_does_not() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for email in ["nobody@mkopo.test", "inactive@mkopo.test"] {
-        answers.push(code_and_text(&ask(&app, email).await));
+        answers.push(code_and_text(&request_code(&app, email).await));
         answers.push(code_and_text(&reset(&app, email, "123456", NEW).await));
     }
     assert_json_snapshot!(answers, @r#"
@@ -205,26 +205,26 @@ async fn a_sign_in_code_does_not_reset_the_password() {
 }
 
 #[tokio::test]
-async fn another_reset_code_can_be_asked_for_after_30_seconds() {
+async fn another_reset_code_can_be_requested_after_30_seconds() {
     let app = TestApp::start().await;
-    asked_code(&app).await;
-    let refused = ask(&app, AGENT).await;
+    requested_code(&app).await;
+    let refused = request_code(&app, AGENT).await;
     assert_eq!(
         (refused.status, &refused.headers["retry-after"]),
         (StatusCode::TOO_MANY_REQUESTS, &"30".parse().unwrap())
     );
     app.clock.advance(Duration::from_secs(30));
-    assert_eq!(ask(&app, AGENT).await.status, StatusCode::OK);
+    assert_eq!(request_code(&app, AGENT).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_reset_lets_in_who_was_locked_out_for_wrong_passwords() {
+async fn a_reset_ends_a_lockout_for_wrong_passwords() {
     let app = TestApp::start().await;
     for _ in 0..10 {
         login(&app, "wrong").await;
     }
     assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
-    let code = asked_code(&app).await;
+    let code = requested_code(&app).await;
     assert_eq!(reset(&app, AGENT, &code, NEW).await.status, StatusCode::OK);
     assert_eq!(login(&app, NEW).await, StatusCode::OK);
 }

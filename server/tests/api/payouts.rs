@@ -85,7 +85,7 @@ async fn asking_twice_pays_once() {
 }
 
 #[tokio::test]
-async fn a_loan_whose_payout_is_under_way_is_not_paid_again() {
+async fn a_loan_with_a_pending_payout_is_not_paid_again() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -97,7 +97,7 @@ async fn a_loan_whose_payout_is_under_way_is_not_paid_again() {
 }
 
 #[tokio::test]
-async fn what_was_not_shown_to_who_confirmed_is_not_paid() {
+async fn a_different_amount_or_phone_is_not_paid() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -143,7 +143,7 @@ async fn what_was_not_shown_to_who_confirmed_is_not_paid() {
 }
 
 #[tokio::test]
-async fn the_customers_number_is_the_same_number_however_it_is_written() {
+async fn the_customers_number_is_accepted_in_any_format() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -188,7 +188,7 @@ async fn many_calls_at_once_for_one_loan_pay_it_once() {
     let pending = staff[0].pending().await;
     let loan = waiting(&pending).next().unwrap();
     let before = app.assert_every_shilling_is_accounted_for().await;
-    // Some with a key of their own, some with one that others use too, some with none.
+    // Some calls have their own key, some share one, and some have none.
     let calls = (0..500).map(async |n| {
         let caller = &staff[n % 3];
         match n % 5 {
@@ -208,7 +208,7 @@ async fn many_calls_at_once_for_one_loan_pay_it_once() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_not_what_the_call_takes_makes_no_payout() {
+async fn an_invalid_body_makes_no_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -255,11 +255,11 @@ async fn a_body_that_is_not_what_the_call_takes_makes_no_payout() {
     assert_eq!(agent.records_of(loan).await, Vec::<Value>::new());
     assert_eq!(app.assert_every_shilling_is_accounted_for().await, before);
     let paid = agent.disburse_with_key(loan, "key").await;
-    assert_eq!(paid.status, StatusCode::OK, "what could not be read does not use the key up");
+    assert_eq!(paid.status, StatusCode::OK, "an invalid body does not use up the key");
 }
 
 #[tokio::test]
-async fn an_address_that_is_no_loan_is_a_clear_failure() {
+async fn a_path_that_is_not_a_loan_is_not_found() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let body = json!({"agent_id": 1, "amount": 1, "phone_number": "0712345678"});

@@ -14,7 +14,7 @@ async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
 }
 
 #[tokio::test]
-async fn money_that_went_out_unheard_is_found_by_asking() {
+async fn a_lost_answer_is_found_by_a_status_query() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -49,7 +49,7 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
     assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
 
     app.later(Duration::from_mins(2)).await;
-    assert_eq!(status_of(&agent, loan).await, "PENDING", "its request might still be on the way");
+    assert_eq!(status_of(&agent, loan).await, "PENDING", "its request might still arrive");
     app.later(Duration::from_mins(1)).await;
     let record = &agent.records_of(loan).await[0];
     assert_eq!(
@@ -62,7 +62,7 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
 }
 
 #[tokio::test]
-async fn a_slow_result_settles_the_payout_when_it_is_there() {
+async fn a_slow_result_settles_the_payout_when_it_arrives() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -102,7 +102,7 @@ async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
 
     let app = app.restart().await;
     let agent = app.sign_in("agent").await;
-    // The clock stands still: the start itself makes every open payout due.
+    // The clock does not advance: the start makes all open payouts due.
     while status_of(&agent, loan).await == "PENDING" {
         tokio::task::yield_now().await;
     }
@@ -111,7 +111,7 @@ async fn what_was_open_when_the_server_died_settles_after_the_next_start() {
 }
 
 #[tokio::test]
-async fn the_demos_open_payouts_are_still_worked_on_and_settle_a_day_later() {
+async fn the_demos_open_payouts_settle_a_day_later() {
     let app = TestApp::start_with(&["--session-minutes", "4320"]).await;
     let agent = app.sign_in("agent").await;
     app.later(Duration::from_hours(20)).await;
@@ -125,7 +125,7 @@ async fn the_demos_open_payouts_are_still_worked_on_and_settle_a_day_later() {
 }
 
 #[tokio::test]
-async fn two_servers_that_reconcile_beside_each_other_settle_each_payout_once() {
+async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -149,7 +149,7 @@ async fn two_servers_that_reconcile_beside_each_other_settle_each_payout_once() 
 }
 
 #[tokio::test]
-async fn a_caller_who_hangs_up_does_not_stop_the_payout() {
+async fn a_caller_who_disconnects_does_not_stop_the_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
@@ -166,7 +166,7 @@ async fn a_caller_who_hangs_up_does_not_stop_the_payout() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_running_payouts() {
+async fn a_shutdown_waits_for_running_payouts() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;

@@ -32,7 +32,7 @@ async fn the_right_password_opens_a_session() {
 }
 
 #[tokio::test]
-async fn wrong_credentials_are_told_apart_and_never_401() {
+async fn wrong_credentials_have_distinct_failures_and_never_401() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for (email, password) in [
@@ -89,7 +89,7 @@ async fn the_token_names_the_user() {
 }
 
 #[tokio::test]
-async fn every_call_but_the_sign_in_ones_needs_a_session() {
+async fn every_call_except_sign_in_needs_a_session() {
     let app = TestApp::start().await;
     for (method, path) in [
         (Method::GET, "/api/v1/auth/me"),
@@ -105,7 +105,7 @@ async fn every_call_but_the_sign_in_ones_needs_a_session() {
 }
 
 #[tokio::test]
-async fn a_signed_out_token_is_dead_at_once() {
+async fn a_signed_out_token_is_invalid_immediately() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let other = app.sign_in("agent").await;
@@ -115,7 +115,7 @@ async fn a_signed_out_token_is_dead_at_once() {
 }
 
 #[tokio::test]
-async fn a_session_lasts_as_long_as_is_set() {
+async fn a_session_lasts_as_long_as_configured() {
     let app = TestApp::start_with(&["--session-minutes", "30"]).await;
     let agent = app.sign_in("agent").await;
     app.clock.advance(Duration::from_mins(29));
@@ -134,7 +134,7 @@ async fn a_session_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_ours_is_no_session() {
+async fn a_token_of_another_service_is_refused() {
     let app = TestApp::start().await;
     let token = app.sign_in("agent").await.token;
     let elsewhere = TestApp::start().await;
@@ -144,7 +144,7 @@ async fn a_token_that_is_not_ours_is_no_session() {
     }
 }
 
-/// What a token of ours says, and when.
+/// The claims of a valid token.
 fn claims(session_id: &str, staff_id: &str) -> Value {
     let now = crate::test_app::NOON.0 / 1000;
     json!({
@@ -154,7 +154,7 @@ fn claims(session_id: &str, staff_id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
+async fn a_correctly_signed_token_with_wrong_claims_is_refused() {
     use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 
     let secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -174,7 +174,7 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
         app.send(crate::test_app::request(Method::GET, "/api/v1/auth/me", Some(token), None)).await.status
     };
     let good = sign(&right, Algorithm::HS256, secret);
-    assert_eq!(status(&good).await, StatusCode::OK, "the others differ from this one in what they name");
+    assert_eq!(status(&good).await, StatusCode::OK, "the other tokens each differ from this one");
 
     let expired = crate::test_app::NOON.0 / 1000 - 61;
     for (claim, value) in [
@@ -216,7 +216,7 @@ async fn a_token_that_is_signed_right_but_says_wrong_is_dead() {
 }
 
 #[tokio::test]
-async fn a_session_that_ends_in_one_process_is_dead_at_once_in_another() {
+async fn a_session_that_ends_in_one_process_is_invalid_immediately_in_another() {
     let here = TestApp::start().await;
     let there = here.another_server(&[]).await;
     for _ in 0..3 {
@@ -228,7 +228,7 @@ async fn a_session_that_ends_in_one_process_is_dead_at_once_in_another() {
 }
 
 #[tokio::test]
-async fn a_session_ends_in_time_in_a_process_that_knows_it() {
+async fn a_cached_session_expires_on_time() {
     let app = TestApp::start_with(&["--session-minutes", "30"]).await;
     let agent = app.sign_in("agent").await;
     assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
@@ -237,7 +237,7 @@ async fn a_session_ends_in_time_in_a_process_that_knows_it() {
 }
 
 #[tokio::test]
-async fn a_change_of_whose_session_it_is_shows_at_once() {
+async fn a_change_of_the_sessions_user_takes_effect_immediately() {
     let here = TestApp::start().await;
     let there = here.another_server(&[]).await;
     let token = here.sign_in("agent").await.token;

@@ -317,7 +317,8 @@ async fn a_version_is_one_build_for_ever() {
         (
             409,
             "build_outdated".to_owned(),
-            "Version 0.2.9 is below 0.3.0, which is there already. To go back, roll back.".to_owned()
+            "Version 0.2.9 is lower than 0.3.0, which is already published. To go back, roll back."
+                .to_owned()
         )
     );
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0-rc.1")).await.failure().1, "build_outdated");
@@ -408,7 +409,7 @@ async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouch
     422 bad_build: "next" is no version such as 1.4.0 or 1.4.0-rc.1.
     422 bad_build: It does not share mfe-kit, and so is for no shell.
     422 bad_build: The versions of mfe-kit that it was built for are no range: "workspace:*".
-    409 wrong_shell: It was built for mfe-kit ^0.2.0; this portal has 0.1.0.
+    409 wrong_shell: The build requires mfe-kit ^0.2.0; this portal has 0.1.0.
     "#);
 }
 
@@ -461,8 +462,8 @@ async fn archives_that_could_lead_elsewhere_or_fill_the_store_are_refused() {
     422 bad_build: "link.js" is no plain file.
     422 bad_build: "device" is no plain file.
     422 bad_build: This is no tar archive, or a damaged one.
-    413 build_too_large: A build has at most 16 MiB and 2,000 files.
-    413 build_too_large: A build has at most 16 MiB and 2,000 files.
+    413 build_too_large: A build can have at most 16 MiB and 2,000 files.
+    413 build_too_large: A build can have at most 16 MiB and 2,000 files.
     "#);
 }
 
@@ -506,7 +507,11 @@ async fn a_build_that_is_not_for_a_newer_shell_is_not_made_live_in_it() {
     let refused = activate(&app, "mfe-loans", "0.2.0").await;
     assert_eq!(
         refused.failure(),
-        (409, "wrong_shell".to_owned(), "It was built for mfe-kit ^0.1.0; this portal has 0.2.0.".to_owned())
+        (
+            409,
+            "wrong_shell".to_owned(),
+            "The build requires mfe-kit ^0.1.0; this portal has 0.2.0.".to_owned()
+        )
     );
     assert_eq!(standing(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
 }

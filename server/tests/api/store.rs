@@ -1,4 +1,4 @@
-//! Where a test's data is: in its data folder, or, with `MKOPO_TEST_POSTGRES`, in a PostgreSQL
+//! The database of a test: a file in its data folder, or, with `MKOPO_TEST_POSTGRES`, a PostgreSQL
 //! database that belongs to the folder.
 
 use std::{
@@ -15,16 +15,16 @@ use std::{
 use mkopo::database::Database;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-/// The address of a PostgreSQL that is the tests' own, when they are to use one.
+/// The URL of the PostgreSQL cluster for tests, if they use one.
 static POSTGRES: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("MKOPO_TEST_POSTGRES").ok());
 
-/// The databases that were made, by the folders that they belong to.
+/// The created databases, by folder.
 static MADE: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
 
-/// How many there were.
+/// The number of databases created so far.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// An empty store with its tables, of which others are copies.
+/// An empty migrated database, from which others are copied.
 static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     let name = format!("template_{}", std::process::id());
     administer(&format!("CREATE DATABASE {name}"));
@@ -36,12 +36,12 @@ static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     name
 });
 
-/// Whether tests run on PostgreSQL.
+/// Whether the tests run on PostgreSQL.
 pub fn is_postgres() -> bool {
     POSTGRES.is_some()
 }
 
-/// The options by which every command of `mkopo` finds the store of `folder`.
+/// The options of `mkopo` commands for the database of `folder`.
 pub fn options(folder: &Path) -> Vec<String> {
     let mut options = vec!["--data-dir".to_owned(), folder.to_str().unwrap().to_owned()];
     if let Some(url) = url(folder) {
@@ -50,12 +50,12 @@ pub fn options(folder: &Path) -> Vec<String> {
     options
 }
 
-/// The address of the database of `folder`, made when it is not there; none on `SQLite`.
+/// The URL of the database of `folder`, created if needed; `None` on `SQLite`.
 pub fn url(folder: &Path) -> Option<String> {
     is_postgres().then(|| url_of(&database_of(folder, None)))
 }
 
-/// Makes the store of `to`, an empty folder, a copy of that of `from`, which nobody has open.
+/// Copies the database of `from`, which must not be open, to the empty folder `to`.
 pub fn copy(from: &Path, to: &Path) {
     for file in std::fs::read_dir(from).unwrap() {
         let from = file.unwrap().path();
@@ -72,7 +72,7 @@ fn database_of(folder: &Path, template: Option<String>) -> String {
     if let Some(name) = made.get(folder) {
         return name.clone();
     }
-    // A test that is over takes its folder along; its database would stay.
+    // Drops the databases of finished tests, whose folders have been deleted.
     for (_, name) in made.extract_if(|folder, _| !folder.exists()) {
         administer(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
     }
@@ -89,13 +89,13 @@ fn url_of(database: &str) -> String {
     format!("{}/{database}", postgres.rsplit_once('/').unwrap().0)
 }
 
-/// Runs one statement outside of all tests' databases.
+/// Runs one statement in the maintenance database.
 pub fn administer(statement: &str) {
     let (url, statement) = (POSTGRES.clone().unwrap(), statement.to_owned());
     run(async move || {
         let mut connection = PgConnection::connect(&url).await.unwrap();
         let mut tries = 0;
-        // Connections to a template that was just closed take a moment to end.
+        // Connections to a template take a moment to close.
         while let Err(error) = sqlx::raw_sql(AssertSqlSafe(statement.clone())).execute(&mut connection).await
         {
             tries += 1;
@@ -106,7 +106,7 @@ pub fn administer(statement: &str) {
     });
 }
 
-/// Runs `task` to its end, on a thread of its own: the caller's may be one that must not wait.
+/// Runs `task` to completion on its own thread, because the caller's thread must not block.
 fn run(task: impl AsyncFnOnce() + Send + 'static) {
     let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     thread::spawn(move || runtime().block_on(task())).join().unwrap();

@@ -1,5 +1,5 @@
-//! The real program, killed at random moments while callers pay loans out over the network, and
-//! started again on what it left.
+//! Kills the real server at random times while clients pay loans out over the network, and restarts
+//! it on the same data.
 
 use std::{
     collections::HashMap,
@@ -37,7 +37,7 @@ use crate::{
 
 const CALLERS: usize = 8;
 
-/// Copies of a demo loan that has not been tried, each with a customer of its own.
+/// Copies of an untried demo loan, each with its own customer.
 const MORE_CUSTOMERS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 6000)
     INSERT INTO customer
@@ -56,7 +56,7 @@ fn settings_of(folder: &Path) -> Settings {
     settings(folder.to_str().unwrap(), &[])
 }
 
-/// The options by which a server keeps its data in that folder.
+/// The options that make a server store its data in `folder`.
 fn file_in(folder: &Path) -> [String; 2] {
     ["--data-dir".to_owned(), folder.to_str().unwrap().to_owned()]
 }
@@ -65,14 +65,14 @@ async fn sandbox(settings: Settings, clock: Clock) -> Sandbox {
     Sandbox::open(settings, clock, Randomness::from_os()).await.unwrap()
 }
 
-/// A data folder with many loans to pay, and mobile money that takes a moment to answer.
+/// A data folder filled by [`fill`].
 fn prepare() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fill(settings_of(folder.path()));
     folder
 }
 
-/// Many loans to pay, and mobile money that takes a moment to answer.
+/// Adds many loans to pay, and gives mobile money a short latency.
 pub fn fill(settings: Settings) {
     Runtime::new().unwrap().block_on(async {
         let sandbox = sandbox(settings, Clock::system()).await;
@@ -91,11 +91,11 @@ pub fn fill(settings: Settings) {
     });
 }
 
-/// The program as it runs for people.
+/// A running server process.
 pub struct Server {
     process: Child,
     pub address: String,
-    /// Held open, as a terminal is.
+    /// Kept open, because the process writes to it.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
@@ -104,17 +104,17 @@ impl Server {
         Self::start_on(&store::options(folder))
     }
 
-    /// One whose store those options name.
+    /// Starts a server on the database given by `store`.
     pub fn start_on(store: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
         Self::run(command.arg("serve"), store)
     }
 
-    /// One that can't write more than so many bytes into any one file.
+    /// Starts a server that can't write more than `bytes` to any one file.
     fn start_with_disk_of(bytes: usize, folder: &Path) -> Self {
         let mut command = Command::new("sh");
         let blocks = bytes / 512;
-        // Without the signal, a write that is too much is an error, as on a disk that is full.
+        // With the signal ignored, writing beyond the limit fails as on a full disk.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
         Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), &file_in(folder))
     }
@@ -138,7 +138,7 @@ impl Server {
     }
 }
 
-/// SIGKILL: nothing of the process has a chance to tidy up.
+/// Sends SIGKILL, so that the process can't clean up.
 impl Drop for Server {
     fn drop(&mut self) {
         self.process.kill().unwrap();
@@ -146,7 +146,7 @@ impl Drop for Server {
     }
 }
 
-/// Status and body; none when the connection broke.
+/// Returns status and body; `None` if the connection broke.
 pub fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u16, Value)> {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).ok()?;
@@ -162,7 +162,7 @@ pub fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    // Cut off in the middle is not heard.
+    // A truncated answer counts as none.
     Some((status, serde_json::from_str(body).ok()?))
 }
 
@@ -172,13 +172,13 @@ pub fn sign_in(address: &str) -> String {
     body["user"]["token"].as_str().unwrap().to_owned()
 }
 
-/// What callers have heard, for all lives of the server.
+/// The answers that clients have received, across all restarts of the server.
 #[derive(Default)]
-pub struct Heard {
+pub struct Answers {
     next_loan: usize,
-    /// Loans whose call was not answered: to be asked again, with the same key.
+    /// Loans whose call was not answered: to be repeated with the same key.
     open: Vec<usize>,
-    /// Receipts of loans that were said to be paid.
+    /// Receipts of loans that were answered as paid.
     pub paid: HashMap<usize, String>,
     refused: usize,
 }
@@ -189,54 +189,54 @@ pub fn pay(address: &str, token: &str, loan: usize) -> Option<(u16, Value)> {
     post(address, &format!("/api/v1/disbursements/LN-X{loan}/disburse"), &headers, &disbursement_of(&asked))
 }
 
-/// Pays loans until told, or until the server is gone, those first that were not answered before.
-pub fn keep_paying(address: &str, token: &str, heard: &Mutex<Heard>, is_over: &AtomicBool) {
+/// Pays loans until `is_over` or until the server is gone, starting with unanswered calls.
+pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let loan = {
-            let mut heard = heard.lock().unwrap();
-            heard.open.pop().unwrap_or_else(|| {
-                heard.next_loan += 1;
-                heard.next_loan
+            let mut answers = answers.lock().unwrap();
+            answers.open.pop().unwrap_or_else(|| {
+                answers.next_loan += 1;
+                answers.next_loan
             })
         };
         let answer = pay(address, token, loan);
-        let mut heard = heard.lock().unwrap();
+        let mut answers = answers.lock().unwrap();
         match answer {
             Some((200, body)) => {
                 let receipt = body["mpesa_ref"].as_str().unwrap().to_owned();
-                let first = heard.paid.entry(loan).or_insert_with(|| receipt.clone());
+                let first = answers.paid.entry(loan).or_insert_with(|| receipt.clone());
                 assert_eq!(*first, receipt);
             }
-            // Accepted, or its first call still counts as running: its record will tell.
+            // Accepted, or the first call counts as running: the record shows the result.
             Some((202 | 409, _)) => {}
             Some((500 | 503, _)) => {
-                heard.refused += 1;
-                heard.open.push(loan);
+                answers.refused += 1;
+                answers.open.push(loan);
                 return;
             }
             Some((status, body)) => panic!("{status} {body}"),
             None => {
-                heard.open.push(loan);
+                answers.open.push(loan);
                 return;
             }
         }
     }
 }
 
-fn pay_until_killed(server: Server, heard: &Mutex<Heard>, after: Duration) {
+fn pay_until_killed(server: Server, answers: &Mutex<Answers>, after: Duration) {
     let token = sign_in(&server.address);
     let address = server.address.clone();
     thread::scope(|scope| {
         for _ in 0..CALLERS {
-            scope.spawn(|| keep_paying(&address, &token, heard, &AtomicBool::new(false)));
+            scope.spawn(|| keep_paying(&address, &token, answers, &AtomicBool::new(false)));
         }
         thread::sleep(after);
         drop(server);
     });
 }
 
-/// Starts on what is left, lets minutes pass, and holds both books and what was heard together.
-pub fn check(settings: Settings, heard: &Heard) {
+/// Restarts on the data, advances the clock, and compares both books with the received answers.
+pub fn check(settings: Settings, answers: &Answers) {
     Runtime::new().unwrap().block_on(async {
         let clock = Clock::system();
         clock.advance(Duration::from_mins(10));
@@ -245,7 +245,7 @@ pub fn check(settings: Settings, heard: &Heard) {
         let mut reader = sandbox.database.read().await.unwrap();
         let audit = payouts::invariant(&mut reader).await.unwrap();
         assert!(audit.ok, "{audit:?}");
-        assert_eq!(audit.pending, 2, "all but the demo's two have settled");
+        assert_eq!(audit.pending, 2, "all except the demo's two have settled");
         let receipts: HashMap<String, String> = mkopo::database::query_as::<(String, String)>(
             "SELECT loan_id, receipt FROM payout WHERE receipt IS NOT NULL",
         )
@@ -254,7 +254,7 @@ pub fn check(settings: Settings, heard: &Heard) {
         .unwrap()
         .into_iter()
         .collect();
-        for (loan, receipt) in &heard.paid {
+        for (loan, receipt) in &answers.paid {
             assert_eq!(receipts.get(&format!("LN-X{loan}")), Some(receipt), "a payout is lost");
         }
         let texts: Vec<(String, i64)> = mkopo::database::query_as(
@@ -263,60 +263,64 @@ pub fn check(settings: Settings, heard: &Heard) {
         .fetch_all(&mut reader)
         .await
         .unwrap();
-        assert_eq!(texts, [], "told twice");
+        assert_eq!(texts, [], "two messages to one customer");
         drop(reader);
         sandbox.close(Duration::from_secs(5)).await;
     });
 }
 
-fn kill_again_and_again(rounds: u64) {
+fn kill_repeatedly(rounds: u64) {
     let folder = prepare();
-    let heard = Mutex::new(Heard::default());
+    let answers = Mutex::new(Answers::default());
     for round in 0..rounds {
         let mut rng = ChaCha12Rng::seed_from_u64(round);
-        // Where each commit goes over a connection, less is done in a moment.
+        // PostgreSQL needs more time, because each commit is a network round trip.
         let longest = if store::is_postgres() { 750 } else { 250 };
         let after = Duration::from_millis(rng.random_range(5..longest));
-        pay_until_killed(Server::start(folder.path()), &heard, after);
+        pay_until_killed(Server::start(folder.path()), &answers, after);
     }
-    let heard = heard.into_inner().unwrap();
-    assert!(heard.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", heard.paid.len());
+    let answers = answers.into_inner().unwrap();
+    assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
     println!(
-        "{rounds} kills: {} paid and heard, {} left open by the last",
-        heard.paid.len(),
-        heard.open.len()
+        "{rounds} kills: {} paid and answered, {} left open by the last",
+        answers.paid.len(),
+        answers.open.len()
     );
-    check(settings_of(folder.path()), &heard);
+    check(settings_of(folder.path()), &answers);
 }
 
 #[test]
 fn a_server_that_is_killed_loses_nothing_and_pays_nothing_twice() {
-    kill_again_and_again(8);
+    kill_repeatedly(8);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn a_server_that_is_killed_sixty_times_loses_nothing_and_pays_nothing_twice() {
-    kill_again_and_again(60);
+    kill_repeatedly(60);
 }
 
 #[test]
 fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
-    // On SQLite whatever the others are on: PostgreSQL's disk is not the server's.
+    // Always on SQLite: PostgreSQL does not use the server's disk.
     let folder = tempfile::tempdir().unwrap();
     let on_file = || Settings { database: DatabaseSettings::default(), ..settings_of(folder.path()) };
     fill(on_file());
-    let heard = Mutex::new(Heard::default());
-    // The log of what is not yet in the database proper may grow by this much only.
-    pay_until_killed(Server::start_with_disk_of(400_000, folder.path()), &heard, Duration::from_millis(1500));
+    let answers = Mutex::new(Answers::default());
+    // Limits the size of the write-ahead log.
+    pay_until_killed(
+        Server::start_with_disk_of(400_000, folder.path()),
+        &answers,
+        Duration::from_millis(1500),
+    );
     {
-        let heard = heard.lock().unwrap();
-        assert!(heard.refused > 0, "the disk did not fail; {} were paid", heard.paid.len());
-        assert!(!heard.paid.is_empty(), "it failed from the first");
+        let answers = answers.lock().unwrap();
+        assert!(answers.refused > 0, "the disk did not fail; {} were paid", answers.paid.len());
+        assert!(!answers.paid.is_empty(), "it failed from the start");
     }
-    let paid_before = heard.lock().unwrap().paid.len();
-    pay_until_killed(Server::start_on(&file_in(folder.path())), &heard, Duration::from_millis(1500));
-    let heard = heard.into_inner().unwrap();
-    assert!(heard.paid.len() > paid_before, "with room again, it pays again");
-    check(on_file(), &heard);
+    let paid_before = answers.lock().unwrap().paid.len();
+    pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, Duration::from_millis(1500));
+    let answers = answers.into_inner().unwrap();
+    assert!(answers.paid.len() > paid_before, "with room again, it pays again");
+    check(on_file(), &answers);
 }

@@ -1,8 +1,8 @@
-//! Whether a loan is paid once whatever happens: random schedules against a model, a server that
-//! is killed in the middle, a disk that fails. Each has a short form, and a long one that is
-//! ignored unless asked for: `cargo test --release --test payouts -- --ignored`.
+//! Tests that a loan is paid exactly once: with random schedules checked against a model, servers
+//! that are killed, and a disk that fails. The long variants are ignored by default:
+//! `cargo test --release --test payouts -- --ignored`.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a test fails on the first unexpected error")]
 
 #[path = "../api/contract.rs"]
 mod contract;
@@ -12,5 +12,5 @@ mod servers;
 #[path = "../api/store.rs"]
 mod store;
 #[path = "../api/test_app.rs"]
-#[expect(dead_code, reason = "the API's tests use the rest")]
+#[expect(dead_code, reason = "the API tests use the rest")]
 mod test_app;

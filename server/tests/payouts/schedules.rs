@@ -1,8 +1,8 @@
-//! Random schedules of calls, time, crashes and restarts, held against what must always be true.
+//! Random schedules of calls, time, crashes and restarts, checked against invariants.
 //!
-//! Each life of the server is a runtime of its own: dropping it stops every task where it is, as
-//! a crash does, and its connections with what they had not committed. The next life opens the
-//! same files. The clock and the chance are the test's.
+//! Each life of the server has its own runtime. Dropping the runtime stops all tasks immediately, as
+//! a crash does, and drops the connections with their uncommitted transactions. The next life opens
+//! the same files. The test controls the clock and the randomness.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,19 +37,19 @@ const USERS: [&str; 3] = ["agent", "supervisor", "admin"];
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Somebody asks to pay a loan out, with one of three keys or none.
+    /// A call to pay a loan out, with one of three keys or none.
     Call {
         loan: usize,
         user: usize,
         key: Option<u8>,
     },
-    /// The oldest call that runs is given up by its caller.
+    /// The caller of the oldest running call disconnects.
     HangUp,
-    /// The tasks that can go on do, for a while.
+    /// Runs all tasks that are ready, for some time.
     Run {
         ms: u64,
     },
-    /// They go on by a few of their steps only, so that the next thing happens in their middle.
+    /// Runs tasks for only a few polls, so that the next step interrupts them.
     Turn {
         turns: u32,
     },
@@ -80,7 +80,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 5..45)
 }
 
-/// A data folder with the demo data and everybody signed in, made once and copied.
+/// A data folder with the demo data and signed-in users, created once and copied.
 struct Template {
     folder: TempDir,
     tokens: Vec<String>,
@@ -132,16 +132,16 @@ struct Running {
     call: JoinHandle<Answer>,
 }
 
-/// The server, and what has been seen of it.
+/// The server, and what the test has observed.
 struct World {
     folder: TempDir,
     clock: Clock,
     lives: u64,
     life: Option<Life>,
     running: Vec<Running>,
-    /// What a user's key was answered first, and for which loan.
+    /// The first answer to each user's key, and its loan.
     answered: HashMap<(usize, u8), (usize, Vec<u8>)>,
-    /// Every settled record as it was first seen.
+    /// Each settled record as it was first observed.
     settled: BTreeMap<String, Value>,
 }
 
@@ -188,7 +188,7 @@ impl World {
             &Step::Turn { turns } => self.life().runtime.block_on(async {
                 for _ in 0..turns {
                     tokio::task::yield_now().await;
-                    // The store's threads get their turn too.
+                    // Lets the database threads run too.
                     std::thread::sleep(Duration::from_micros(20));
                 }
             }),
@@ -210,16 +210,16 @@ impl World {
             Step::Stop => {
                 let life = self.life();
                 life.runtime.block_on(life.sandbox.close(Duration::ZERO));
-                self.hear_answers();
+                self.collect_answers();
                 self.running.clear();
                 self.life = None;
                 self.begin();
             }
         }
-        self.hear_answers();
-        // To look takes time, in which the tasks would go on.
+        self.collect_answers();
+        // Checking takes time, in which the tasks would continue.
         if !matches!(step, Step::Turn { .. } | Step::Call { .. } | Step::Pass { .. }) {
-            self.look();
+            self.check_invariants();
         }
     }
 
@@ -239,7 +239,7 @@ impl World {
         self.running.push(Running { loan, user, key, call });
     }
 
-    fn hear_answers(&mut self) {
+    fn collect_answers(&mut self) {
         let (done, running) =
             std::mem::take(&mut self.running).into_iter().partition(|it| it.call.is_finished());
         self.running = running;
@@ -257,7 +257,7 @@ impl World {
         match status {
             200 | 202 => assert_eq!(body["loan_id"], TEMPLATE.loans[loan]["loan_id"]),
             409 | 422 => {}
-            // A stop in the middle of a call; what became of it, its payout tells.
+            // The server stopped during the call; the payout shows the result.
             500 | 503 => return,
             _ => panic!("{status} {body}"),
         }
@@ -267,7 +267,7 @@ impl World {
                     .answered
                     .get(&(user, key.unwrap()))
                     .map_or((usize::MAX, None), |(l, b)| (*l, Some(b)));
-                assert_ne!(first, loan, "the key came with this loan");
+                assert_ne!(first, loan, "the key was used with this loan");
             }
             "idempotency_key_in_use" | "in_progress" => {}
             "" | "already_disbursed" | "mobile_money_refused" => {
@@ -286,7 +286,7 @@ impl World {
         }
     }
 
-    /// What is settled stays as it is.
+    /// A settled payout never changes.
     fn check_settled(&mut self, record: &Value) {
         let facts =
             json!([record["loan_id"], record["status"], record["mpesa_ref"], record["error_message"]]);
@@ -295,8 +295,8 @@ impl World {
         assert_eq!(*first, facts);
     }
 
-    /// What must be true at every moment.
-    fn look(&mut self) {
+    /// Checks the invariants.
+    fn check_invariants(&mut self) {
         let life = self.life.take().unwrap();
         let (audit, records, texts) = life.runtime.block_on(async {
             let mut reader = life.sandbox.database.read().await.unwrap();
@@ -321,13 +321,16 @@ impl World {
             }
         }
         for known in self.settled.keys() {
-            assert!(records.iter().any(|record| record["id"] == known.as_str()), "a settled payout is gone");
+            assert!(
+                records.iter().any(|record| record["id"] == known.as_str()),
+                "a settled payout has disappeared"
+            );
         }
-        // Between the two looks another may have settled; never one less than was told.
+        // Payouts may settle between the two reads, but there is never an SMS without a payout.
         assert!(texts <= i64::try_from(paid).unwrap(), "{texts} SMS for {paid} payouts");
     }
 
-    /// Time passes, and everything settles by itself; then every loan can be paid, once.
+    /// Lets time pass until everything settles; then every loan can be paid exactly once.
     fn end(&mut self) {
         for _ in 0..3 {
             self.take(&Step::Pass { ms: 320_000 });

@@ -1,7 +1,7 @@
-//! Several real servers on one PostgreSQL, which is this test's own: killed at random moments, as
-//! PostgreSQL itself is, while callers pay loans out by all of them.
+//! Runs several real servers on one PostgreSQL cluster that the test starts. Servers and PostgreSQL
+//! are killed at random times while clients pay loans out through all servers.
 //!
-//! They run where the tests are given a PostgreSQL (`e2e/postgres with …`).
+//! These tests only run when tests use PostgreSQL (`e2e/postgres with …`).
 
 use std::{
     io::{Read, Write},
@@ -23,14 +23,14 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Heard, Server, fill, keep_paying, sign_in},
+    crash::{self, Answers, Server, fill, keep_paying, sign_in},
     store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
 };
 
 const SERVERS: usize = 3;
 
-/// A PostgreSQL of the test's own, which flushes every commit.
+/// A PostgreSQL cluster of this test, which flushes every commit.
 struct Cluster {
     folder: TempDir,
     url: String,
@@ -55,7 +55,7 @@ impl Cluster {
         assert_eq!(postgres(&["start", self.folder()]), self.url, "the same port");
     }
 
-    /// What every command is told of the store.
+    /// The database options for each command.
     fn options(&self) -> [String; 4] {
         let folder = self.folder.path().join("data");
         ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), self.url.clone()]
@@ -78,7 +78,7 @@ impl Drop for Cluster {
     }
 }
 
-/// What `e2e/postgres` prints.
+/// Runs `e2e/postgres` and returns its output.
 fn postgres(arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/postgres");
     let output = Command::new(script).args(arguments).output().unwrap();
@@ -86,7 +86,7 @@ fn postgres(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// What came back.
+/// An HTTP response.
 struct Answer {
     status: u16,
     head: String,
@@ -100,7 +100,7 @@ impl Answer {
     }
 }
 
-/// Calls a server; none when it is not there to be called, or its answer breaks off.
+/// Calls a server; `None` if it is unreachable or its answer is truncated.
 fn try_call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Option<Answer> {
     let mut stream = TcpStream::connect(&server.address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(25))).ok()?;
@@ -137,16 +137,16 @@ fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> A
 const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
 
-/// Asks again until it is so.
-fn wait_until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + patience;
+/// Polls until `is_so` returns true.
+fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + timeout;
     while !is_so() {
-        assert!(Instant::now() < until, "{what}: not within {patience:?}");
+        assert!(Instant::now() < until, "{what}: timed out after {timeout:?}");
         thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// The one loan of [`fill`] with that number, paid without a key.
+/// Pays one loan of [`fill`] without a key.
 fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
     let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
     let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
@@ -174,7 +174,7 @@ fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
     let paid: Vec<&Answer> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(paid.len(), 1);
     for answer in &answers {
-        // The one that paid has the loan; the others hear of it.
+        // One call pays the loan; the others are refused.
         assert!(matches!(answer.status, 200 | 409), "{} {}", answer.status, answer.body);
     }
     for server in &servers {
@@ -188,12 +188,12 @@ fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
     }
 }
 
-/// A payout of `LN-X7` as one would write it who knows nothing of the servers' lock.
-const BY_OTHER_WAYS: &str = "
+/// Inserts a payout of `LN-X7` without taking the servers' lock.
+const WITHOUT_LOCK: &str = "
     INSERT INTO payout
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
          check_at)
-    SELECT 'by-other-ways', loan_id, 'by-other-ways', amount, '+254720000007', 'PENDING', staff_id, 'none',
+    SELECT 'without-lock', loan_id, 'without-lock', amount, '+254720000007', 'PENDING', staff_id, 'none',
            created_at, 9000000000000
     FROM loan, (SELECT staff_id FROM staff LIMIT 1) AS somebody WHERE loan_id = 'LN-X7'";
 
@@ -201,7 +201,7 @@ const WAITING_FOR_A_ROW: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'transactionid' AND query LIKE '%INSERT INTO payout%'";
 
 #[test]
-fn a_payout_that_somebody_else_writes_at_the_same_moment_is_in_the_way() {
+fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
     if !store::is_postgres() {
         return;
     }
@@ -211,23 +211,23 @@ fn a_payout_that_somebody_else_writes_at_the_same_moment_is_in_the_way() {
     let token = sign_in(&server.address);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let other = || runtime.block_on(PgConnection::connect(&cluster.url)).unwrap();
-    let (mut writer, mut onlooker) = (other(), other());
+    let (mut writer, mut observer) = (other(), other());
     let mut write = |statement| {
         runtime.block_on(sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut writer)).unwrap();
     };
     write("BEGIN");
-    write(BY_OTHER_WAYS);
+    write(WITHOUT_LOCK);
     let refused = thread::scope(|scope| {
         let paying = scope.spawn(|| pay_once(&server, &token, 7));
         wait_until("the server waits", Duration::from_secs(5), || {
-            let waiting = sqlx::query_scalar::<_, i64>(WAITING_FOR_A_ROW).fetch_one(&mut onlooker);
+            let waiting = sqlx::query_scalar::<_, i64>(WAITING_FOR_A_ROW).fetch_one(&mut observer);
             runtime.block_on(waiting).unwrap() == 1
         });
         write("COMMIT");
         paying.join().unwrap()
     });
     assert_eq!((refused.status, &refused.body["code"]), (409, &json!("in_progress")));
-    assert_eq!(refused.body["record"]["id"], "by-other-ways");
+    assert_eq!(refused.body["record"]["id"], "without-lock");
     assert_eq!(pay_once(&server, &token, 8).status, 200);
 }
 
@@ -259,7 +259,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
 
     // A message that another server writes ends the wait for it.
     let began = Instant::now();
-    let heard = thread::scope(|scope| {
+    let messages = thread::scope(|scope| {
         let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=10s", None));
         thread::sleep(Duration::from_millis(300));
         let asked = call(
@@ -272,9 +272,13 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
         assert_eq!(asked.status, 200, "{}", asked.body);
         waiting.join().unwrap()
     });
-    assert!(heard.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(3), "{}", heard.body);
+    assert!(
+        messages.body[0]["code"].is_string() && began.elapsed() < Duration::from_secs(3),
+        "{}",
+        messages.body
+    );
 
-    // Limits: nine wrong passwords, three by each server, are the most there are.
+    // Limits: nine wrong passwords, three on each server, are allowed.
     let wrong = json!({"email": "admin@mkopo.test", "password": "not this one"});
     for number in 0..9 {
         let server = [one, two, three][number % SERVERS];
@@ -284,13 +288,13 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
         assert_eq!(call(server, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 429);
     }
 
-    // The clock, also where no session is asked for: the limit is over.
+    // The clock, also for calls without a session: the limit expires.
     console(three, "PUT", "/clock", Some(&json!({"advance": "20m"})));
     assert_eq!(call(one, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
     let shown = |server| console(server, "GET", "/clock", None).body["offset_ms"].as_i64().unwrap();
     assert_eq!((shown(one), shown(two)), (1_200_000, 1_200_000));
 
-    // Faults, and their end.
+    // Setting and clearing faults.
     let fault = json!({"path": PENDING, "kind": "status", "status": 502});
     console(one, "POST", "/faults", Some(&fault));
     assert_eq!(get(two, PENDING, &token).status, 502);
@@ -324,7 +328,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
 }
 
 #[test]
-fn servers_that_start_at_once_on_an_empty_database_make_its_tables_and_data_once() {
+fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_once() {
     if !store::is_postgres() {
         return;
     }
@@ -344,7 +348,7 @@ fn servers_that_start_at_once_on_an_empty_database_make_its_tables_and_data_once
 }
 
 #[test]
-fn without_postgresql_calls_are_told_to_come_again_and_do_well_once_it_is_back() {
+fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
     if !store::is_postgres() {
         return;
     }
@@ -375,7 +379,7 @@ fn without_postgresql_calls_are_told_to_come_again_and_do_well_once_it_is_back()
     }
 }
 
-/// Runs statements as the one who may do everything.
+/// Runs statements as the superuser.
 fn administer(url: &str, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -388,12 +392,12 @@ fn administer(url: &str, statements: &[&str]) {
 }
 
 #[test]
-fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
+fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recovers() {
     if !store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
-    // Who owns the database and may do nothing else.
+    // A role that owns the database and has no other rights.
     administer(&cluster.url, &["CREATE ROLE app LOGIN", "CREATE DATABASE app OWNER app"]);
     let [data_dir, folder, option, url] = cluster.options();
     let url = url.replace("mkopo@", "app@").replace("/postgres", "/app");
@@ -402,7 +406,7 @@ fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
     let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
     let log_in = || call(&server, "POST", "/api/v1/auth/login", "", Some(&credentials));
 
-    // Somebody holds the lock and does not let go.
+    // Another connection holds the lock.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let holder = runtime.block_on(async {
         let mut holder = PgConnection::connect(&cluster.url.replace("/postgres", "/app")).await.unwrap();
@@ -413,11 +417,11 @@ fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
     let refused = log_in();
     assert_eq!((refused.status, &refused.body["code"]), (503, &json!("busy")));
     assert!(refused.header("retry-after").is_some() && began.elapsed() < Duration::from_secs(10));
-    assert_eq!(get(&server, PENDING, &token).status, 200, "who reads waits for nobody");
+    assert_eq!(get(&server, PENDING, &token).status, 200, "reads do not wait");
     runtime.block_on(holder.close()).unwrap();
     assert_eq!(log_in().status, 200);
 
-    // Every connection is cut, and none is let in.
+    // All connections are closed, and new ones are refused.
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'";
     administer(&cluster.url, &["ALTER ROLE app CONNECTION LIMIT 0", cut]);
     for answer in [get(&server, PENDING, &token), log_in(), get(&server, "/readyz", "")] {
@@ -428,20 +432,20 @@ fn a_store_that_is_held_up_or_lets_nobody_in_is_told_of_and_passes() {
     wait_until("ready", Duration::from_secs(10), || get(&server, "/readyz", "").status == 200);
     assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
 
-    // Connections that are cut while nobody looks are nobody's concern.
+    // Idle connections that are closed do not fail later calls.
     administer(&cluster.url, &[cut]);
     assert_eq!((get(&server, PENDING, &token).status, log_in().status), (200, 200));
 }
 
 #[test]
-fn a_postgresql_reached_by_tls_is_believed_with_a_certificate_that_is_vouched_for() {
+fn tls_to_postgresql_requires_a_trusted_certificate() {
     if !store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
     let certificate = cluster.folder.path().join("cluster/server.crt");
     let checked = format!("{}?sslmode=verify-full", cluster.url);
-    let vouched_for = format!("{checked}&sslrootcert={}", certificate.display());
+    let trusted = format!("{checked}&sslrootcert={}", certificate.display());
     let [data_dir, folder, option, _] = cluster.options();
     let start = |url: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
@@ -453,11 +457,11 @@ fn a_postgresql_reached_by_tls_is_believed_with_a_certificate_that_is_vouched_fo
         assert_eq!(said.lines().count(), 1, "{said}");
         said
     };
-    assert!(refused(&vouched_for).contains("server does not support TLS"));
+    assert!(refused(&trusted).contains("server does not support TLS"));
 
     administer(&cluster.url, &["ALTER SYSTEM SET ssl = on", "SELECT pg_reload_conf()"]);
     assert!(refused(&checked).contains("invalid peer certificate"), "{}", refused(&checked));
-    let server = Server::start_on(&[data_dir.clone(), folder.clone(), option.clone(), vouched_for.clone()]);
+    let server = Server::start_on(&[data_dir.clone(), folder.clone(), option.clone(), trusted.clone()]);
     assert_eq!(get(&server, PENDING, &sign_in(&server.address)).status, 200);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let open: Vec<bool> = runtime.block_on(async {
@@ -469,12 +473,12 @@ fn a_postgresql_reached_by_tls_is_believed_with_a_certificate_that_is_vouched_fo
     assert!(open.len() >= 3 && open.iter().all(|is_encrypted| *is_encrypted), "{open:?}");
 }
 
-/// Pays by all servers at once while, in each round, one server is killed and started again, and
-/// in some rounds PostgreSQL itself is stopped as when the power goes.
-fn kill_servers_again_and_again(rounds: u64) {
+/// Pays through all servers while, in each round, one server is killed and restarted, or PostgreSQL
+/// is stopped without a shutdown, as in a power failure.
+fn kill_servers_repeatedly(rounds: u64) {
     let cluster = Cluster::start();
     fill(cluster.settings());
-    let heard = Mutex::new(Heard::default());
+    let answers = Mutex::new(Answers::default());
     let mut servers = cluster.servers();
     let mut rng = ChaCha12Rng::seed_from_u64(6);
     for round in 0..rounds {
@@ -485,12 +489,12 @@ fn kill_servers_again_and_again(rounds: u64) {
         let addresses: Vec<String> = servers.iter().map(|server| server.address.clone()).collect();
         thread::scope(|scope| {
             for caller in 0..3 * SERVERS {
-                let (address, token, heard, is_over) =
-                    (&addresses[caller % SERVERS], &token, &heard, &is_over);
+                let (address, token, answers, is_over) =
+                    (&addresses[caller % SERVERS], &token, &answers, &is_over);
                 scope.spawn(move || {
-                    // It returns when its server is gone, or says that the store is.
+                    // It returns when the server or the database is unavailable.
                     while !is_over.load(Ordering::Relaxed) {
-                        keep_paying(address, token, heard, is_over);
+                        keep_paying(address, token, answers, is_over);
                         thread::sleep(Duration::from_millis(20));
                     }
                 });
@@ -514,27 +518,27 @@ fn kill_servers_again_and_again(rounds: u64) {
             servers.iter().all(|server| get(server, "/readyz", "").status == 200)
         });
     }
-    // Those that live take over what the killed ones left: minutes later nothing is open.
+    // The surviving servers settle what the killed ones left open.
     console(&servers[0], "PUT", "/clock", Some(&json!({"advance": "10m"})));
     wait_until("settled", Duration::from_mins(1), || {
         console(&servers[1], "GET", "/invariant", None).body["pending"] == 2
     });
     drop(servers);
-    let heard = heard.into_inner().unwrap();
-    assert!(heard.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", heard.paid.len());
-    println!("{rounds} rounds: {} paid and heard", heard.paid.len());
-    crash::check(cluster.settings(), &heard);
+    let answers = answers.into_inner().unwrap();
+    assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
+    println!("{rounds} rounds: {} paid and answered", answers.paid.len());
+    crash::check(cluster.settings(), &answers);
 }
 
 #[test]
 fn servers_and_postgresql_that_are_killed_lose_nothing_and_pay_nothing_twice() {
     if store::is_postgres() {
-        kill_servers_again_and_again(30);
+        kill_servers_repeatedly(30);
     }
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn servers_and_postgresql_that_are_killed_again_and_again_lose_nothing_and_pay_nothing_twice() {
-    kill_servers_again_and_again(120);
+fn servers_and_postgresql_that_are_killed_repeatedly_lose_nothing_and_pay_nothing_twice() {
+    kill_servers_repeatedly(120);
 }

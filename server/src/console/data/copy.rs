@@ -28,7 +28,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
         let rows = count(&mut *to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let snapshot = from.read().await?.hold_still().await?;
+    let snapshot = from.read().await?.begin().await?;
     let copying =
         to.write_in_turn(move |connection: &mut Connection| Box::pin(copy_all(snapshot, connection)));
     copying.await.map_err(|failure| match failure {
@@ -60,7 +60,7 @@ async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copi
         )));
     }
     from.end().await?;
-    to.count_anew().await?;
+    to.analyze().await?;
     Ok(copied)
 }
 
