@@ -23,12 +23,12 @@ for (const [what, options, sentence] of [
   [
     'a secret that is too short',
     ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_JWT_SECRET=a-short-secret'],
-    /^mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes/,
+    /^mkopo: MKOPO_JWT_SECRET is invalid: give at least 32 bytes/,
   ],
   [
     'a secret that servers on PostgreSQL must share, and was not given,',
     ['--env', 'MKOPO_DEMO=false', '--env', 'MKOPO_DATABASE_URL=postgres://mkopo:mkopo@postgres/mkopo'],
-    /^mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given/,
+    /^mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it is required/,
   ],
 ] as const)
   test(`${what} is reported in one line, and the container exits`, async () => {

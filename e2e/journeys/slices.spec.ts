@@ -260,7 +260,7 @@ test('two pipelines publish at once: both slices are live; of two builds of one 
   expect(refused).toHaveLength(1);
   expect(String(refused[0]?.reason)).toContain('This version was already published with different files.');
   expect(await mkopo('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
-    'mfe-loans 0.3.0 was published before; it is live.',
+    'mfe-loans 0.3.0 was already published; it is live.',
   );
   await signIn(page);
   await expect(dashboard(page, both[0].status === 'fulfilled' ? 'One' : 'Other')).toBeVisible();

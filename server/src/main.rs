@@ -13,7 +13,7 @@ async fn main() -> ExitCode {
     let command = match CommandLine::try_parse() {
         Ok(line) => line.command,
         Err(error) => {
-            let Some(sentence) = CommandLine::refused_setting(&error) else { error.exit() };
+            let Some(sentence) = CommandLine::setting_error(&error) else { error.exit() };
             eprintln!("mkopo: {sentence}");
             return ExitCode::FAILURE;
         }

@@ -1,4 +1,4 @@
-//! `mkopo data backup` and `mkopo data restore`: all data in one file, or through a pipe.
+//! `mkopo data backup` and `mkopo data restore`: all data to or from a file or a pipe.
 
 use std::{
     ffi::OsString,
@@ -16,28 +16,28 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 
-/// Which data, and which file holds its copy.
+/// Which database, and which backup file.
 #[derive(clap::Args, Debug)]
 pub struct BackupSettings {
     /// Folder that holds the database.
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Which database.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
-    /// The file, or `-` for a pipe. Keep it from others: it holds customers' data and the staff's
-    /// hashed passwords.
+    /// Backup file, or `-` for a pipe. Keep it private: it contains customers' data and the
+    /// password hashes of staff.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
 
 impl BackupSettings {
-    /// The file that the database is.
+    /// The file of a `SQLite` database.
     ///
     /// # Errors
-    /// A sentence that says what to do when it is none.
+    /// A sentence that says what to use instead, when the database is on PostgreSQL.
     pub fn database_file(&self) -> anyhow::Result<PathBuf> {
         let Some(url) = self.database.url() else { return Ok(self.data_dir.join("mkopo.db")) };
         url.file()
@@ -46,8 +46,8 @@ impl BackupSettings {
     }
 }
 
-/// How long a service that is in the middle of something is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for a lock that the running service holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const COPY: &str = "VACUUM INTO $1";
 
@@ -55,23 +55,23 @@ const CHECK: &str = "PRAGMA integrity_check(1)";
 
 const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 
-/// Copies the data, as it is at one moment, into a file that is not there yet, or to standard
-/// output. A file has its name only once it is whole, sound and on disk.
+/// Writes a consistent copy of the data to a new file or to standard output. The file gets its
+/// name only when it is complete, checked and synced to disk.
 pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.database_file()?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard output".to_owned() } else { file.display().to_string() };
-    ensure!(is_piped || !file.exists(), "{name} is there already; give the copy a new name");
-    let mut data = there(&database)
+    ensure!(is_piped || !file.exists(), "{name} already exists; choose another file name");
+    let mut data = connect_options(&database)
         .read_only(true)
         .connect()
         .await
         .with_context(|| format!("can't open the database {}", database.display()))?;
-    let part = Part::beside(if is_piped { &database } else { &file });
+    let part = PartialFile::beside(if is_piped { &database } else { &file });
     let copied = async {
-        part.make()?;
-        let path = part.0.to_str().context("its name is no text")?;
+        part.create()?;
+        let path = part.0.to_str().context("its path is not valid UTF-8")?;
         sqlx::query(COPY).bind(path).execute(&mut data).await?;
         check(&part.0).await?;
         if is_piped {
@@ -83,17 +83,18 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     };
     copied.await.with_context(|| format!("can't write to {name}"))?;
     data.close().await?;
-    eprintln!("All data as of now went to {name}.");
+    eprintln!("Backed up all data to {name}.");
     Ok(())
 }
 
-/// Puts a copy, from a file or standard input, in the place of the data, which is kept beside it.
+/// Replaces the data with a backup from a file or standard input. The previous data is kept in a
+/// file next to it.
 pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.database_file()?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard input".to_owned() } else { file.display().to_string() };
-    let part = Part::beside(&database);
+    let part = PartialFile::beside(&database);
     let mut copy: Box<dyn io::Read> = if is_piped {
         Box::new(io::stdin().lock())
     } else {
@@ -102,42 +103,42 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     database
         .parent()
         .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| part.make())
+        .and_then(|()| part.create())
         .and_then(|mut to| {
             io::copy(&mut copy, &mut to)?;
             to.sync_all()
         })
         .with_context(|| format!("can't write {}", database.display()))?;
-    check(&part.0).await.with_context(|| format!("{name} is no sound copy of Mkopo's data"))?;
-    let replaced = with(&database, ".replaced");
+    check(&part.0).await.with_context(|| format!("{name} is not a valid backup of Mkopo's data"))?;
+    let replaced = with_suffix(&database, ".replaced");
     if database.exists() {
-        take_over(&database).await?;
-        // What a database that can't be opened left in its log belongs to it alone.
+        merge_log(&database).await?;
+        // The log of a database that can't be opened must stay with that database.
         for log in ["-wal", "-shm"] {
-            _ = fs::remove_file(with(&replaced, log));
-            if with(&database, log).exists() {
-                rename(&with(&database, log), &with(&replaced, log))?;
+            _ = fs::remove_file(with_suffix(&replaced, log));
+            if with_suffix(&database, log).exists() {
+                rename(&with_suffix(&database, log), &with_suffix(&replaced, log))?;
             }
         }
         rename(&database, &replaced)?;
-        eprintln!("What was there before is {}.", replaced.display());
+        eprintln!("The previous data is in {}.", replaced.display());
     }
     rename(&part.0, &database)?;
-    eprintln!("The data are those of {name}.");
+    eprintln!("Restored the data from {name}.");
     Ok(())
 }
 
-/// A file that has not got its name yet, and goes away unless it gets one.
-struct Part(PathBuf);
+/// A temporary file, deleted on drop unless it was renamed.
+struct PartialFile(PathBuf);
 
-impl Part {
+impl PartialFile {
     fn beside(file: &Path) -> Self {
-        Self(with(file, &format!(".part-{}", process::id())))
+        Self(with_suffix(file, &format!(".part-{}", process::id())))
     }
 
-    /// Makes it so that only this user reads it.
-    fn make(&self) -> io::Result<File> {
-        // One that a crash left.
+    /// Creates the file, readable by this user only.
+    fn create(&self) -> io::Result<File> {
+        // Left over from a crash.
         _ = fs::remove_file(&self.0);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -147,56 +148,56 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         _ = fs::remove_file(&self.0);
     }
 }
 
-/// Moves the log into the database, which only its one user can.
-async fn take_over(database: &Path) -> anyhow::Result<()> {
-    // Of a file that is no database SQLite would throw the log away, some time after it said so.
+/// Merges the log into the database, which needs exclusive access.
+async fn merge_log(database: &Path) -> anyhow::Result<()> {
+    // If the file is not a database, SQLite would report that, and delete the log later.
     if !is_database(database).with_context(|| format!("can't read {}", database.display()))? {
         return Ok(());
     }
-    match there(database).journal_mode(SqliteJournalMode::Delete).connect().await {
+    match connect_options(database).journal_mode(SqliteJournalMode::Delete).connect().await {
         Ok(connection) => Ok(connection.close().await?),
         Err(sqlx::Error::Database(error)) if error.message().contains("locked") => {
             bail!("the service is running on {}; stop it first", database.display())
         }
-        // Damaged: a reason to restore.
+        // The database is damaged, which is a reason to restore.
         Err(_) => Ok(()),
     }
 }
 
-/// Whether a file begins as every database does (file format of `SQLite`, 1.3.1).
+/// Whether a file starts with the header of a database (`SQLite` file format, 1.3.1).
 fn is_database(file: &Path) -> io::Result<bool> {
-    let mut beginning = [0; 16];
-    let read = File::open(file)?.read(&mut beginning)?;
-    Ok(&beginning[..read] == b"SQLite format 3\0")
+    let mut header = [0; 16];
+    let read = File::open(file)?.read(&mut header)?;
+    Ok(&header[..read] == b"SQLite format 3\0")
 }
 
-/// Fails on what is no database of ours, or a damaged one.
+/// Fails unless the file is an intact Mkopo database.
 async fn check(file: &Path) -> anyhow::Result<()> {
-    let mut copy: SqliteConnection = there(file).read_only(true).immutable(true).connect().await?;
-    let said: String = sqlx::query_scalar(CHECK).fetch_one(&mut copy).await?;
-    ensure!(said == "ok", "{said}");
+    let mut copy: SqliteConnection = connect_options(file).read_only(true).immutable(true).connect().await?;
+    let result: String = sqlx::query_scalar(CHECK).fetch_one(&mut copy).await?;
+    ensure!(result == "ok", "{result}");
     let migrations: i64 = sqlx::query_scalar(COUNT_MIGRATIONS).fetch_one(&mut copy).await?;
     ensure!(migrations > 0, "it is empty");
     Ok(copy.close().await?)
 }
 
-fn there(file: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE).disable_statement_logging()
+fn connect_options(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(file).busy_timeout(BUSY_TIMEOUT).disable_statement_logging()
 }
 
-fn with(file: &Path, ending: &str) -> PathBuf {
+fn with_suffix(file: &Path, ending: &str) -> PathBuf {
     let mut name = OsString::from(file);
     name.push(ending);
     name.into()
 }
 
-/// Gives a file its name, so that it has it after a crash too.
+/// Renames a file so that the new name survives a crash.
 fn rename(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::rename(from, to).with_context(|| format!("can't write {}", to.display()))?;
     if let Some(folder) = to.parent().filter(|folder| !folder.as_os_str().is_empty()) {

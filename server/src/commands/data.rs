@@ -1,4 +1,4 @@
-//! `mkopo data`: all data from one database into another, or into a file and back.
+//! `mkopo data`: copies all data to another database, backs it up and restores it.
 
 use crate::{
     console::data,
@@ -10,7 +10,7 @@ use indicatif::HumanCount;
 
 use super::backup::{self, BackupSettings};
 
-/// What is to be done with the data as a whole.
+/// The arguments of `mkopo data`.
 #[derive(clap::Args, Debug)]
 pub struct DataSettings {
     /// What to do.
@@ -18,11 +18,11 @@ pub struct DataSettings {
     pub command: DataCommand,
 }
 
-/// What can be done with the data as a whole.
+/// The operations on all data.
 #[derive(clap::Subcommand, Debug)]
 pub enum DataCommand {
-    /// Copy all data of one database into another, empty one, of whatever kind. Stop the service
-    /// first: what it writes meanwhile is not in the copy.
+    /// Copy all data from one database to another, empty one; the engines may differ. Stop the
+    /// service first: what it writes during the copy may be missing.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
         #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_parser = values::database_url,
@@ -35,22 +35,22 @@ pub enum DataCommand {
         to: DatabaseUrl,
     },
 
-    /// Write all data, as of one moment, into a new file. The service may run meanwhile. A database on
-    /// PostgreSQL is copied by its own tools.
+    /// Write a consistent copy of all data to a new file. The service may keep running. For a
+    /// database on PostgreSQL, use `pg_dump`.
     Backup(BackupSettings),
 
-    /// Put what `mkopo data backup` wrote in the place of the data. Stop the service first.
+    /// Replace the data with a backup. Stop the service first.
     Restore(BackupSettings),
 }
 
-/// Does what `settings` say.
+/// Runs the command.
 pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
     let (from, to) = match settings.command {
         DataCommand::Copy { from, to } => (from, to),
         DataCommand::Backup(settings) => return backup::back_up(settings).await,
         DataCommand::Restore(settings) => return backup::restore(settings).await,
     };
-    ensure!(!from.is_missing(), "there is no file {from} to copy");
+    ensure!(!from.is_missing(), "can't copy {from}: the file does not exist");
     let source = Database::open_named(&from, "--from").await?;
     let copied = copy(&source, &to).await;
     source.close().await;
@@ -63,7 +63,7 @@ async fn copy(source: &Database, to: &DatabaseUrl) -> anyhow::Result<()> {
     target.close().await;
     let data::Copied { tables, rows } = copied?;
     println!(
-        "Copied {} rows of {tables} tables to {to}; the books are right.",
+        "Copied {} rows of {tables} tables to {to}; the books balance.",
         HumanCount(rows.unsigned_abs())
     );
     Ok(())

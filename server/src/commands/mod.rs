@@ -1,4 +1,4 @@
-//! What `mkopo` can be told on the command line; each command has its own arguments.
+//! The `mkopo` commands; each has its own arguments.
 
 mod backup;
 mod data;
@@ -29,9 +29,9 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// What is wrong with a setting, as one sentence that names it as the environment does; none
-    /// when `error` is about something else than a setting.
-    pub fn refused_setting(error: &clap::Error) -> Option<String> {
+    /// What is wrong with a setting, as one sentence that names its environment variable; `None`
+    /// when `error` is not about a setting.
+    pub fn setting_error(error: &clap::Error) -> Option<String> {
         let context = |kind| error.get(kind).map(ToString::to_string);
         let option = context(ContextKind::InvalidArg)?;
         let command = Self::command();
@@ -43,40 +43,40 @@ impl CommandLine {
             std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
         let value = context(ContextKind::InvalidValue).unwrap_or_default();
         Some(if argument.is_hide_env_values_set() {
-            format!("{variable} is not right: {reason}.")
+            format!("{variable} is invalid: {reason}.")
         } else {
             format!("{variable} can't be '{value}': {reason}.")
         })
     }
 }
 
-/// What `mkopo` can do.
+/// The commands of `mkopo`.
 #[derive(clap::Subcommand, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one, for a moment")]
+#[expect(clippy::large_enum_variant, reason = "there is only one, and briefly")]
 pub enum Command {
-    /// Answer calls until told to stop.
+    /// Run the service until it is stopped.
     Serve(Settings),
-    /// Ask the service that runs on this machine whether it is ready, for health checks.
+    /// Check whether the service on this machine is ready, for health checks.
     Ready(ReadySettings),
-    /// Say who may sign in.
+    /// Manage the accounts of staff.
     User(UserSettings),
-    /// Move the data.
+    /// Copy, back up or restore all data.
     Data(DataSettings),
-    /// Add made-up loans and records, to see how much the service and the portal bear.
+    /// Add generated loans and records, for load tests.
     Seed(SeedSettings),
-    /// Publish builds of slices, and say which are live.
+    /// Publish builds of slices, and choose which are live.
     Slice(SliceSettings),
 }
 
 impl Command {
-    /// Runs it to its end.
+    /// Runs the command.
     ///
     /// # Errors
-    /// A sentence for the terminal.
+    /// A message for the terminal.
     pub async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Serve(settings) => serve::run(settings).await,
-            Self::Ready(settings) => ready::ask(&settings),
+            Self::Ready(settings) => ready::run(&settings),
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,
             Self::Seed(settings) => seed::run(settings).await,

@@ -1,4 +1,4 @@
-//! `mkopo ready`: whether the service on this machine answers and can reach its store.
+//! `mkopo ready`: checks that the service on this machine answers and can reach its database.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -9,20 +9,20 @@ use anyhow::{Context, ensure};
 
 use crate::settings::values;
 
-/// Which service.
+/// The arguments of `mkopo ready`.
 #[derive(clap::Args, Debug)]
 pub struct ReadySettings {
-    /// Address and port that it was told to answer on.
+    /// Address and port that the service listens on.
     #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen,
           value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
 }
 
-/// How long the service may take: longer than it gives its store.
-const PATIENCE: Duration = Duration::from_secs(4);
+/// How long to wait for an answer: longer than the service waits for its database.
+const TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Asks the service for `/readyz`; what is wrong is the error.
-pub fn ask(settings: &ReadySettings) -> anyhow::Result<()> {
+/// Requests `/readyz`, and fails unless the service is ready.
+pub fn run(settings: &ReadySettings) -> anyhow::Result<()> {
     let mut address = settings.listen;
     if address.ip().is_unspecified() {
         address.set_ip(match address.ip() {
@@ -30,9 +30,9 @@ pub fn ask(settings: &ReadySettings) -> anyhow::Result<()> {
             IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
     }
-    // A proxy of the environment's would be asked for its own machine.
+    // A proxy from the environment would connect to its own machine, not to this one.
     let agent: ureq::Agent = ureq::Agent::config_builder()
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(TIMEOUT))
         .http_status_as_error(false)
         .proxy(None)
         .build()

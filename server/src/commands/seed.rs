@@ -1,4 +1,4 @@
-//! `mkopo seed`: made-up loans and records, as many as are asked for.
+//! `mkopo seed`: adds generated loans and records.
 
 use std::{
     path::PathBuf,
@@ -8,31 +8,31 @@ use std::{
 use crate::{clock::Clock, database::Database, demo, settings::DatabaseSettings};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-/// What is to be added, and where.
+/// How much to add, and to which database.
 #[derive(clap::Args, Debug)]
 pub struct SeedSettings {
-    /// Folder that holds the database. The service may run meanwhile.
+    /// Folder that holds the database. The service may keep running.
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Which database.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
-    /// How many loans that wait to be paid out.
+    /// Number of loans that wait to be paid out.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub loans: u32,
 
-    /// How many records of payouts, spread over the last year.
+    /// Number of payout records, spread over the last year.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub records: u32,
 
-    /// The same seed on the same data makes the same.
+    /// Seed: the same seed on the same data adds the same loans and records.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub seed: u64,
 }
 
-/// Adds what `settings` say, to the database of a service that may run meanwhile.
+/// Runs the command. The service may keep running.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     let SeedSettings { data_dir, database, loans, records, seed } = settings;
     let database = Database::open_for(database.url(), &data_dir).await?;
@@ -43,14 +43,14 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     bar.enable_steady_tick(Duration::from_millis(200));
     let started = Instant::now();
     let seeded =
-        demo::seed(&database, Clock::system().now(), seed, loans, records, |made| bar.inc(u64::from(made)))
+        demo::seed(&database, Clock::system().now(), seed, loans, records, |added| bar.inc(u64::from(added)))
             .await;
     bar.finish_and_clear();
     database.close().await;
     seeded?;
     let ms = started.elapsed().as_millis().max(1);
     println!(
-        "Made {} loans and {} records in {:.1?}: {} a second.",
+        "Added {} loans and {} records in {:.1?}: {} per second.",
         HumanCount(loans.into()),
         HumanCount(records.into()),
         started.elapsed(),

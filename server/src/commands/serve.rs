@@ -1,4 +1,4 @@
-//! `mkopo serve`: answers calls until told to stop.
+//! `mkopo serve`: runs the service until it is stopped.
 
 use std::{
     io::{IsTerminal, Write},
@@ -19,12 +19,12 @@ use crate::{
     settings::Settings,
 };
 
-/// How long a stop waits for answers that are under way: an answer takes 8 s at most.
-const LAST_ANSWERS: Duration = Duration::from_secs(9);
+/// How long a shutdown waits for running payouts: a payout is answered within 8 s.
+const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
-/// Serves what `settings` say.
+/// Runs the command.
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
-    log(&settings)?;
+    init_logging(&settings)?;
     let listen = settings.listen;
     let listener = TcpListener::bind(listen)
         .await
@@ -34,21 +34,21 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     tracing::info!(%address, "listening");
     let address = sandbox.settings.portal_address(address);
     if sandbox.settings.demo {
-        // Nobody need be there to read it.
+        // Standard output may be closed.
         _ = writeln!(std::io::stdout(), "{}", demo::welcome(&address));
     }
-    // One that was given is known to who gave it, and need not stand in a terminal.
+    // A configured token is known already, and must not appear in a terminal.
     if sandbox.settings.given_console_token().is_none() {
         _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
     }
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
-    connections::serve(listener, crate::router(sandbox.clone()), Limits::default(), asked_to_stop()).await;
-    sandbox.close(LAST_ANSWERS).await;
+    connections::serve(listener, crate::router(sandbox.clone()), Limits::default(), shutdown_signal()).await;
+    sandbox.close(PAYOUTS_TIMEOUT).await;
     tracing::info!("stopped");
     Ok(())
 }
 
-fn log(settings: &Settings) -> anyhow::Result<()> {
+fn init_logging(settings: &Settings) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&settings.log)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if std::io::stderr().is_terminal() {
@@ -59,7 +59,7 @@ fn log(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn asked_to_stop() {
+async fn shutdown_signal() {
     let interrupted = signal::ctrl_c();
     #[cfg(unix)]
     {

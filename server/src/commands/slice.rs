@@ -1,5 +1,5 @@
-//! `mkopo slice`: deploys slices, through the database of a service that may run meanwhile, or
-//! through the console of one that is elsewhere.
+//! `mkopo slice`: deploys slices, either directly in the database, while the service may be
+//! running, or through the console of a remote service.
 
 use std::{
     io::Write,
@@ -21,32 +21,32 @@ use semver::Version;
 use serde_json::{Value, json};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// What deploying slices needs.
+/// The arguments of `mkopo slice`.
 #[derive(clap::Args, Debug)]
 pub struct SliceSettings {
-    /// Folder that holds the database. The service may run meanwhile.
+    /// Folder that holds the database. The service may keep running.
     #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Which database.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
-    /// Folder of the built portal that the service serves: its shell is the one that builds have
-    /// to fit.
+    /// Folder of the built portal that the service serves. Builds must be compatible with its
+    /// shell.
     #[arg(long, global = true, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
-    /// Ask the service at this address, instead of its database.
+    /// Deploy through the service at this address, instead of through its database.
     #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
     pub server: Option<String>,
 
-    /// The console's token of that service.
+    /// Console token of that service.
     #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
           value_parser = values::console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
 
-    /// Who has it done, for the trail; who runs the command when not given.
+    /// Who makes the change, for the trail. Defaults to the user who runs the command.
     #[arg(long, global = true, env = "MKOPO_BY", value_parser = values::by, value_name = "NAME")]
     pub by: Option<String>,
 
@@ -55,56 +55,56 @@ pub struct SliceSettings {
     pub command: SliceCommand,
 }
 
-/// What can be done about slices.
+/// The operations on slices.
 #[derive(clap::Subcommand, Debug)]
 pub enum SliceCommand {
-    /// Check a build, keep it for good, and make it live.
+    /// Check a build, store it permanently, and make it live.
     Publish {
-        /// Folder of the build, or of the package whose `dist` it is.
+        /// Folder of the build, or of the package that has it in `dist`.
         #[arg(value_parser = values::folder)]
         folder: PathBuf,
 
-        /// Keep the build and leave live what is; `activate` makes it live later.
+        /// Store the build without making it live; `activate` makes it live later.
         #[arg(long)]
         hold: bool,
     },
-    /// Make a build live that is there, older ones too.
+    /// Make an existing build live; it may be an older one.
     Activate {
         /// The slice, such as mfe-loans.
         name: String,
         /// The build's version.
         version: String,
     },
-    /// Make the build live that was before.
+    /// Make the previous build live again.
     Rollback {
         /// The slice, such as mfe-loans.
         name: String,
     },
-    /// Print all builds, and which are live.
+    /// List all builds, and which are live.
     List,
 }
 
-/// How long the other service may take: a build has to get there, and be compressed.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Timeout of a request to a remote service, which includes uploading and compressing a build.
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Does what `settings` say.
+/// Runs the command.
 pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
     let SliceSettings { data_dir, database, portal_dir, server, token, by, command } = settings;
-    let by = by.unwrap_or_else(who_runs_this);
+    let by = by.unwrap_or_else(current_user);
     if let Some(server) = server {
-        let token = token.context("--server needs --token, the console's token there")?;
-        let there = Elsewhere { server, token, by };
-        return tokio::task::spawn_blocking(move || there.run(command)).await?;
+        let token = token.context("--server needs --token, the console token of that service")?;
+        let remote = Remote { server, token, by };
+        return tokio::task::spawn_blocking(move || remote.run(command)).await?;
     }
     let database = Database::open_for(database.url(), &data_dir).await?;
-    let here = Here { bundled: Bundled::read(portal_dir.as_deref()).await?, database, by };
-    let done = here.run(command).await;
-    here.database.close().await;
+    let local = Local { bundled: Bundled::read(portal_dir.as_deref()).await?, database, by };
+    let done = local.run(command).await;
+    local.database.close().await;
     done
 }
 
-/// Machines' pipelines say their name in the environment, as people's shells do.
-fn who_runs_this() -> String {
+/// The user's name from the environment, where CI systems and shells set it.
+fn current_user() -> String {
     let names = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "LOGNAME", "USER", "USERNAME"];
     let name = names.iter().find_map(|name| std::env::var(name).ok());
     let name = name.unwrap_or_else(|| "unknown".to_owned());
@@ -112,13 +112,13 @@ fn who_runs_this() -> String {
     if plain.is_empty() { "unknown".to_owned() } else { plain }
 }
 
-struct Here {
+struct Local {
     database: Database,
     bundled: Bundled,
     by: String,
 }
 
-impl Here {
+impl Local {
     async fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
             SliceCommand::Publish { folder, hold } => {
@@ -126,7 +126,7 @@ impl Here {
                 let (name, version) = (build.name.as_str().to_owned(), build.version.to_string());
                 let (slice, is_new) =
                     slices::publish(&self.database, &self.bundled, build, hold, self.mark()).await?;
-                tell_published(&name, &version, is_new, slice.live.map(|live| live.to_string()).as_deref())
+                print_published(&name, &version, is_new, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Activate { name, version } => {
                 let unknown = Failure::BuildNotFound { name: name.clone(), version: version.clone() };
@@ -134,16 +134,16 @@ impl Here {
                 let slice =
                     slices::activate(&self.database, &self.bundled, parse(&name)?, version, self.mark())
                         .await?;
-                tell_live(&name, slice.live.map(|live| live.to_string()).as_deref())
+                print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Rollback { name } => {
                 let slice =
                     slices::roll_back(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
-                tell_live(&name, slice.live.map(|live| live.to_string()).as_deref())
+                print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::List => {
                 let all = slices::all(&mut *self.database.read().await?, &self.bundled).await?;
-                tell_all(&serde_json::to_value(all)?)
+                print_all(&serde_json::to_value(all)?)
             }
         }
     }
@@ -158,13 +158,13 @@ fn parse(name: &str) -> Result<SliceName, Failure> {
     SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()))
 }
 
-struct Elsewhere {
+struct Remote {
     server: String,
     token: SecretString,
     by: String,
 }
 
-impl Elsewhere {
+impl Remote {
     fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
             SliceCommand::Publish { folder, hold } => {
@@ -173,23 +173,23 @@ impl Elsewhere {
                 let (status, slice) = self.post("", hold, Some(("application/octet-stream", archive)))?;
                 let name = slice["name"].as_str().unwrap_or_default();
                 let version = version_in(&folder)?;
-                tell_published(name, &version, status == 201, slice["live"].as_str())
+                print_published(name, &version, status == 201, slice["live"].as_str())
             }
             SliceCommand::Activate { name, version } => {
                 let body = serde_json::to_vec(&json!({ "version": version }))?;
                 let path = format!("/{}/activate", parse(&name)?.as_str());
                 let (_, slice) = self.post(&path, &[], Some(("application/json", body)))?;
-                tell_live(&name, slice["live"].as_str())
+                print_live(&name, slice["live"].as_str())
             }
             SliceCommand::Rollback { name } => {
                 let path = format!("/{}/rollback", parse(&name)?.as_str());
                 let (_, slice) = self.post(&path, &[], None)?;
-                tell_live(&name, slice["live"].as_str())
+                print_live(&name, slice["live"].as_str())
             }
             SliceCommand::List => {
                 let request = agent().get(self.address("")).header("authorization", self.bearer());
                 let (_, answer) = self.answer(request.call())?;
-                tell_all(&answer["slices"])
+                print_all(&answer["slices"])
             }
         }
     }
@@ -234,7 +234,7 @@ impl Elsewhere {
         if !(200..300).contains(&status) {
             match body["error"].as_str() {
                 Some(sentence) => bail!("{sentence}"),
-                None => bail!("{} answered {status}, and is no Mkopo service", self.server),
+                None => bail!("{} answered {status} and is not a Mkopo service", self.server),
             }
         }
         Ok((status, body))
@@ -242,20 +242,20 @@ impl Elsewhere {
 }
 
 fn agent() -> ureq::Agent {
-    // A house's own authorities stand where the system's do.
+    // Private CAs are in the operating system's trust store.
     let roots = rustls_native_certs::load_native_certs().certs;
     let roots = RootCerts::from(roots.iter().map(|root| Certificate::from_der(root).to_owned()));
-    // A refusal has a body, which says why.
+    // Error responses have a body that says why.
     ureq::Agent::config_builder()
         .tls_config(TlsConfig::builder().root_certs(roots).build())
-        .timeout_global(Some(PATIENCE))
+        .timeout_global(Some(REQUEST_TIMEOUT))
         .http_status_as_error(false)
         .max_redirects(0)
         .build()
         .into()
 }
 
-/// The build's folder: the one given, or the `dist` of the package that was given.
+/// The build's folder: `folder` itself, or its `dist` if it is a package.
 fn build_in(folder: &Path) -> PathBuf {
     let dist = folder.join("dist");
     let is_package = !folder.join(MANIFEST).exists() && dist.join(MANIFEST).exists();
@@ -265,9 +265,9 @@ fn build_in(folder: &Path) -> PathBuf {
 fn files_in(folder: &Path) -> anyhow::Result<std::collections::BTreeMap<String, Vec<u8>>> {
     let folder = build_in(folder);
     if !folder.join(MANIFEST).exists() {
-        bail!("{} is no build of a slice: it has no {MANIFEST}", folder.display());
+        bail!("{} is not a build of a slice: it has no {MANIFEST}", folder.display());
     }
-    is_built_anew(&folder)?;
+    check_build_is_current(&folder)?;
     archive::read_folder(&folder).with_context(|| format!("can't read the build in {}", folder.display()))
 }
 
@@ -276,8 +276,8 @@ fn version_in(folder: &Path) -> anyhow::Result<String> {
     Ok(manifest["metaData"]["buildInfo"]["buildVersion"].as_str().unwrap_or_default().to_owned())
 }
 
-/// A version that was raised and not built yet is an easy thing to overlook.
-fn is_built_anew(folder: &Path) -> anyhow::Result<()> {
+/// Fails if the version in package.json was raised but the slice was not rebuilt.
+fn check_build_is_current(folder: &Path) -> anyhow::Result<()> {
     let Some(package) = folder.parent().map(|parent| parent.join("package.json")) else { return Ok(()) };
     let read = |file: &Path| -> Option<Value> { serde_json::from_slice(&std::fs::read(file).ok()?).ok() };
     let (Some(package), Some(manifest)) = (read(&package), read(&folder.join(MANIFEST))) else {
@@ -286,7 +286,7 @@ fn is_built_anew(folder: &Path) -> anyhow::Result<()> {
     let built = &manifest["metaData"]["buildInfo"];
     if package["name"] == built["buildName"] && package["version"] != built["buildVersion"] {
         bail!(
-            "the build is of version {}, and package.json says {}: build it first",
+            "the build has version {}, but package.json has {}: rebuild it first",
             built["buildVersion"].as_str().unwrap_or("unknown"),
             package["version"].as_str().unwrap_or("unknown")
         );
@@ -294,28 +294,28 @@ fn is_built_anew(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_published(name: &str, version: &str, is_new: bool, live: Option<&str>) -> anyhow::Result<()> {
-    let there = if is_new { "is published" } else { "was published before" };
-    let standing = match live {
+fn print_published(name: &str, version: &str, is_new: bool, live: Option<&str>) -> anyhow::Result<()> {
+    let outcome = if is_new { "is published" } else { "was already published" };
+    let live_build = match live {
         Some(live) if live == version => "it is live".to_owned(),
         Some(live) => format!("{live} is live"),
-        None => "nothing of it is live".to_owned(),
+        None => "no build of it is live".to_owned(),
     };
-    writeln!(std::io::stdout(), "{name} {version} {there}; {standing}.")?;
+    writeln!(std::io::stdout(), "{name} {version} {outcome}; {live_build}.")?;
     Ok(())
 }
 
-fn tell_live(name: &str, live: Option<&str>) -> anyhow::Result<()> {
+fn print_live(name: &str, live: Option<&str>) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{name} {} is live.", live.unwrap_or("nothing"))?;
     Ok(())
 }
 
-/// One line a build: slice, version, standing, where it came from, when and by whom.
-fn tell_all(slices: &Value) -> anyhow::Result<()> {
+/// One line per build: slice, version, status, origin, and when and by whom it was published.
+fn print_all(slices: &Value) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for slice in slices.as_array().into_iter().flatten() {
         for build in slice["builds"].as_array().into_iter().flatten() {
-            let standing = if build["version"] == slice["live"] {
+            let status = if build["version"] == slice["live"] {
                 "live"
             } else if build["version"] == slice["previous"] {
                 "previous"
@@ -325,7 +325,7 @@ fn tell_all(slices: &Value) -> anyhow::Result<()> {
             let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
             writeln!(
                 out,
-                "{}\t{}\t{standing}\t{}\t{}\t{}",
+                "{}\t{}\t{status}\t{}\t{}\t{}",
                 text(&slice["name"]),
                 text(&build["version"]),
                 text(&build["origin"]),

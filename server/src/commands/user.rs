@@ -1,4 +1,4 @@
-//! `mkopo user`: who may sign in, for whom there is no console to ask yet.
+//! `mkopo user`: manages the accounts of staff.
 
 use std::{
     io::{BufRead, IsTerminal, Write},
@@ -22,14 +22,14 @@ use crate::{
 use anyhow::{Context, bail};
 use secrecy::{ExposeSecret, SecretString};
 
-/// What managing staff needs.
+/// The arguments of `mkopo user`.
 #[derive(clap::Args, Debug)]
 pub struct UserSettings {
-    /// Folder that holds the database. The service may run meanwhile.
+    /// Folder that holds the database. The service may keep running.
     #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Which database.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
@@ -38,20 +38,20 @@ pub struct UserSettings {
     pub command: UserCommand,
 }
 
-/// What can be done about staff.
+/// The operations on accounts.
 #[derive(clap::Subcommand, Debug)]
 pub enum UserCommand {
-    /// Open an account. The password is asked for.
+    /// Add an account. Prompts for the password.
     Add(AddUser),
-    /// Print all accounts.
+    /// List all accounts.
     List,
-    /// Close an account: its sessions end at once and nobody can sign in to it.
+    /// Deactivate an account: its sessions end at once and nobody can sign in to it.
     Deactivate {
         /// The account's e-mail address.
         #[arg(value_parser = values::email)]
         email: Email,
     },
-    /// Open a closed account again.
+    /// Activate a deactivated account again.
     Activate {
         /// The account's e-mail address.
         #[arg(value_parser = values::email)]
@@ -59,10 +59,10 @@ pub enum UserCommand {
     },
 }
 
-/// The account to open.
+/// The account to add.
 #[derive(clap::Args, Debug)]
 pub struct AddUser {
-    /// E-mail address, by which they sign in.
+    /// E-mail address, used to sign in.
     #[arg(value_parser = values::email)]
     pub email: Email,
 
@@ -74,15 +74,15 @@ pub struct AddUser {
     #[arg(long, value_parser = values::name, value_name = "NAME")]
     pub last_name: String,
 
-    /// What the portal calls them; their first name when not given.
+    /// Name shown in the portal. Defaults to the first name.
     #[arg(long, value_parser = values::name, value_name = "NAME")]
     pub username: Option<String>,
 
-    /// Kenyan mobile number, to which reset codes go.
+    /// Kenyan mobile number that receives reset codes.
     #[arg(long, value_parser = values::phone, value_name = "NUMBER")]
     pub phone: Msisdn,
 
-    /// What they may do.
+    /// What the account may do.
     #[arg(long)]
     pub role: Role,
 
@@ -91,11 +91,11 @@ pub struct AddUser {
     pub password_stdin: bool,
 }
 
-/// Does what `settings` say, on the database of a service that may run meanwhile.
+/// Runs the command. The service may keep running.
 pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
     let UserSettings { data_dir, database, command } = settings;
     let password = match &command {
-        UserCommand::Add(user) => Some(password(user.password_stdin)?),
+        UserCommand::Add(user) => Some(read_password(user.password_stdin)?),
         _ => None,
     };
     let database = Database::open_for(database.url(), &data_dir).await?;
@@ -129,7 +129,7 @@ async fn add(
         password,
     };
     match accounts::open(database, &Passwords::new(randomness.clone()), &randomness, now, account).await {
-        Err(failure) if failure.is_unique_violation() => bail!("{email} has an account already"),
+        Err(failure) if failure.is_unique_violation() => bail!("{email} already has an account"),
         opened => opened.context("the account could not be opened")?,
     }
     println!("{email} can sign in.");
@@ -170,24 +170,27 @@ async fn set_active(
         Err(Failure::UserNotFound) => bail!("{email} has no account"),
         set => set.with_context(|| format!("the account of {email} could not be changed"))?,
     }
-    println!("{email} {}.", if is_active { "can sign in" } else { "can't sign in any more" });
+    println!("{email} {}.", if is_active { "can sign in" } else { "can no longer sign in" });
     Ok(())
 }
 
-/// From standard input, or from a person who types it twice.
-fn password(from_stdin: bool) -> anyhow::Result<SecretString> {
+/// Reads the password from standard input, or prompts for it twice.
+fn read_password(from_stdin: bool) -> anyhow::Result<SecretString> {
     let password: SecretString = if from_stdin {
         let mut line = String::new();
         std::io::stdin().lock().read_line(&mut line).context("the password could not be read")?;
         line.trim_end_matches(['\r', '\n']).into()
     } else if std::io::stdin().is_terminal() {
         let typed = rpassword::prompt_password("Password: ").context("the password could not be read")?;
-        if typed != rpassword::prompt_password("Again: ").context("the password could not be read")? {
+        if typed
+            != rpassword::prompt_password("Repeat the password: ")
+                .context("the password could not be read")?
+        {
             bail!("the two passwords differ");
         }
         typed.into()
     } else {
-        bail!("there is no terminal to ask for the password; give --password-stdin and write it there");
+        bail!("there is no terminal to prompt for the password; use --password-stdin");
     };
     let length = password.expose_secret().chars().count();
     if !(MINIMUM_LENGTH..=MAXIMUM_LENGTH).contains(&length) {

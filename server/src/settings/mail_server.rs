@@ -6,18 +6,18 @@ use axum::http::Uri;
 use lettre::{AsyncSmtpTransport, Tokio1Executor};
 use secrecy::{ExposeSecret, SecretString};
 
-/// How long each answer of the mail server is waited for.
-const SMTP_ANSWERS_WITHIN: Duration = Duration::from_secs(10);
+/// Timeout for each reply of the mail server.
+const SMTP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The way to a mail server. It may hold a password and does not print.
+/// The address of a mail server. It may contain a password, so `Debug` hides it.
 #[derive(Clone)]
 pub struct SmtpUrl(SecretString);
 
 impl SmtpUrl {
-    /// Reads `smtps://…` or `smtp://…`.
+    /// Parses `smtps://…` or `smtp://…`.
     ///
     /// # Errors
-    /// What to give instead; it does not repeat what was given.
+    /// What to give instead, without repeating the input.
     pub fn parse(text: &str) -> Result<Self, String> {
         const EXAMPLE: &str = "give a mail server such as smtps://user:password@mail.example.com";
         let url: Uri = text.parse().map_err(|_| EXAMPLE.to_owned())?;
@@ -26,21 +26,21 @@ impl SmtpUrl {
         let is_encrypted = url.scheme_str() == Some("smtps")
             || url.query().is_some_and(|query| query.split('&').any(|pair| pair == "tls=required"));
         let host = authority.host().trim_matches(['[', ']']);
-        let is_here =
+        let is_local =
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        if authority.as_str().contains('@') && !is_encrypted && !is_here {
-            return Err("a password must not be sent over the network as it is; use smtps:// or add \
-                        ?tls=required"
-                .to_owned());
+        if authority.as_str().contains('@') && !is_encrypted && !is_local {
+            return Err(
+                "a password must not be sent unencrypted; use smtps:// or add ?tls=required".to_owned()
+            );
         }
         Ok(Self(text.into()))
     }
 
-    /// The transport that the address names.
+    /// A transport to this mail server.
     pub fn transport(&self) -> AsyncSmtpTransport<Tokio1Executor> {
         AsyncSmtpTransport::<Tokio1Executor>::from_url(self.0.expose_secret())
             .unwrap_or_else(|_| AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous("localhost"))
-            .timeout(Some(SMTP_ANSWERS_WITHIN))
+            .timeout(Some(SMTP_TIMEOUT))
             .build()
     }
 }

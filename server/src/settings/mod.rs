@@ -15,40 +15,40 @@ pub use self::mail_server::SmtpUrl;
 use self::secrets::secret_in;
 use crate::database::url::DatabaseUrl;
 
-/// Which database, where it is not the file in the data folder.
+/// The database to use instead of the file in the data folder.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct DatabaseSettings {
-    /// Database, where it is not the file in the data folder: `postgres://user:password@host/name`,
+    /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
     /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
     /// `sqlite:path/to/file`.
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = values::database_url,
           value_name = "URL")]
     pub database_url: Option<DatabaseUrl>,
 
-    /// File that holds that address, as container engines hand secrets over. A line end after it does
-    /// not count; the address itself, when given too, goes before it.
+    /// File that contains the database URL, for secrets that are mounted as files. A trailing line
+    /// break is ignored. `MKOPO_DATABASE_URL` takes precedence.
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, values::database_url))]
     pub database_url_file: Option<DatabaseUrl>,
 }
 
 impl DatabaseSettings {
-    /// The database that the deployment names; none when it is the file in the data folder.
+    /// The configured database URL; `None` for the file in the data folder.
     pub fn url(&self) -> Option<&DatabaseUrl> {
         self.database_url.as_ref().or(self.database_url_file.as_ref())
     }
 }
 
-/// What a deployment may set, by option or environment.
+/// The settings of a deployment, each an option or an environment variable.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Settings {
-    /// Address and port to answer on.
+    /// Address and port to listen on.
     #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen,
           value_name = "ADDRESS:PORT")]
     pub listen: SocketAddr,
 
-    /// Address at which people reach the portal, for what a start prints; the one it answers on when
-    /// not given.
+    /// Address at which people reach the portal, printed at start. Defaults to the address it listens
+    /// on.
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub public_url: Option<HeaderValue>,
 
@@ -56,41 +56,41 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
     pub data_dir: PathBuf,
 
-    /// Which database.
+    /// The database.
     #[command(flatten)]
     pub database: DatabaseSettings,
 
-    /// Folder of the built portal: the shell, its slices and `slices.json`. Without it only the
+    /// Folder of the built portal: the shell, its slices and `slices.json`. Without it, only the
     /// API is served.
     #[arg(long, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
-    /// Demo mode: demo accounts with a known password, and demo data, on an empty database.
+    /// Demo mode: an empty database is filled with demo data and demo accounts with a known password.
     #[arg(long, env = "MKOPO_DEMO", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
           action = clap::ArgAction::Set, value_parser = values::switch,
           value_name = "true|false")]
     pub demo: bool,
 
-    /// Secret that signs session tokens, at least 32 bytes. Without it one is made and kept in
-    /// the data folder; on PostgreSQL it must be given, the same to all servers.
+    /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
+    /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
     #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, value_parser = values::jwt_secret,
           value_name = "SECRET")]
     pub jwt_secret: Option<SecretString>,
 
-    /// File that holds that secret, as container engines hand secrets over. A line end after it does
-    /// not count; the secret itself, when given too, goes before it.
+    /// File that contains the secret, for secrets that are mounted as files. A trailing line break
+    /// is ignored. `MKOPO_JWT_SECRET` takes precedence.
     #[arg(long, env = "MKOPO_JWT_SECRET_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, values::jwt_secret))]
     pub jwt_secret_file: Option<SecretString>,
 
-    /// Token that opens the operator's console, 16 characters at least. Without it one is made,
-    /// kept in the data folder and printed at start; on PostgreSQL it must be given, the same to
-    /// all servers.
+    /// Token that opens the operator's console, at least 16 characters. By default, one is
+    /// generated, stored in the data folder and printed at start. On PostgreSQL it is required, and
+    /// must be the same on all servers.
     #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, value_parser = values::console_token,
           value_name = "TOKEN")]
     pub console_token: Option<SecretString>,
 
-    /// File that holds that token; the token itself, when given too, goes before it.
+    /// File that contains the console token. `MKOPO_CONSOLE_TOKEN` takes precedence.
     #[arg(long, env = "MKOPO_CONSOLE_TOKEN_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, values::console_token))]
     pub console_token_file: Option<SecretString>,
@@ -100,55 +100,55 @@ pub struct Settings {
           value_parser = values::session_minutes)]
     pub session_minutes: u32,
 
-    /// Proxies in front, as addresses or networks (`10.0.0.0/8`) with commas between. What they
-    /// say in `X-Forwarded-For` is believed; without any, only the connection's own address is.
+    /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
+    /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
+    /// anyone else.
     #[arg(long, env = "MKOPO_TRUSTED_PROXIES", value_delimiter = ',', value_parser = values::network,
           value_name = "NETWORK,…")]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// Mail server that e-mails go out by: `smtps://user:password@host` (TLS) or
-    /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it
+    /// Mail server that sends e-mails: `smtps://user:password@host` (TLS) or
+    /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it,
     /// e-mails stay in the outbox.
     #[arg(long, env = "MKOPO_SMTP_URL", hide_env_values = true, value_parser = SmtpUrl::parse,
           value_name = "URL")]
     pub smtp_url: Option<SmtpUrl>,
 
-    /// File that holds that address; the address itself, when given too, goes before it.
+    /// File that contains the mail server's address. `MKOPO_SMTP_URL` takes precedence.
     #[arg(long, env = "MKOPO_SMTP_URL_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, SmtpUrl::parse))]
     pub smtp_url_file: Option<SmtpUrl>,
 
-    /// Who e-mails come from, as `name@domain` or `Name <name@domain>`.
+    /// Sender of e-mails, as `name@domain` or `Name <name@domain>`.
     #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = values::mailbox,
           value_name = "ADDRESS")]
     pub smtp_from: Mailbox,
 
-    /// Origins, with commas between, whose pages may call the API from a browser; for a portal that
-    /// is served from elsewhere.
+    /// Origins, separated by commas, whose pages may call the API from a browser (CORS): for a portal
+    /// that is served from another host.
     #[arg(long, env = "MKOPO_ALLOWED_ORIGINS", value_delimiter = ',', value_parser = values::origin,
           value_name = "ORIGIN,…")]
     pub allowed_origins: Vec<HeaderValue>,
 
-    /// Origins, with commas between, that slices may come from beside this service's own: for a
-    /// `slices.json` that names builds elsewhere, and for `?slice=`.
+    /// Additional origins, separated by commas, that slices may be loaded from: for a `slices.json`
+    /// that lists builds on other hosts, and for `?slice=`.
     #[arg(long, env = "MKOPO_SLICE_ORIGINS", value_delimiter = ',', value_parser = values::origin,
           value_name = "ORIGIN,…")]
     pub slice_origins: Vec<HeaderValue>,
 
-    /// `?slice=name@address` lets a visitor's browser load another build of a slice: one of this
-    /// service's, of the visitor's own machine, or of `MKOPO_SLICE_ORIGINS`. Allowed by default in
-    /// demo mode only.
+    /// Allow `?slice=name@address`, which loads another build of a slice in the visitor's browser:
+    /// from this service, from the visitor's own machine, or from `MKOPO_SLICE_ORIGINS`. By default,
+    /// allowed in demo mode only.
     #[arg(long, env = "MKOPO_SLICE_OVERRIDE", value_parser = values::switch, value_name = "true|false")]
     pub slice_override: Option<bool>,
 
-    /// Callers reach this service over TLS, which ends before it: browsers are told never to come
-    /// without.
+    /// A proxy in front of this service terminates TLS: browsers are told to use HTTPS only (HSTS).
     #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
           action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new(),
           value_name = "true|false")]
     pub behind_tls: bool,
 
-    /// Name that the portal and its messages carry.
+    /// Name shown in the portal and its messages.
     #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_name = "NAME",
           value_parser = values::name)]
     pub brand: String,
@@ -158,14 +158,14 @@ pub struct Settings {
           value_parser = values::name)]
     pub product: String,
 
-    /// What is logged: a level, or `target=level` separated by commas.
+    /// Log filter: a level, or `target=level` pairs separated by commas.
     #[arg(long, env = "MKOPO_LOG", default_value = "info", value_parser = values::log, value_name = "FILTER")]
     pub log: String,
 }
 
 impl Settings {
-    /// Makes sure that servers which share a database get from their settings what they must
-    /// agree on, instead of each making up its own.
+    /// Checks that servers which share a database are given the secrets they must have in common,
+    /// instead of each generating its own.
     ///
     /// # Errors
     /// A sentence that names what is missing.
@@ -178,18 +178,18 @@ impl Settings {
         for (setting, is_given) in given {
             anyhow::ensure!(
                 is_given || !is_shared,
-                "{setting} is missing: on PostgreSQL it must be given, the same to all servers"
+                "{setting} is missing: on PostgreSQL it is required, and must be the same on all servers"
             );
         }
         Ok(())
     }
 
-    /// Whether `?slice=` may load another build than the live one.
+    /// Whether `?slice=` may load a build other than the live one.
     pub fn allows_slice_override(&self) -> bool {
         self.slice_override.unwrap_or(self.demo)
     }
 
-    /// Where people reach the portal, when it answers on `address`.
+    /// The address at which people reach the portal, when it listens on `address`.
     pub fn portal_address(&self, address: SocketAddr) -> String {
         match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
             Some(url) => url.to_owned(),
@@ -202,17 +202,17 @@ impl Settings {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
     }
 
-    /// The secret that signs tokens, when the deployment gives one.
+    /// The configured secret that signs tokens.
     pub fn given_jwt_secret(&self) -> Option<&SecretString> {
         self.jwt_secret.as_ref().or(self.jwt_secret_file.as_ref())
     }
 
-    /// The token that opens the console, when the deployment gives one.
+    /// The configured token that opens the console.
     pub fn given_console_token(&self) -> Option<&SecretString> {
         self.console_token.as_ref().or(self.console_token_file.as_ref())
     }
 
-    /// The mail server, when the deployment gives one.
+    /// The configured mail server.
     pub fn mail_server(&self) -> Option<&SmtpUrl> {
         self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
     }

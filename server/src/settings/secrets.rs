@@ -1,5 +1,5 @@
-//! Secrets: given by the deployment as a value or a file, else made on the first start and kept in
-//! the data folder.
+//! Secrets: configured as a value or a file, otherwise generated on first start and stored in the
+//! data folder.
 
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 
@@ -7,8 +7,8 @@ use super::{Settings, values};
 use crate::randomness::Randomness;
 
 impl Settings {
-    /// The secret that signs tokens: the one given, else the one kept in the data folder, which
-    /// is made on first start.
+    /// The secret that signs tokens: the configured one, or the one in the data folder, which is
+    /// generated on first start.
     ///
     /// # Errors
     /// When the file can't be read or written.
@@ -18,18 +18,18 @@ impl Settings {
         }
         let file = self.data_dir.join("jwt.secret");
         match std::fs::read(&file) {
-            Ok(kept) if kept.len() >= 32 => return Ok(kept.into()),
+            Ok(stored) if stored.len() >= 32 => return Ok(stored.into()),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let made: [u8; 32] = randomness.bytes();
-        write_private(&file, &made)?;
-        Ok(made.to_vec().into())
+        let generated: [u8; 32] = randomness.bytes();
+        write_private(&file, &generated)?;
+        Ok(generated.to_vec().into())
     }
 
-    /// The token that opens the console: the one given, else the one kept in the data folder,
-    /// which is made on first start.
+    /// The token that opens the console: the configured one, or the one in the data folder, which
+    /// is generated on first start.
     ///
     /// # Errors
     /// When the file can't be read or written.
@@ -39,19 +39,21 @@ impl Settings {
         }
         let file = self.data_dir.join("console.token");
         match std::fs::read_to_string(&file) {
-            Ok(kept) if values::console_token(kept.trim_end()).is_ok() => return Ok(kept.trim_end().into()),
+            Ok(stored) if values::console_token(stored.trim_end()).is_ok() => {
+                return Ok(stored.trim_end().into());
+            }
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let made: [u8; 16] = randomness.bytes();
-        let made = hex::encode(made);
-        write_private(&file, made.as_bytes())?;
-        Ok(made.into())
+        let generated: [u8; 16] = randomness.bytes();
+        let generated = hex::encode(generated);
+        write_private(&file, generated.as_bytes())?;
+        Ok(generated.into())
     }
 }
 
-/// What `file` holds, read by `parse`.
+/// Reads `file` and parses its content.
 pub(super) fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
     parse(text.trim_end_matches(['\r', '\n']))

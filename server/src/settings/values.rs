@@ -1,4 +1,4 @@
-//! How the values of settings are read. Each refusal says what to give instead.
+//! Parsers for the values of settings. Each error says what to give instead.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{database::url::DatabaseUrl, email::Email, phone::Msisdn};
 
-/// A store, as `postgres://…` or `sqlite:…`.
+/// A database URL, `postgres://…` or `sqlite:…`.
 pub fn database_url(text: &str) -> Result<DatabaseUrl, String> {
     text.parse()
 }
@@ -26,13 +26,10 @@ pub fn listen(text: &str) -> Result<SocketAddr, String> {
 /// A folder that exists.
 pub fn folder(text: &str) -> Result<PathBuf, String> {
     let folder = PathBuf::from(text);
-    folder
-        .is_dir()
-        .then_some(folder)
-        .ok_or_else(|| "there is no such folder; give one that is there".to_owned())
+    folder.is_dir().then_some(folder).ok_or_else(|| "give a folder that exists".to_owned())
 }
 
-/// On or off, in the words people use for it.
+/// A boolean: true or false, yes or no, on or off, 1 or 0.
 pub fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -58,14 +55,14 @@ pub fn name(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// A filter as `tracing` reads it.
+/// A filter in the syntax of `tracing`.
 pub fn log(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text)
         .map(|_| text.to_owned())
-        .map_err(|_| "give a level such as info, or target=level with commas between".to_owned())
+        .map_err(|_| "give a level such as info, or target=level pairs separated by commas".to_owned())
 }
 
-/// An e-mail address, with a name or without.
+/// An e-mail address, with or without a name.
 pub fn mailbox(text: &str) -> Result<Mailbox, String> {
     text.parse().map_err(|_| "give an address such as no-reply@example.com".to_owned())
 }
@@ -83,19 +80,18 @@ pub fn phone(text: &str) -> Result<Msisdn, String> {
 /// A secret long enough for HS256 (RFC 7518, 3.2).
 pub fn jwt_secret(text: &str) -> Result<SecretString, String> {
     if text.len() < 32 {
-        return Err("give at least 32 bytes, or leave it unset to have one made".to_owned());
+        return Err("give at least 32 bytes, or leave it unset to have one generated".to_owned());
     }
     Ok(text.into())
 }
 
-/// A token that fits into a header and into an address.
+/// A token that is valid in a header and in a URL.
 pub fn console_token(text: &str) -> Result<SecretString, String> {
-    // It has to fit into a header and into an address.
-    let fits = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    if text.len() < 16 || !fits {
+    let is_url_safe = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+    if text.len() < 16 || !is_url_safe {
         return Err(
             "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
-                    have one made"
+             have one generated"
                 .to_owned(),
         );
     }
@@ -107,7 +103,7 @@ pub fn network(text: &str) -> Result<IpNet, String> {
     let text = text.trim();
     text.parse()
         .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
-        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, with commas between".to_owned())
+        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas".to_owned())
 }
 
 /// The address of a service.
@@ -117,10 +113,10 @@ pub fn server(text: &str) -> Result<String, String> {
     origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
 }
 
-/// Who has something done: printable ASCII, as it goes into an address.
+/// Who makes a change: printable ASCII, because it is sent in a URL.
 pub fn by(text: &str) -> Result<String, String> {
-    let fits = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    fits.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
+    let is_valid = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    is_valid.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
 }
 
 /// The address at which people reach the portal.
@@ -136,5 +132,5 @@ pub fn origin(text: &str) -> Result<HeaderValue, String> {
         matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
     });
     let origin = is_origin.then(|| HeaderValue::from_str(&origin.to_ascii_lowercase()).ok()).flatten();
-    origin.ok_or_else(|| "give origins such as https://portal.example.com, with commas between".to_owned())
+    origin.ok_or_else(|| "give origins such as https://portal.example.com, separated by commas".to_owned())
 }

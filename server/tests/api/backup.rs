@@ -1,4 +1,4 @@
-//! `mkopo data backup` and `mkopo data restore`, on the data of a service that runs.
+//! `mkopo data backup` and `mkopo data restore`, on the data of a running service.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,15 +11,15 @@ use mkopo::{Sandbox, payouts, randomness::Randomness};
 use serde_json::json;
 
 use crate::{
-    command_line::{mkopo, refusal},
+    command_line::{error_line, mkopo},
     test_app::{TestApp, settings},
 };
 
-/// Runs a command on a thread of its own, so that the service on this one goes on meanwhile.
-async fn run(act: &'static str, data_dir: &Path, file: &Path) -> Output {
-    let mut command = mkopo();
-    command.args(["data", act]).arg(file).env("MKOPO_DATA_DIR", data_dir);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+/// Runs a command on another thread, so that the service on this one keeps running.
+async fn run(command: &'static str, data_dir: &Path, file: &Path) -> Output {
+    let mut mkopo = mkopo();
+    mkopo.args(["data", command]).arg(file).env("MKOPO_DATA_DIR", data_dir);
+    tokio::task::spawn_blocking(move || mkopo.output().unwrap()).await.unwrap()
 }
 
 fn copy_in(folder: &tempfile::TempDir) -> PathBuf {
@@ -27,7 +27,7 @@ fn copy_in(folder: &tempfile::TempDir) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_copy_made_while_loans_are_paid_is_whole_and_can_be_put_back() {
+async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
     let app = TestApp::start_on_file().await;
     let folder = tempfile::tempdir().unwrap();
     let file = copy_in(&folder);
@@ -48,8 +48,8 @@ async fn a_copy_made_while_loans_are_paid_is_whole_and_can_be_put_back() {
     }
     let paid = app.assert_every_shilling_is_accounted_for().await;
 
-    let running = refusal(&run("restore", app.data_dir(), &file).await);
-    assert!(running.contains("stop it first"), "{running}");
+    let while_running = error_line(&run("restore", app.data_dir(), &file).await);
+    assert!(while_running.contains("stop it first"), "{while_running}");
     assert_eq!(app.assert_every_shilling_is_accounted_for().await.completed, paid.completed);
 
     let other = tempfile::tempdir().unwrap();
@@ -66,32 +66,32 @@ async fn a_copy_made_while_loans_are_paid_is_whole_and_can_be_put_back() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_copied_or_put_back_is_told_in_a_line_and_changes_nothing() {
+async fn a_failed_backup_or_restore_prints_one_line_and_changes_nothing() {
     let app = TestApp::start_on_file().await;
     let folder = tempfile::tempdir().unwrap();
     let file = copy_in(&folder);
-    let said = async |act, data_dir: &Path, file: &Path| {
-        let said = refusal(&run(act, data_dir, file).await);
-        said.replace(folder.path().to_str().unwrap(), "[folder]")
+    let error = async |command, data_dir: &Path, file: &Path| {
+        let line = error_line(&run(command, data_dir, file).await);
+        line.replace(folder.path().to_str().unwrap(), "[folder]")
     };
     std::fs::write(&file, "something else").unwrap();
     let nowhere = folder.path().join("nowhere");
-    let told = [
-        said("backup", app.data_dir(), &file).await,
-        said("backup", app.data_dir(), &nowhere.join("monday.db")).await,
-        said("backup", &nowhere, &folder.path().join("tuesday.db")).await,
-        said("restore", &nowhere, &file).await,
-        said("restore", &nowhere, &folder.path().join("tuesday.db")).await,
+    let errors = [
+        error("backup", app.data_dir(), &file).await,
+        error("backup", app.data_dir(), &nowhere.join("monday.db")).await,
+        error("backup", &nowhere, &folder.path().join("tuesday.db")).await,
+        error("restore", &nowhere, &file).await,
+        error("restore", &nowhere, &folder.path().join("tuesday.db")).await,
     ];
     let mut postgres = mkopo();
     postgres.args(["data", "backup", "-"]);
     postgres.env("MKOPO_DATABASE_URL", "postgres://mkopo:s3cret@db.example.com/loans");
-    let told = told.into_iter().chain([refusal(&postgres.output().unwrap())]).collect::<Vec<_>>();
-    insta::assert_snapshot!(told.join("\n"), @"
-    mkopo: [folder]/monday.db is there already; give the copy a new name
+    let errors = errors.into_iter().chain([error_line(&postgres.output().unwrap())]).collect::<Vec<_>>();
+    insta::assert_snapshot!(errors.join("\n"), @"
+    mkopo: [folder]/monday.db already exists; choose another file name
     mkopo: can't write to [folder]/nowhere/monday.db: No such file or directory (os error 2)
     mkopo: can't open the database [folder]/nowhere/mkopo.db: error returned from database: (code: 14) unable to open database file: (code: 14) unable to open database file
-    mkopo: [folder]/monday.db is no sound copy of Mkopo's data: error returned from database: (code: 26) file is not a database: (code: 26) file is not a database
+    mkopo: [folder]/monday.db is not a valid backup of Mkopo's data: error returned from database: (code: 26) file is not a database: (code: 26) file is not a database
     mkopo: can't read [folder]/tuesday.db: No such file or directory (os error 2)
     mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
     ");
@@ -100,13 +100,13 @@ async fn what_can_not_be_copied_or_put_back_is_told_in_a_line_and_changes_nothin
 }
 
 #[tokio::test]
-async fn a_damaged_database_is_put_aside_with_its_log() {
+async fn a_damaged_database_is_kept_with_its_log() {
     let app = TestApp::start_on_file().await;
     let folder = tempfile::tempdir().unwrap();
     let file = copy_in(&folder);
     assert!(run("backup", app.data_dir(), &file).await.status.success());
     app.sandbox.close(Duration::ZERO).await;
-    std::fs::write(app.data_dir().join("mkopo.db"), "no database, whatever its name says").unwrap();
+    std::fs::write(app.data_dir().join("mkopo.db"), "not a database, despite its name").unwrap();
     std::fs::write(app.data_dir().join("mkopo.db-wal"), "a log that belongs to it").unwrap();
     let restored = run("restore", app.data_dir(), &file).await;
     assert!(restored.status.success(), "{restored:?}");

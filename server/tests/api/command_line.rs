@@ -1,4 +1,4 @@
-//! The real binary: what it says when it can't start, and `mkopo user`.
+//! The real binary: errors at start, and `mkopo user`.
 
 use std::{
     io::Write,
@@ -22,7 +22,7 @@ pub fn mkopo() -> Command {
     command
 }
 
-/// What a start with one setting ends with. The data folder is a fresh one unless it is the setting.
+/// The error of a start with one setting. The data folder is a fresh one unless it is the setting.
 fn start_with(variable: &str, value: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = mkopo()
@@ -32,19 +32,19 @@ fn start_with(variable: &str, value: &str) -> String {
         .env(variable, value)
         .output()
         .unwrap();
-    refusal(&output)
+    error_line(&output)
 }
 
 /// The one line that a failed run prints.
-pub fn refusal(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-    assert!(!output.status.success(), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    said
+pub fn error_line(output: &Output) -> String {
+    let line = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    assert!(!output.status.success(), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    line
 }
 
-/// Runs `mkopo user` on a thread of its own, so that a service on this one goes on meanwhile: it
-/// may be in the middle of a write that the command has to wait for.
+/// Runs `mkopo user` on another thread, so that a service on this one keeps running: the command
+/// may have to wait for one of its writes.
 async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
     let mut command = mkopo();
     command.arg("user").args(arguments).args(store::options(data_dir));
@@ -52,7 +52,7 @@ async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
     let password = password.to_owned();
     let run = tokio::task::spawn_blocking(move || {
         let mut child = command.spawn().unwrap();
-        // It may be done before it has read all, and need not read at all.
+        // The command may exit without reading all of it, or any.
         _ = child.stdin.take().unwrap().write_all(password.as_bytes());
         child.wait_with_output().unwrap()
     });
@@ -96,23 +96,23 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_LISTEN can't be '8080': give an address and a port such as 127.0.0.1:8080.
     mkopo: MKOPO_LISTEN can't be '': give an address and a port such as 127.0.0.1:8080.
     mkopo: MKOPO_DEMO can't be 'perhaps': give true or false.
-    mkopo: MKOPO_JWT_SECRET is not right: give at least 32 bytes, or leave it unset to have one made.
-    mkopo: MKOPO_CONSOLE_TOKEN is not right: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
-    mkopo: MKOPO_CONSOLE_TOKEN is not right: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
+    mkopo: MKOPO_JWT_SECRET is invalid: give at least 32 bytes, or leave it unset to have one generated.
+    mkopo: MKOPO_CONSOLE_TOKEN is invalid: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
+    mkopo: MKOPO_CONSOLE_TOKEN is invalid: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
     mkopo: MKOPO_SESSION_MINUTES can't be '0': give whole minutes from 1 to 43200.
     mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
-    mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, with commas between.
+    mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, separated by commas.
     mkopo: MKOPO_PUBLIC_URL can't be 'portal.example.com': give an address such as https://portal.example.com.
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter.
-    mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': there is no such folder; give one that is there.
-    mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level with commas between.
-    mkopo: MKOPO_SMTP_URL is not right: give a mail server such as smtps://user:password@mail.example.com.
-    mkopo: MKOPO_SMTP_URL is not right: give a mail server such as smtps://user:password@mail.example.com.
-    mkopo: MKOPO_SMTP_URL is not right: a password must not be sent over the network as it is; use smtps:// or add ?tls=required.
+    mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
+    mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level pairs separated by commas.
+    mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.
+    mkopo: MKOPO_SMTP_URL is invalid: a password must not be sent unencrypted; use smtps:// or add ?tls=required.
     mkopo: MKOPO_SMTP_FROM can't be 'Mkopo': give an address such as no-reply@example.com.
-    mkopo: MKOPO_DATABASE_URL is not right: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
-    mkopo: MKOPO_DATABASE_URL is not right: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
+    mkopo: MKOPO_DATABASE_URL is invalid: give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     ");
 }
 
@@ -146,14 +146,14 @@ fn a_database_of_a_newer_version_stops_the_start() {
         .args(store::options(folder.path()))
         .output()
         .unwrap();
-    let said = refusal(&output);
+    let said = error_line(&output);
     let setting = if store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
     assert!(said.contains("was created by a newer version of mkopo") && said.contains(setting), "{said}");
     assert!(store::is_postgres() || said.contains(data_dir), "{said}");
 }
 
 #[test]
-fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password_being_said() {
+fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
     let folder = tempfile::tempdir().unwrap();
     let Some(url) = store::url(folder.path()) else { return };
     let (server, database) = url.rsplit_once('/').unwrap();
@@ -184,7 +184,7 @@ fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password
             .env("MKOPO_DATABASE_URL", url)
             .output()
             .unwrap();
-        let said = refusal(&output);
+        let said = error_line(&output);
         assert!(said.contains("MKOPO_DATABASE_URL") && !said.contains("a-wrong-password"), "{said}");
         said.replace(server, "[server]")
             .replace(database, "[database]")
@@ -201,7 +201,7 @@ fn a_postgresql_that_can_not_hold_the_store_stops_the_start_without_its_password
 }
 
 #[test]
-fn on_postgresql_what_servers_must_agree_on_must_be_given() {
+fn on_postgresql_the_shared_secrets_are_required() {
     let url = "postgres://mkopo:a-password@127.0.0.1:1/mkopo";
     let start = |settings: &[(&str, &str)]| {
         let mut command = mkopo();
@@ -210,10 +210,10 @@ fn on_postgresql_what_servers_must_agree_on_must_be_given() {
             .env("MKOPO_DATABASE_URL", url)
             .envs(settings.iter().copied())
             .output();
-        refusal(&output.unwrap())
+        error_line(&output.unwrap())
     };
-    assert_snapshot!(start(&[("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)]), @"mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given, the same to all servers");
-    assert_snapshot!(start(&[("MKOPO_JWT_SECRET", JWT_SECRET)]), @"mkopo: MKOPO_CONSOLE_TOKEN is missing: on PostgreSQL it must be given, the same to all servers");
+    assert_snapshot!(start(&[("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)]), @"mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it is required, and must be the same on all servers");
+    assert_snapshot!(start(&[("MKOPO_JWT_SECRET", JWT_SECRET)]), @"mkopo: MKOPO_CONSOLE_TOKEN is missing: on PostgreSQL it is required, and must be the same on all servers");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_taken_port_stops_the_start() {
 }
 
 #[test]
-fn a_data_folder_that_can_not_be_one_stops_the_start() {
+fn an_unusable_data_folder_stops_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -235,7 +235,7 @@ fn a_data_folder_that_can_not_be_one_stops_the_start() {
     std::fs::create_dir_all(no_secret.join("jwt.secret")).unwrap();
     let damaged = folder.path().join("damaged");
     std::fs::create_dir(&damaged).unwrap();
-    std::fs::write(damaged.join("mkopo.db"), "this is not a database, whatever its name says").unwrap();
+    std::fs::write(damaged.join("mkopo.db"), "this is not a database, despite its name").unwrap();
     for data_dir in [file.clone(), file.join("under"), no_database, no_secret, damaged] {
         let said = start_with("MKOPO_DATA_DIR", data_dir.to_str().unwrap());
         assert!(said.contains("MKOPO_DATA_DIR") && said.contains(data_dir.to_str().unwrap()), "{said}");
@@ -244,14 +244,14 @@ fn a_data_folder_that_can_not_be_one_stops_the_start() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_data_folder_that_can_not_be_written_stops_the_start() {
-    // Not even root can make a folder here.
+fn an_unwritable_data_folder_stops_the_start() {
+    // Not even root can create a folder here.
     let said = start_with("MKOPO_DATA_DIR", "/proc/mkopo");
     assert_snapshot!(said, @"mkopo: can't create the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
 }
 
 #[test]
-fn who_mistypes_an_option_is_told_by_the_command_line_itself() {
+fn an_unknown_option_is_reported() {
     let output = mkopo().args(["serve", "--colour", "blue"]).output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("--colour"));
@@ -285,7 +285,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let added = add("Grace@Example.com").await;
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
     assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
-    assert_snapshot!(refusal(&add("grace@example.com").await), @"mkopo: grace@example.com has an account already");
+    assert_snapshot!(error_line(&add("grace@example.com").await), @"mkopo: grace@example.com already has an account");
     let answer = login().await;
     assert_eq!(answer.status, 200);
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
@@ -297,19 +297,19 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     assert_eq!(me().await.status, 200);
 
     let deactivated = user(app.data_dir(), &["deactivate", "grace@example.com"], "").await;
-    assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can't sign in any more.");
+    assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can no longer sign in.");
     assert_eq!(me().await.status, 401, "at once, from another process");
     assert_eq!(login().await.failure().1, "account_inactive");
     assert_snapshot!(String::from_utf8_lossy(&user(app.data_dir(), &["list"], "").await.stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
 
     let activated = user(app.data_dir(), &["activate", "grace@example.com"], "").await;
     assert_snapshot!(String::from_utf8_lossy(&activated.stdout), @"grace@example.com can sign in.");
-    assert_eq!(me().await.status, 401, "what ended stays ended");
+    assert_eq!(me().await.status, 401, "ended sessions stay ended");
     assert_eq!(login().await.status, 200);
 }
 
 #[tokio::test]
-async fn a_code_that_was_sent_before_the_account_was_deactivated_is_dead() {
+async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
     let app = TestApp::start().await;
     let email = "agent@mkopo.test";
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
@@ -322,33 +322,33 @@ async fn a_code_that_was_sent_before_the_account_was_deactivated_is_dead() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_about_a_user_is_said_in_one_sentence() {
+async fn every_error_of_mkopo_user_is_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let names =
         ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712345678", "--role", "agent"];
     let add = async |more: &[&str], password: &str| {
         let arguments: Vec<&str> =
             ["add", "grace@example.com"].iter().chain(&names).chain(more).copied().collect();
-        refusal(&user(folder.path(), &arguments, password).await)
+        error_line(&user(folder.path(), &arguments, password).await)
     };
     let said = [
         add(&["--password-stdin"], "12345\n").await,
         add(&["--password-stdin"], "").await,
         add(&[], "Kahawa-2026\n").await,
-        refusal(&user(folder.path(), &["deactivate", "grace@example.com"], "").await),
-        refusal(&user(folder.path(), &["activate", "grace@example.com"], "").await),
+        error_line(&user(folder.path(), &["deactivate", "grace@example.com"], "").await),
+        error_line(&user(folder.path(), &["activate", "grace@example.com"], "").await),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: the password must have 6 to 1024 characters
     mkopo: the password must have 6 to 1024 characters
-    mkopo: there is no terminal to ask for the password; give --password-stdin and write it there
+    mkopo: there is no terminal to prompt for the password; use --password-stdin
     mkopo: grace@example.com has no account
     mkopo: grace@example.com has no account
     ");
 }
 
 #[test]
-fn a_secret_can_come_from_a_file_and_a_bad_one_stops_the_start() {
+fn a_secret_can_be_read_from_a_file_and_an_invalid_one_stops_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("secret");
     let path = file.to_str().unwrap();
@@ -366,8 +366,8 @@ fn a_secret_can_come_from_a_file_and_a_bad_one_stops_the_start() {
         .join("\n"),
         @"
     mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': it can't be read (No such file or directory (os error 2)).
-    mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': give at least 32 bytes, or leave it unset to have one made.
-    mkopo: MKOPO_CONSOLE_TOKEN_FILE can't be '[file]': give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one made.
+    mkopo: MKOPO_JWT_SECRET_FILE can't be '[file]': give at least 32 bytes, or leave it unset to have one generated.
+    mkopo: MKOPO_CONSOLE_TOKEN_FILE can't be '[file]': give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
     mkopo: MKOPO_SMTP_URL_FILE can't be '[file]': give a mail server such as smtps://user:password@mail.example.com.
     mkopo: MKOPO_DATABASE_URL_FILE can't be '[file]': give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine.
     "
@@ -375,7 +375,7 @@ fn a_secret_can_come_from_a_file_and_a_bad_one_stops_the_start() {
 }
 
 #[test]
-fn a_file_names_the_database_to_the_service_and_to_every_command() {
+fn the_service_and_every_command_can_read_the_database_url_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("database-url");
     std::fs::write(&file, "postgres://mkopo:a-password@127.0.0.1:1/mkopo\n").unwrap();
@@ -391,9 +391,9 @@ fn a_file_names_the_database_to_the_service_and_to_every_command() {
         &["slice", "list"],
         &["data", "backup", "-"],
     ]
-    .map(|arguments| refusal(&run(arguments)));
+    .map(|arguments| error_line(&run(arguments)));
     assert_snapshot!(said.join("\n"), @"
-    mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it must be given, the same to all servers
+    mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it is required, and must be the same on all servers
     mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
     mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
     mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
