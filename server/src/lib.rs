@@ -1,40 +1,40 @@
-//! The provider of the Mkopo portal. Modules in the order in which a reader meets them:
+//! The backend of the Mkopo portal. The modules, in reading order:
 
-// What `mkopo` can be told on the command line.
+// The `mkopo` commands and their arguments.
 pub mod commands;
-// What a deployment may set.
+// The settings of a deployment.
 pub mod settings;
-// What stands between the network and the handlers.
+// HTTP plumbing between the network and the handlers.
 pub mod http;
-// What those who run the service look at.
+// Health checks and metrics.
 pub mod monitoring;
 
-// Who is asking: staff, passwords, sessions.
+// Authentication: staff, passwords, one-time codes, sessions.
 pub mod auth;
-// What waits to be paid out.
+// The approved loans that wait to be paid out.
 pub mod loans;
-// Paying a loan out, once; and the records of it.
+// Paying out each loan exactly once, and the records of payouts.
 pub mod payouts;
-// The two lists, kept ready.
+// The lists of pending loans and of records, cached as response bodies.
 pub mod lists;
 // The simulated mobile money service.
 pub mod mobile_money;
-// Every e-mail and SMS that goes out.
+// Outgoing e-mail and SMS.
 pub mod outbox;
-// Which build of which slice is live.
+// Builds of slices: publishing them, and which one is live.
 pub mod slices;
 // Realistic data for demos and tests.
 pub mod demo;
 // The operator's console: codes, faults, time and data, for QA and demos.
 pub mod console;
 
-// The store, of either engine: one writer that commits waiting work together, and readers.
+// The database (SQLite or PostgreSQL): one writer that commits queued work in groups, and readers.
 pub mod database;
-// The one clock, which tests and the console move.
+// The clock, which tests and the console can set.
 pub mod clock;
-// Where ids, codes and chance come from.
+// The source of ids, codes and random numbers.
 pub mod randomness;
-// What runs beside the calls, and how it ends.
+// Background tasks and their shutdown.
 pub mod tasks;
 // Every failure, its status and its body.
 pub mod error;
@@ -64,72 +64,73 @@ use crate::{
     payouts::Record,
     randomness::Randomness,
     settings::Settings,
-    slices::files::KeptFiles,
+    slices::files::FileCache,
     tasks::Tasks,
 };
 
-/// One isolated world: its data, its clock, its chance, its mobile money. Every handler is given
-/// it and nothing stands in statics, so that one process could hold many. Clones are the same one.
+/// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
+/// receive it as their state and nothing is static, so one process can hold several. Clones share
+/// the same instance.
 #[derive(Clone)]
-pub struct Sandbox(Arc<World>);
+pub struct Sandbox(Arc<SandboxState>);
 
-/// What a [`Sandbox`] holds.
-pub struct World {
-    /// What the deployment set.
+/// The state of a [`Sandbox`].
+pub struct SandboxState {
+    /// The settings of the deployment.
     pub settings: Settings,
-    /// The time here.
+    /// The clock.
     pub clock: Clock,
-    /// The chance here.
+    /// The source of ids and random numbers.
     pub randomness: Randomness,
-    /// The store.
+    /// The database.
     pub database: Database,
-    /// Hashes passwords, a bounded number at once.
+    /// Hashes passwords, a limited number at a time.
     pub passwords: Passwords,
     /// Signs and reads session tokens.
     pub tokens: Tokens,
-    /// What is done to calls on purpose.
+    /// The faults to inject into calls.
     pub faults: Faults,
-    /// The latest calls.
+    /// The most recent calls.
     pub traffic: Traffic,
     /// The version of the console's settings in memory.
     pub console_sync: ConsoleSync,
-    /// Opens the console.
+    /// The token that opens the console.
     pub console_token: ConsoleToken,
-    /// Makes what must be recognised unreadable.
+    /// Keyed hashes of values that must be recognised but not readable in the database.
     pub fingerprints: Fingerprints,
-    /// Wakes who sends messages.
+    /// Wakes the task that sends messages.
     pub outbox: Outbox,
-    /// The sessions that need not be read again.
+    /// The cache of live sessions.
     pub live_sessions: LiveSessions,
-    /// Where money is sent from.
+    /// The simulated mobile money service.
     pub mobile_money: MobileMoney,
-    /// What runs beside the calls.
+    /// The background tasks.
     pub tasks: Tasks,
-    /// Held by the one round of reconciling that runs in this process.
+    /// Held while reconciling, so that this process runs one round at a time.
     pub reconciling: tokio::sync::Mutex<()>,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Metrics,
-    /// Tells what changed.
+    /// Reads the current versions, one read for all waiting calls.
     pub shared_read: SharedRead,
-    /// The loans that wait.
+    /// The list of pending loans.
     pub pending: List<PendingLoan>,
-    /// What became of the payouts.
+    /// The list of payout records.
     pub records: List<Record>,
-    /// Files of published slices that were asked for.
-    pub slice_files: KeptFiles,
+    /// The cache of published slice files.
+    pub slice_files: FileCache,
 }
 
 impl std::ops::Deref for Sandbox {
-    type Target = World;
+    type Target = SandboxState;
 
-    fn deref(&self) -> &World {
+    fn deref(&self) -> &SandboxState {
         &self.0
     }
 }
 
 impl Sandbox {
-    /// Opens the world that `settings` name, and fills it with demo data when that is asked for
-    /// and it is empty.
+    /// Opens the sandbox that `settings` describe. In demo mode, an empty database is filled with
+    /// demo data.
     ///
     /// # Errors
     /// A sentence that names what can't be opened, and why.
@@ -139,7 +140,7 @@ impl Sandbox {
         Self::on(database, settings, clock, randomness).await
     }
 
-    /// Like [`Sandbox::open`], on a store that is open.
+    /// Like [`Sandbox::open`], with a database that is already open.
     ///
     /// # Errors
     /// As [`Sandbox::open`].
@@ -150,18 +151,18 @@ impl Sandbox {
         randomness: Randomness,
     ) -> anyhow::Result<Self> {
         use anyhow::Context;
-        let unusable = |what: &str| {
+        let unwritable = |what: &str| {
             format!(
-                "can't keep {what} in the data folder {}; set MKOPO_DATA_DIR to one that can be written",
+                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
                 settings.data_dir.display()
             )
         };
-        let secret = settings.token_secret(&randomness).with_context(|| unusable("the token secret"))?;
+        let secret = settings.token_secret(&randomness).with_context(|| unwritable("the token secret"))?;
         let console_token =
-            settings.console_token(&randomness).with_context(|| unusable("the console's token"))?;
+            settings.console_token(&randomness).with_context(|| unwritable("the console token"))?;
         let fingerprints = Fingerprints::new(&secret);
         let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
-        let sandbox = Self(Arc::new(World {
+        let sandbox = Self(Arc::new(SandboxState {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
             faults: Faults::default(),
@@ -178,7 +179,7 @@ impl Sandbox {
             shared_read: SharedRead::of(database.clone()),
             pending: List::of(database.clone()),
             records: List::of(database.clone()),
-            slice_files: KeptFiles::default(),
+            slice_files: FileCache::default(),
             settings,
             clock,
             randomness,
@@ -193,21 +194,21 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Lets running payouts finish for as long as `patience`, then ends what runs beside the
-    /// calls and closes the store. What is left is settled after the next start.
-    pub async fn close(&self, patience: Duration) {
-        self.tasks.end(patience).await;
+    /// Waits up to `timeout` for running payouts, then stops the background tasks and closes the
+    /// database. Unfinished payouts are settled after the next start.
+    pub async fn close(&self, timeout: Duration) {
+        self.tasks.end(timeout).await;
         self.shared_read.end().await;
         self.database.close().await;
     }
 }
 
-/// Everything the service answers.
+/// The routes of the service.
 pub fn router(sandbox: Sandbox) -> Router {
     let mut for_browsers = Router::new()
         .nest(API, api(&sandbox))
         .merge(portal::routes(&sandbox))
-        .method_not_allowed_fallback(edge::other_method);
+        .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
         for_browsers = for_browsers.layer(cross_origin);
     }
@@ -215,26 +216,28 @@ pub fn router(sandbox: Sandbox) -> Router {
         .merge(console::routes(&sandbox))
         .merge(reference::page())
         .merge(health::routes())
-        .method_not_allowed_fallback(edge::other_method)
+        .method_not_allowed_fallback(edge::method_not_allowed)
         .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body as StreamsBody), edge::answer))
         .with_state(sandbox)
 }
 
-/// Where slices' calls are mounted is known here alone, and so is which of them takes a large body.
+/// Whether a handler reads the request's body itself. Only this module knows where the slices'
+/// calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
-    path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::takes_build(method, call))
+    path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::uploads_build(method, call))
 }
 
-/// The contract's calls. This is the one place that decides who may call what: the sign-in calls
-/// and the contract itself are open, all else needs a session.
+/// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
+/// contract itself are public, all other calls need a session.
 fn api(sandbox: &Sandbox) -> Router<Sandbox> {
-    let open = Router::new().merge(auth::api::public()).merge(reference::contract());
+    let public = Router::new().merge(auth::api::public()).merge(reference::contract());
     let signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())
         .merge(payouts::api::signed_in())
         .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
-    open.merge(signed_in)
+    public
+        .merge(signed_in)
         .fallback(async || Failure::NotFound)
         .layer(middleware::from_fn_with_state(sandbox.clone(), api_call::run))
 }

@@ -1,15 +1,15 @@
-//! Headers, read: lists with qualities, media types, bearer tokens.
+//! Parsers for request headers: lists with quality values, media types, bearer tokens.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
-/// The items of a header that is a list, wherever it is broken into several.
-pub fn listed(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
+/// The items of a comma-separated header, across all its lines.
+pub fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     let lines = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
-/// An item of a header that lists what a caller accepts: its name, and how welcome it is in
-/// thousandths. What can't be read is not welcome.
+/// Splits an item of an `Accept…` header into its name and its quality value in thousandths. An
+/// invalid quality value counts as 0.
 pub fn quality(item: &str) -> (&str, u16) {
     let mut parts = item.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Answers connections: a bounded number at once, each only while its client keeps up.
+//! Serves connections: a limited number at a time, each only while its client keeps up.
 
 use std::{
     io,
@@ -26,30 +26,30 @@ use tokio::{
 };
 use tower::Service;
 
-/// How many header fields a request may have.
-const HEADERS_AT_MOST: usize = 64;
-/// How much of a request's head is held, in bytes, before no more is read.
-const HEAD_AT_MOST: usize = 32 * 1024;
+/// Maximum number of header fields in a request.
+const MAX_HEADERS: usize = 64;
+/// Maximum size of a request's head, in bytes.
+const MAX_HEAD_BYTES: usize = 32 * 1024;
 
-/// The connection is to end instead of the answer being sent. Put on an answer that was made.
+/// An extension of a response: closes the connection instead of sending the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Closed, as by a peer that is done.
+    /// Closed normally.
     Closed,
-    /// Reset, as by one that is gone.
+    /// Closed with a TCP reset.
     Reset,
 }
 
-/// How many connections there may be, and how long one is waited for.
+/// Limits on the number of connections and on their timeouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections open at once; others wait to be accepted.
+    /// Maximum number of open connections; others wait to be accepted.
     pub connections: usize,
-    /// How long a request's head may take to come, the pause before it included.
+    /// Timeout for receiving a request's head, including the idle time before it.
     pub head: Duration,
-    /// How long a client may take nothing of an answer that is there for it.
+    /// How long a client may read nothing of a response that is being sent.
     pub stall: Duration,
-    /// How long calls in hand may take once asked to stop; a payout is answered within 8 s.
+    /// How long a shutdown waits for requests in progress; a payout is answered within 8 s.
     pub stop: Duration,
 }
 
@@ -64,7 +64,7 @@ impl Default for Limits {
     }
 }
 
-/// Answers on `listener` until `stop`, then finishes the calls in hand.
+/// Serves `listener` until `stop` completes, then finishes the requests in progress.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
     let open = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
@@ -83,13 +83,13 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                 let connection =
                     graceful.watch(connection(stream, ConnectInfo(peer), router.clone(), limits));
                 tokio::spawn(async move {
-                    // A client that went away or sent what is no HTTP is nobody's concern here.
+                    // A client that disconnected or sent invalid HTTP is not an error of ours.
                     _ = connection.await;
                     drop(slot);
                 });
             }
             Err(error) => {
-                // Out of file handles, most likely: some will be closed in a moment.
+                // Most likely out of file descriptors: some will be closed soon.
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -97,7 +97,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     }
     drop(listener);
     if tokio::time::timeout(limits.stop, graceful.shutdown()).await.is_err() {
-        tracing::warn!("stopped with calls in hand");
+        tracing::warn!("stopped with requests in progress");
     }
 }
 
@@ -107,7 +107,7 @@ fn connection(
     router: Router,
     limits: Limits,
 ) -> http1::Connection<
-    TokioIo<Moving>,
+    TokioIo<ClientStream>,
     impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send,
 > {
     _ = stream.set_nodelay(true);
@@ -115,10 +115,15 @@ fn connection(
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
-        .max_headers(HEADERS_AT_MOST)
-        .max_buf_size(HEAD_AT_MOST)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(
-            TokioIo::new(Moving { stream, patience: limits.stall, stalled: None, reset: Arc::clone(&reset) }),
+            TokioIo::new(ClientStream {
+                stream,
+                stall_timeout: limits.stall,
+                stall_timer: None,
+                reset: Arc::clone(&reset),
+            }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(peer);
                 let reset = Arc::clone(&reset);
@@ -137,16 +142,16 @@ fn connection(
         )
 }
 
-/// A connection that is given up when its client takes nothing of what is there for it.
-struct Moving {
+/// A stream that times out when its client stops reading.
+struct ClientStream {
     stream: TcpStream,
-    patience: Duration,
-    stalled: Option<Pin<Box<Sleep>>>,
-    /// Whether it ends by a reset instead of in peace.
+    stall_timeout: Duration,
+    stall_timer: Option<Pin<Box<Sleep>>>,
+    /// Whether the connection is closed with a TCP reset.
     reset: Arc<AtomicBool>,
 }
 
-impl Drop for Moving {
+impl Drop for ClientStream {
     fn drop(&mut self) {
         if self.reset.load(Ordering::Relaxed) {
             _ = self.stream.set_zero_linger();
@@ -154,20 +159,20 @@ impl Drop for Moving {
     }
 }
 
-impl Moving {
-    fn moved<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+impl ClientStream {
+    fn check_stall<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
-            self.stalled = None;
+            self.stall_timer = None;
             return poll;
         }
-        let patience = self.patience;
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-        ready!(stalled.as_mut().poll(cx));
+        let timeout = self.stall_timeout;
+        let timer = self.stall_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        ready!(timer.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Moving {
+impl AsyncRead for ClientStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -177,10 +182,10 @@ impl AsyncRead for Moving {
     }
 }
 
-impl AsyncWrite for Moving {
+impl AsyncWrite for ClientStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.moved(cx, poll)
+        self.check_stall(cx, poll)
     }
 
     fn poll_write_vectored(
@@ -189,7 +194,7 @@ impl AsyncWrite for Moving {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.moved(cx, poll)
+        self.check_stall(cx, poll)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What handlers take from a request; every way of getting it wrong is a [`Failure`] of its own.
+//! Extractors for handlers. Every rejection is a [`Failure`].
 
 use axum::{
     body::{Body, Bytes},
@@ -11,24 +11,24 @@ use serde::de::DeserializeOwned;
 use super::accept;
 use crate::error::{Failure, FailureFormat};
 
-/// All of `body`, which is in memory already on both sides of a call.
+/// The content of `body`, which is in memory already before and after a call.
 pub async fn whole(body: Body) -> Bytes {
     body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }
 
-/// Whether a text in this JSON holds NUL, which not every store can keep, and nobody means.
-fn holds_nul(json: &[u8]) -> bool {
+/// Whether a string in this JSON contains NUL, which PostgreSQL can't store.
+fn contains_nul(json: &[u8]) -> bool {
     const NUL: &[u8] = br"\u0000";
     let is_escaped = |at: usize| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     json.windows(NUL.len()).enumerate().any(|(at, found)| found == NUL && !is_escaped(at))
 }
 
-/// Whether a text of this query holds NUL.
-fn asks_for_nul(uri: &Uri) -> bool {
+/// Whether a parameter of this query contains NUL.
+fn query_contains_nul(uri: &Uri) -> bool {
     uri.query().is_some_and(|query| query.contains("%00"))
 }
 
-/// A JSON body, with every way of getting it wrong told apart.
+/// A JSON body. Each kind of error has its own [`Failure`].
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
@@ -40,8 +40,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let bytes = Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|rejection| Failure::Internal(rejection.body_text()))?;
-        if holds_nul(&bytes) {
-            return Err(Failure::InvalidRequest("a text holds the character NUL".to_owned()));
+        if contains_nul(&bytes) {
+            return Err(Failure::InvalidRequest("a string contains the character NUL".to_owned()));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
             if error.is_data() {
@@ -50,7 +50,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
                 Failure::MalformedJson(error.to_string())
             }
         })?;
-        // A list of the values would be taken for the object that they belong to.
+        // serde accepts an array of an object's values in place of the object.
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(Failure::InvalidRequest("it must be an object".to_owned()));
         }
@@ -62,12 +62,12 @@ impl<S: Send + Sync> FromRequestParts<S> for FailureFormat {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let form = parts.extensions.get::<Self>().cloned();
-        form.ok_or_else(|| Failure::Internal("a request that was not named".to_owned()))
+        let format = parts.extensions.get::<Self>().cloned();
+        format.ok_or_else(|| Failure::Internal("the request has no id".to_owned()))
     }
 }
 
-/// Parts of the path.
+/// Path parameters.
 pub struct Path<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
@@ -75,20 +75,20 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let path = axum::extract::Path::from_request_parts(parts, state).await;
-        // What can't be read names nothing that there is.
+        // A parameter that can't be parsed matches nothing.
         path.map(|axum::extract::Path(path)| Self(path)).map_err(|_| Failure::NotFound)
     }
 }
 
-/// What stands behind the question mark.
+/// Query parameters.
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        if asks_for_nul(&parts.uri) {
-            return Err(Failure::BadParameter("a text holds the character NUL".to_owned()));
+        if query_contains_nul(&parts.uri) {
+            return Err(Failure::BadParameter("a string contains the character NUL".to_owned()));
         }
         let query = axum::extract::Query::try_from_uri(&parts.uri);
         query
@@ -97,7 +97,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// A JSON body that need not be there.
+/// An optional JSON body.
 pub struct Optional<T>(pub T);
 
 impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Optional<T> {

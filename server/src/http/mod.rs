@@ -1,20 +1,19 @@
-//! What stands between the network and the handlers: connections, what every request and answer goes
-//! through, what handlers take in, bodies that are sent again and again, and the portal's files.
+//! HTTP plumbing between the network and the handlers.
 
-// Headers, read.
+// Parsers for request headers.
 pub mod accept;
-// Connections: how many, and how long for each.
+// Connections, with their limits and timeouts.
 pub mod connections;
-// What every request and every answer goes through.
+// The middleware around every call.
 pub mod edge;
-// What handlers take from a request.
+// Extractors for handlers.
 pub mod extract;
-// The built shell and its slices, as files.
+// The files of the built shell and its slices.
 pub mod portal;
-// Bodies that are sent again and again.
+// Response bodies that are sent many times.
 pub mod ready_body;
-// The contract, for programs and as a page.
+// The contract, as JSON and as a reference page.
 pub mod reference;
 
-/// Where the contract's calls are.
+/// The path that the contract's calls are mounted at.
 pub const API: &str = "/api/v1";

@@ -1,7 +1,7 @@
-//! The built shell and its slices, as files that were compressed ahead.
+//! Serves the built shell and its slices as precompressed files.
 //!
-//! Names that carry a version or a hash never change and are kept for a year; the page and
-//! `slices.json` are asked for each time.
+//! Files whose names contain a version or a hash never change and are cached for a year; the page
+//! and `slices.json` are revalidated each time.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,11 @@ use tower_http::services::{ServeDir, ServeFile};
 
 use crate::{Sandbox, error::Failure, settings::Settings, slices};
 
-const FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The portal's files, with the shell's page for every path that is a screen; and
-/// `/slices.json`. Without a portal folder, only that and 404.
+/// The portal's files, the shell's page for every path of a screen, and `/slices.json`. Without a
+/// portal folder, only `/slices.json`.
 pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     let live = Router::new().route("/slices.json", get(slices::api::live));
     let Some(folder) = &sandbox.settings.portal_dir else {
@@ -30,7 +30,7 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     let page = ServeFile::new(folder.join("index.html")).precompressed_br().precompressed_gzip();
     let files = |path: PathBuf| ServeDir::new(path).precompressed_br().precompressed_gzip();
     let policy = content_security_policy(folder, &sandbox.settings);
-    // A missing file of a slice is missing; it must not come back as a page.
+    // A missing file of a slice must be answered with 404, not with the shell's page.
     let builds = Router::new()
         .fallback_service(files(folder.join("slices")))
         .layer(middleware::from_fn_with_state(sandbox.clone(), slices::files::published));
@@ -38,15 +38,15 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
         .nest_service(slices::FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
         .fallback_service(files(folder.clone()).append_index_html_on_directories(true).fallback(page))
-        .layer(middleware::from_fn(move |request, next| cached_and_safe(policy.clone(), request, next)))
+        .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .merge(live)
 }
 
-async fn cached_and_safe(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {
+async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let never_changes = path.starts_with("/slices/") || path.starts_with("/assets/");
     let mut response = next.run(request).await;
-    let cached = if never_changes && response.status().is_success() { FOR_A_YEAR } else { ASK_EACH_TIME };
+    let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
     if let Some(policy) = policy {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -54,11 +54,11 @@ async fn cached_and_safe(policy: Option<HeaderValue>, request: Request, next: Ne
     response
 }
 
-/// What a visitor's own machine is called in a policy.
+/// The sources that stand for the visitor's own machine in a policy.
 const OWN_MACHINE: &str = "http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*";
 
-/// The policy that the shell's build wrote for its page, which knows the hashes of its scripts; with
-/// the origins that this deployment lets slices come from.
+/// The policy that the shell's build wrote for its page, with the hashes of its scripts, extended by
+/// the origins that this deployment allows slices to be loaded from.
 fn content_security_policy(folder: &Path, settings: &Settings) -> Option<HeaderValue> {
     let policy = std::fs::read_to_string(folder.join("csp.txt")).ok()?;
     let mut origins: Vec<&str> =
@@ -66,11 +66,11 @@ fn content_security_policy(folder: &Path, settings: &Settings) -> Option<HeaderV
     if settings.allows_slice_override() {
         origins.push(OWN_MACHINE);
     }
-    HeaderValue::from_str(&widened(policy.trim(), &origins)).ok()
+    HeaderValue::from_str(&with_origins(policy.trim(), &origins)).ok()
 }
 
-/// `policy`, with `origins` wherever a slice fetches something from its own folder.
-fn widened(policy: &str, origins: &[&str]) -> String {
+/// Adds `origins` to every directive of `policy` that applies to a slice's own files.
+fn with_origins(policy: &str, origins: &[&str]) -> String {
     const FOR_SLICES: [&str; 5] = ["script-src", "style-src", "connect-src", "img-src", "font-src"];
     let directives = policy.split("; ").map(|directive| {
         let name = directive.split(' ').next().unwrap_or_default();

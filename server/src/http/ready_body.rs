@@ -1,5 +1,5 @@
-//! A body that is sent again and again: encoded once in each encoding that anybody asks for, and
-//! named by an `ETag`, so that who has it is not sent it again.
+//! A response body that is sent many times: compressed once per requested encoding, with an `ETag`,
+//! so that clients that have it already receive a 304.
 
 use std::{io::Write, sync::Arc};
 
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 use super::accept;
 use crate::error::Failure;
 
-/// Names content: the same for the same content, and for no other.
+/// Identifies content: equal digests mean equal content.
 pub type Digest = [u8; 16];
 
 /// The digest of `content`.
@@ -25,8 +25,8 @@ pub fn digest(content: &[u8]) -> Digest {
     digest
 }
 
-/// How a body can be encoded, the best first. Where callers take several alike, zstd wins: a
-/// seventh of the size for a tenth of the time that the others take.
+/// The encodings of a body, the best first. If a client accepts several equally, zstd wins: a
+/// seventh of the size, in a tenth of the time that the others take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Zstd,
@@ -47,11 +47,11 @@ impl Encoding {
         }
     }
 
-    /// The encoding that `asked` prefers; the body as it is when it asks for none we have.
-    fn preferred(asked: &HeaderMap) -> Self {
+    /// The encoding that the client prefers; [`Self::Identity`] if it accepts none of the others.
+    fn preferred(headers: &HeaderMap) -> Self {
         let mut quality = [None; Self::ALL.len()];
         let mut others = 0;
-        for item in accept::listed(asked, header::ACCEPT_ENCODING) {
+        for item in accept::items(headers, header::ACCEPT_ENCODING) {
             let (name, thousandths) = accept::quality(item);
             if name == "*" {
                 others = thousandths;
@@ -98,7 +98,7 @@ struct Encoded {
     etag: HeaderValue,
 }
 
-/// A body in every encoding that was asked for so far.
+/// A body, uncompressed and in every encoding that was requested so far.
 #[derive(Debug)]
 pub struct ReadyBody {
     media_type: &'static str,
@@ -108,32 +108,32 @@ pub struct ReadyBody {
 }
 
 impl ReadyBody {
-    /// `plain` as it is, of which `digest` is the digest.
+    /// Creates a body from `plain`, the uncompressed bytes, and their `digest`.
     pub fn new(media_type: &'static str, plain: Bytes, digest: Digest) -> Result<Self, Failure> {
         let plain = Encoded { bytes: plain, etag: etag(digest, Encoding::Identity)? };
         Ok(Self { media_type, digest, plain, compressed: [const { OnceCell::const_new() }; 3] })
     }
 
-    /// The body as it is.
+    /// The uncompressed body.
     pub fn plain(&self) -> &Bytes {
         &self.plain.bytes
     }
 
-    /// The digest of the body as it is.
+    /// The digest of the uncompressed body.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Answers a GET: the body in the encoding that `asked` prefers, or 304 when `asked` has it.
-    pub async fn answer(self: &Arc<Self>, asked: &HeaderMap) -> Result<Response, Failure> {
-        let encoding = Encoding::preferred(asked);
+    /// Answers a GET: with the body in the preferred encoding, or with 304 if the client has it.
+    pub async fn answer(self: &Arc<Self>, headers: &HeaderMap) -> Result<Response, Failure> {
+        let encoding = Encoding::preferred(headers);
         let Encoded { bytes, etag } = self.encoded(encoding).await?;
-        Ok(answer(asked, self.media_type, encoding, bytes, etag))
+        Ok(answer(headers, self.media_type, encoding, bytes, etag))
     }
 
     /// Answers a GET like [`Self::answer`], but never compressed: for a body that is sent once.
-    pub fn answer_plain(&self, asked: &HeaderMap) -> Response {
-        answer(asked, self.media_type, Encoding::Identity, &self.plain.bytes, &self.plain.etag)
+    pub fn answer_plain(&self, headers: &HeaderMap) -> Response {
+        answer(headers, self.media_type, Encoding::Identity, &self.plain.bytes, &self.plain.etag)
     }
 
     async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Result<&Encoded, Failure> {
@@ -154,7 +154,7 @@ impl ReadyBody {
     }
 }
 
-/// Other bytes, other name: a body and its compressed form are told apart.
+/// The `ETag` of one encoding: a strong tag must differ when the bytes differ.
 fn etag(digest: Digest, encoding: Encoding) -> Result<HeaderValue, Failure> {
     let digest = hex::encode(digest);
     let etag = match encoding {
@@ -165,25 +165,25 @@ fn etag(digest: Digest, encoding: Encoding) -> Result<HeaderValue, Failure> {
 }
 
 fn answer(
-    asked: &HeaderMap,
+    headers: &HeaderMap,
     media_type: &'static str,
     encoding: Encoding,
     bytes: &Bytes,
     etag: &HeaderValue,
 ) -> Response {
-    const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("private, no-cache");
-    const BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
-    let (status, body) = if has(asked, etag) {
+    const REVALIDATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+    const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
+    let (status, body) = if client_has(headers, etag) {
         (StatusCode::NOT_MODIFIED, Body::empty())
     } else {
         (StatusCode::OK, Body::from(bytes.clone()))
     };
     let mut response = (status, body).into_response();
-    let headers = response.headers_mut();
-    let mut set = |name: HeaderName, value| _ = headers.insert(name, value);
+    let response_headers = response.headers_mut();
+    let mut set = |name: HeaderName, value| _ = response_headers.insert(name, value);
     set(header::ETAG, etag.clone());
-    set(header::CACHE_CONTROL, ASK_EACH_TIME);
-    set(header::VARY, BY_ENCODING);
+    set(header::CACHE_CONTROL, REVALIDATE);
+    set(header::VARY, VARY_BY_ENCODING);
     if status == StatusCode::OK {
         set(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
         if encoding != Encoding::Identity {
@@ -193,8 +193,8 @@ fn answer(
     response
 }
 
-fn has(asked: &HeaderMap, etag: &HeaderValue) -> bool {
-    accept::listed(asked, header::IF_NONE_MATCH)
+fn client_has(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    accept::items(headers, header::IF_NONE_MATCH)
         .any(|known| known == "*" || known.trim_start_matches("W/").as_bytes() == etag.as_bytes())
 }
 
@@ -203,13 +203,13 @@ mod tests {
     use super::*;
 
     fn preferred(accept_encoding: &str) -> &'static str {
-        let mut asked = HeaderMap::new();
-        asked.insert(header::ACCEPT_ENCODING, accept_encoding.parse().unwrap());
-        Encoding::preferred(&asked).name()
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT_ENCODING, accept_encoding.parse().unwrap());
+        Encoding::preferred(&headers).name()
     }
 
     #[test]
-    fn the_encoding_that_is_asked_for_most_is_sent() {
+    fn the_most_preferred_encoding_is_chosen() {
         assert_eq!(preferred("gzip, deflate, br, zstd"), "zstd");
         assert_eq!(preferred("gzip, deflate, br"), "br");
         assert_eq!(preferred("gzip;q=1.0, br;q=0.5"), "gzip");
@@ -220,15 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_nobody_asked_to_encode_is_sent_as_it_is() {
+    fn without_a_supported_encoding_the_body_is_not_compressed() {
         assert_eq!(Encoding::preferred(&HeaderMap::new()), Encoding::Identity);
-        for nothing_we_have in ["", "deflate", "gzip;q=0", "*;q=0", "gzip;q=x", ",;,;q="] {
-            assert_eq!(preferred(nothing_we_have), "identity", "{nothing_we_have}");
+        for unsupported in ["", "deflate", "gzip;q=0", "*;q=0", "gzip;q=x", ",;,;q="] {
+            assert_eq!(preferred(unsupported), "identity", "{unsupported}");
         }
     }
 
     #[test]
-    fn every_encoding_holds_the_body() {
+    fn every_encoding_decodes_to_the_body() {
         let plain: Vec<u8> = (0..50_000_u32).flat_map(|n| (n % 977).to_string().into_bytes()).collect();
         for encoding in Encoding::ALL {
             let encoded = encoding.encode(&plain).unwrap();

@@ -1,4 +1,4 @@
-//! The contract for programs, and a page of it for people that needs nothing from elsewhere.
+//! The contract as JSON, and as a reference page that loads nothing from other hosts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,13 +19,13 @@ use crate::{Sandbox, error::Failure};
 
 const CONTRACT: &str = include_str!("../../../contract/openapi.yaml");
 
-/// Swagger UI sets styles from its script and draws its signs as data addresses.
+/// Swagger UI sets styles from its script and has its icons in data URLs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// `/openapi.json`, beside the calls it describes.
+/// `/openapi.json`, next to the calls it describes.
 pub fn contract() -> Router<Sandbox> {
     Router::new().route("/openapi.json", get(openapi))
 }
@@ -47,9 +47,9 @@ static JSON: LazyLock<Result<Arc<ReadyBody>, String>> = LazyLock::new(|| {
     Ok(Arc::new(body))
 });
 
-async fn openapi(asked: HeaderMap) -> Result<Response, Failure> {
+async fn openapi(headers: HeaderMap) -> Result<Response, Failure> {
     let json = JSON.as_ref().map_err(|error| Failure::Internal(format!("contract: {error}")))?;
-    json.answer(&asked).await
+    json.answer(&headers).await
 }
 
 /// One of Swagger UI's own files.

@@ -1,4 +1,4 @@
-//! What those who run the service ask it.
+//! Health, readiness and metrics for operators.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::{Sandbox, database::versions::Versions, error::Failure};
 
-/// How long the store may take to be called ready.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the database may take to answer a readiness check.
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `/healthz`, `/readyz` and `/metrics`.
 pub fn routes() -> Router<Sandbox> {
@@ -32,7 +32,7 @@ async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Value>, Failure> 
         let mut reader = sandbox.database.read().await?;
         Versions::read(&mut reader).await.map_err(Failure::from)
     };
-    match tokio::time::timeout(PATIENCE, answers).await {
+    match tokio::time::timeout(READY_TIMEOUT, answers).await {
         Ok(Ok(_)) => Ok(ok()),
         Ok(Err(failure)) => {
             tracing::error!(error = ?failure, "not ready");

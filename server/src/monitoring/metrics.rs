@@ -1,4 +1,4 @@
-//! What is counted for those who run the service, in Prometheus's text format.
+//! Metrics for operators, in Prometheus's text format.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use prometheus::{
 
 use crate::{Sandbox, database::query_scalar, error::Failure, payouts::PayoutStatus};
 
-/// The counts of one sandbox.
+/// The metrics of one sandbox.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -23,35 +23,35 @@ pub struct Metrics {
     outbox_waiting: IntGauge,
 }
 
-/// From what a kept body takes to what a payout may.
+/// Histogram buckets: from the time of a cached body to the longest payout.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
 impl Metrics {
-    /// All at zero.
+    /// Creates all metrics, at zero.
     ///
     /// # Errors
-    /// When two have the same name.
+    /// When two metrics have the same name.
     pub fn new() -> prometheus::Result<Self> {
         let registry = Registry::new();
         let requests = HistogramOpts::new(
             "mkopo_http_request_duration_seconds",
-            "Calls answered, and how long each took, by route and status.",
+            "Duration of HTTP requests, by method, route and status.",
         );
         let requests = HistogramVec::new(requests.buckets(SECONDS.to_vec()), &["method", "route", "status"])?;
-        let payouts = Opts::new("mkopo_payouts_settled_total", "Payouts settled here, by outcome.");
+        let payouts = Opts::new("mkopo_payouts_settled_total", "Payouts settled by this server, by outcome.");
         let payouts = IntCounterVec::new(payouts, &["status", "result_code"])?;
         let payouts_pending =
             IntGauge::new("mkopo_payouts_pending", "Payouts whose outcome is not known yet.")?;
         let database_up = IntGauge::new("mkopo_database_up", "Whether the database answers.")?;
         let writes_waiting =
-            IntGauge::new("mkopo_database_writes_waiting", "Transactions that wait for the one writer.")?;
-        let readers = Opts::new("mkopo_database_readers", "Connections that read, by what they do.");
+            IntGauge::new("mkopo_database_writes_waiting", "Transactions that wait for the writer.")?;
+        let readers = Opts::new("mkopo_database_readers", "Read connections, by state.");
         let readers = IntGaugeVec::new(readers, &["state"])?;
         let outbox = Opts::new("mkopo_outbox_messages", "Messages in the outbox, by channel.");
         let outbox = IntGaugeVec::new(outbox, &["channel"])?;
-        let outbox_waiting = IntGauge::new("mkopo_outbox_waiting", "Messages that are still to be sent.")?;
+        let outbox_waiting = IntGauge::new("mkopo_outbox_waiting", "Messages that are not sent yet.")?;
         registry.register(Box::new(outbox_waiting.clone()))?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(payouts.clone()))?;
@@ -73,7 +73,7 @@ impl Metrics {
         })
     }
 
-    /// Counts a call. `route` is the template that its path matched, so that there are few.
+    /// Counts a call. `route` is the template that its path matched, which keeps the labels few.
     pub fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
         let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
         let method =
@@ -81,7 +81,7 @@ impl Metrics {
         self.requests.with_label_values(&[method, route, status.as_str()]).observe(took.as_secs_f64());
     }
 
-    /// Counts a payout that settled, by mobile money's result code where there is one.
+    /// Counts a settled payout, with mobile money's result code if there is one.
     pub fn payout_settled(&self, status: PayoutStatus, result_code: Option<&str>) {
         let status = match status {
             PayoutStatus::Pending => "pending",
@@ -91,13 +91,13 @@ impl Metrics {
         self.payouts.with_label_values(&[status, result_code.unwrap_or_default()]).inc();
     }
 
-    /// All counts as text, the store's as they are now.
+    /// All metrics as text. Those from the database are read now.
     pub async fn text(&self, sandbox: &Sandbox) -> Result<String, Failure> {
         let database = sandbox.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
         self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
         self.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
-        // Those who look here when the store is away shall see that it is.
+        // Metrics are served while the database is down too, and show that it is.
         let stored = self.read_stored(sandbox).await;
         self.database_up.set(i64::from(stored.is_ok()));
         TextEncoder::new()

@@ -1,6 +1,6 @@
-//! What those who run the service look at: what is counted, and whether it is well.
+//! Health checks and metrics.
 
-// Whether the service is up and ready, and its counts as text.
+// Health, readiness and metrics for operators.
 pub mod health;
-// What is counted.
+// The metrics of a sandbox.
 pub mod metrics;

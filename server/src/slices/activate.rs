@@ -1,17 +1,18 @@
-//! Make another build live that is there.
+//! Makes another existing build live.
 
 use semver::Version;
 
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::fits, hold, one, set_live, trail, trail::SliceAction,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, lock, read_one, set_live, trail,
+    trail::SliceAction,
 };
 use crate::{
     database::{Connection, Database},
     error::Failure,
 };
 
-/// Makes the build of `version` live; where it is already, nothing changes. Answers how the slice
-/// stands now.
+/// Makes the build of `version` live; does nothing if it is live already. Returns the new state of
+/// the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],
@@ -26,8 +27,8 @@ pub async fn activate(
     change(database, bundled, name, mark, SliceAction::Activated, |_| Ok(version)).await
 }
 
-/// Makes the build live that was before. What was live is left behind: a further roll-back goes to
-/// the next older build.
+/// Makes the previous build live again. A further roll-back goes to the next older build, never
+/// forward again.
 ///
 /// # Errors
 /// As [`activate`], and [`Failure::NoPreviousBuild`].
@@ -55,8 +56,8 @@ async fn change(
     database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                hold(connection, &name).await?;
-                let before = one(connection, &bundled, &name).await?;
+                lock(connection, &name).await?;
+                let before = read_one(connection, &bundled, &name).await?;
                 if before.builds.is_empty() {
                     return Err(Failure::SliceNotFound(before.name));
                 }
@@ -65,15 +66,15 @@ async fn change(
                     name: before.name.clone(),
                     version: version.to_string(),
                 })?;
-                fits(&build.shell, bundled.shell()?)?;
+                check_shell(&build.shell, bundled.shell()?)?;
                 if before.live.as_ref() == Some(&version) {
                     return Ok(before);
                 }
-                let left = before.live.as_ref();
-                let previous = if act == SliceAction::RolledBack { None } else { left };
+                let live_before = before.live.as_ref();
+                let previous = if act == SliceAction::RolledBack { None } else { live_before };
                 set_live(connection, &name, &version, previous).await?;
-                trail::add(connection, mark, act, &name, &version, left).await?;
-                one(connection, &bundled, &name).await
+                trail::add(connection, mark, act, &name, &version, live_before).await?;
+                read_one(connection, &bundled, &name).await
             })
         })
         .await

@@ -24,10 +24,10 @@ use crate::{
     },
 };
 
-/// Under the console's API, where builds go.
+/// The path under the console's API that builds are uploaded to.
 const BUILDS: &str = "/slices";
 
-/// Under the console's API.
+/// The routes under the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
         .route(BUILDS, get(list).post(publish))
@@ -35,9 +35,9 @@ pub fn routes() -> Router<Sandbox> {
         .route("/slices/{name}/rollback", post(roll_back))
 }
 
-/// Whether a call under the console's API takes a build: its body is larger than others may be, and
-/// is read by the call, once it is known who sends it.
-pub fn takes_build(method: &Method, call: &str) -> bool {
+/// Whether a call under the console's API uploads a build. Its body may exceed the usual limit and
+/// is read by its handler, once the caller is authenticated.
+pub fn uploads_build(method: &Method, call: &str) -> bool {
     method == Method::POST && call == BUILDS
 }
 
@@ -70,7 +70,7 @@ async fn publish(
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = Mark::now(&sandbox, by)?;
-    let archive = archive_of(request).await?;
+    let archive = read_archive(request).await?;
     let bundled = Bundled::of(&sandbox).await?;
     let shell = bundled.shell()?.clone();
     let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
@@ -79,14 +79,14 @@ async fn publish(
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
-async fn archive_of(request: Request) -> Result<Bytes, Failure> {
+async fn read_archive(request: Request) -> Result<Bytes, Failure> {
     if !accept::is_of_type(request.headers(), "application/octet-stream") {
         return Err(Failure::NoArchive);
     }
-    match Limited::new(request.into_body(), archive::AT_MOST).collect().await {
+    match Limited::new(request.into_body(), archive::MAX_SIZE).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Failure::BuildTooLarge),
-        Err(error) => Err(Failure::BadBuild(format!("The archive did not come to its end: {error}"))),
+        Err(error) => Err(Failure::BadBuild(format!("The archive was not received completely: {error}"))),
     }
 }
 
@@ -98,7 +98,7 @@ struct ByQuery {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToActivate {
+struct ActivateBody {
     version: String,
 }
 
@@ -106,10 +106,10 @@ async fn activate(
     State(sandbox): State<Sandbox>,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
-    Json(ToActivate { version }): Json<ToActivate>,
+    Json(ActivateBody { version }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = SliceName::asked(&name)?;
-    let version = name.asked_version(&version)?;
+    let name = SliceName::from_request(&name)?;
+    let version = name.version_from_request(&version)?;
     let mark = Mark::now(&sandbox, by)?;
     let bundled = Bundled::of(&sandbox).await?;
     super::activate(&sandbox.database, &bundled, name, version, mark).await.map(Answer)
@@ -120,13 +120,13 @@ async fn roll_back(
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::asked(&name)?, Mark::now(&sandbox, by)?);
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
 }
 
 /// `/slices.json`.
-pub async fn live(State(sandbox): State<Sandbox>, asked: HeaderMap) -> Result<Response, Failure> {
+pub async fn live(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
     let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
@@ -146,10 +146,10 @@ pub async fn live(State(sandbox): State<Sandbox>, asked: HeaderMap) -> Result<Re
     });
     let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&body);
-    Ok(ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&asked))
+    Ok(ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers))
 }
 
-/// A slice as the shell reads it; none while no build of it is live.
+/// A slice as the shell reads it; `None` while no build of it is live.
 fn listed(slice: SliceBuilds) -> Option<(String, Value)> {
     let build = |version: &Version| {
         slice.build(version).map(|build| {

@@ -1,4 +1,4 @@
-//! A build as one body: a tar archive of its folder.
+//! A build as a tar archive of its folder.
 
 use std::{
     collections::BTreeMap,
@@ -8,19 +8,20 @@ use std::{
 
 use crate::error::Failure;
 
-/// The largest archive that is taken, and the most that may be in it, in bytes.
-pub const AT_MOST: usize = 16 * 1024 * 1024;
+/// Maximum size of an archive, and of all files in it, in bytes.
+pub const MAX_SIZE: usize = 16 * 1024 * 1024;
 
-/// How many files a build may have.
-const FILES_AT_MOST: usize = 2000;
+/// Maximum number of files in a build.
+const MAX_FILES: usize = 2000;
 
-/// What is in an archive, by its path there.
+/// Reads the files of an archive, by path.
 ///
 /// # Errors
-/// [`Failure::BadBuild`] for what is no archive, or has in it what no build has;
-/// [`Failure::BuildTooLarge`].
+/// [`Failure::BadBuild`] when it is not an archive, or contains something that a build may not
+/// contain; [`Failure::BuildTooLarge`].
 pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
-    let unreadable = |_: io::Error| Failure::BadBuild("This is no tar archive, or a damaged one".to_owned());
+    let unreadable =
+        |_: io::Error| Failure::BadBuild("This is not a tar archive, or it is damaged".to_owned());
     let mut files = Files::default();
     let mut archive = tar::Archive::new(archive);
     for entry in archive.entries().map_err(unreadable)? {
@@ -29,7 +30,7 @@ pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         match entry.header().entry_type() {
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader => continue,
             tar::EntryType::Regular | tar::EntryType::Continuous => {}
-            _ => return Err(Failure::BadBuild(format!("{path:?} is no plain file"))),
+            _ => return Err(Failure::BadBuild(format!("{path:?} is not a regular file"))),
         }
         let Some(room) = files.room_for(entry.size()) else { return Err(Failure::BuildTooLarge) };
         let mut content = Vec::new();
@@ -39,7 +40,7 @@ pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     Ok(files.files)
 }
 
-/// What is in a folder, as its archive would have it.
+/// Reads the files of a folder, like [`read`] those of an archive.
 ///
 /// # Errors
 /// As [`read`], and when the folder can't be read.
@@ -57,14 +58,14 @@ pub fn read_folder(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
                 files.room_for(entry.metadata()?.len()).ok_or(Failure::BuildTooLarge)?;
                 files.add(&path, std::fs::read(entry.path())?)?;
             } else {
-                anyhow::bail!("{path:?} is no plain file");
+                anyhow::bail!("{path:?} is not a regular file");
             }
         }
     }
     Ok(files.files)
 }
 
-/// The archive of `files`; the same for the same files.
+/// Writes an archive of `files`; equal files give equal archives.
 ///
 /// # Errors
 /// When a path is too long for an archive.
@@ -86,30 +87,30 @@ struct Files {
 }
 
 impl Files {
-    /// How much may still come, when so much more does.
+    /// Counts `more` bytes, and returns the room there was; `None` when the limits are exceeded.
     fn room_for(&mut self, more: u64) -> Option<u64> {
-        let room = (AT_MOST as u64).checked_sub(self.size)?;
+        let room = (MAX_SIZE as u64).checked_sub(self.size)?;
         self.size = self.size.checked_add(more)?;
-        (more <= room && self.files.len() < FILES_AT_MOST).then_some(room)
+        (more <= room && self.files.len() < MAX_FILES).then_some(room)
     }
 
     fn add(&mut self, path: &str, content: Vec<u8>) -> Result<(), Failure> {
-        // Compressed forms are made here, so that they can't be of something else.
+        // The server compresses files itself, so that the compressed ones always match.
         if path.rsplit('.').next().is_some_and(|end| end == "br" || end == "gz") {
             return Ok(());
         }
-        if !is_plain(path) {
-            return Err(Failure::BadBuild(format!("{path:?} is no path inside a build")));
+        if !is_safe(path) {
+            return Err(Failure::BadBuild(format!("{path:?} is not a valid path in a build")));
         }
         if self.files.insert(path.to_owned(), content).is_some() {
-            return Err(Failure::BadBuild(format!("{path:?} is there twice")));
+            return Err(Failure::BadBuild(format!("{path:?} is in the archive twice")));
         }
         Ok(())
     }
 }
 
-/// Whether a path stays inside the build, and means the same to every browser and server.
-fn is_plain(path: &str) -> bool {
+/// Whether a path stays inside the build and means the same to every browser and server.
+fn is_safe(path: &str) -> bool {
     path.len() <= 200
         && path.split('/').all(|part| {
             !part.is_empty()

@@ -16,12 +16,13 @@ const KIT: &str = "mfe-kit";
 /// The module that every slice exposes.
 const MODULE: &str = "./slice";
 
-/// A slice's name: the one of its package, `mfe-` and what it is about.
+/// A slice's name, which is that of its package: `mfe-` and its noun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceName(String);
 
 impl SliceName {
-    /// Reads `text`; names are parts of addresses, and hold nothing that could lead elsewhere.
+    /// Parses `text`. Names are used in URLs, so they contain only lower-case letters, digits and
+    /// dashes.
     pub fn parse(text: &str) -> Option<Self> {
         let about = text.strip_prefix("mfe-")?;
         let is_name = text.len() <= 64
@@ -30,19 +31,19 @@ impl SliceName {
         is_name.then(|| Self(text.to_owned()))
     }
 
-    /// The slice that is asked for as `text`; what is no name is no slice's.
+    /// Parses the name in a request. No slice has an invalid name.
     ///
     /// # Errors
     /// [`Failure::SliceNotFound`].
-    pub fn asked(text: &str) -> Result<Self, Failure> {
+    pub fn from_request(text: &str) -> Result<Self, Failure> {
         Self::parse(text).ok_or_else(|| Failure::SliceNotFound(text.to_owned()))
     }
 
-    /// The version of its builds that is asked for as `text`; what is no version is no build's.
+    /// Parses the version in a request. No build has an invalid version.
     ///
     /// # Errors
     /// [`Failure::BuildNotFound`].
-    pub fn asked_version(&self, text: &str) -> Result<Version, Failure> {
+    pub fn version_from_request(&self, text: &str) -> Result<Version, Failure> {
         let unknown = |_| Failure::BuildNotFound { name: self.0.clone(), version: text.to_owned() };
         Version::parse(text).map_err(unknown)
     }
@@ -52,7 +53,7 @@ impl SliceName {
         &self.0
     }
 
-    /// What its code is called on the page, which has to be a JavaScript identifier.
+    /// The slice's global variable on the page, which must be a JavaScript identifier.
     fn container(&self) -> String {
         self.0.replace('-', "_")
     }
@@ -61,21 +62,21 @@ impl SliceName {
 /// A build that has been checked.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The slice it is of.
+    /// The slice that it belongs to.
     pub name: SliceName,
-    /// Its version, which never means another build.
+    /// Its version, which no other build of the slice has.
     pub version: Version,
     /// Versions of mfe-kit that it was built for.
     pub shell: String,
-    /// Of its manifest's bytes, as browsers check it.
+    /// The subresource integrity of its manifest, as browsers check it.
     pub integrity: String,
-    /// Of all its files: the same for the same build and for no other.
+    /// The digest of all its files: equal digests mean equal builds.
     pub digest: String,
     /// Its files, by their path inside the build.
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-// What is read of a manifest, which Module Federation's plugin writes.
+// The parts of the manifest that are read; Module Federation's plugin writes it.
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -142,21 +143,21 @@ impl Build {
     pub fn check(files: BTreeMap<String, Vec<u8>>, shell: &Shell) -> Result<Self, Failure> {
         let bytes = files
             .get(MANIFEST)
-            .ok_or_else(|| bad(format!("This is no build of a slice: it has no {MANIFEST}")))?;
+            .ok_or_else(|| bad(format!("This is not a build of a slice: it has no {MANIFEST}")))?;
         let manifest: Manifest = serde_json::from_slice(bytes)
             .map_err(|error| bad(format!("Its {MANIFEST} can't be read: {error}")))?;
         let name = name_of(&manifest)?;
         let version = version_of(&manifest)?;
-        points_to_itself(&manifest, &files)?;
+        check_references(&manifest, &files)?;
         let entry = path(&[&manifest.meta_data.remote_entry.path, &manifest.meta_data.remote_entry.name]);
-        // It can't be run here; but a page that stands in for a missing file is seen.
+        // The code can't be run here, but a page that is served in place of a missing file is detected.
         let code = files.get(&entry).map(|code| String::from_utf8_lossy(code));
         if !code.is_some_and(|code| code.contains(&name.container())) {
             return Err(bad(format!("Its {entry} does not define {}", name.container())));
         }
         let range = manifest.shared.iter().find(|shared| shared.name == KIT);
-        let range = range.ok_or_else(|| bad(format!("It does not share {KIT}, and so is for no shell")))?;
-        fits(&range.required_version, shell)?;
+        let range = range.ok_or_else(|| bad(format!("It does not share {KIT}, so no shell can load it")))?;
+        check_shell(&range.required_version, shell)?;
         let integrity = format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(bytes)));
         Ok(Self {
             name,
@@ -172,10 +173,11 @@ impl Build {
 /// Checks that `shell` is in the range that a build names.
 ///
 /// # Errors
-/// [`Failure::WrongShell`]; [`Failure::BadBuild`] for what is no range.
-pub fn fits(range: &str, shell: &Shell) -> Result<(), Failure> {
-    let parsed = Range::parse(range)
-        .ok_or_else(|| bad(format!("The versions of {KIT} that it was built for are no range: {range:?}")))?;
+/// [`Failure::WrongShell`]; [`Failure::BadBuild`] when the range is invalid.
+pub fn check_shell(range: &str, shell: &Shell) -> Result<(), Failure> {
+    let parsed = Range::parse(range).ok_or_else(|| {
+        bad(format!("The range of {KIT} versions that it was built for is invalid: {range:?}"))
+    })?;
     if parsed.matches(&shell.kit) {
         return Ok(());
     }
@@ -190,12 +192,12 @@ fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
     let named = &manifest.meta_data.build_info.build_name;
     let name = SliceName::parse(named).ok_or_else(|| {
         bad(format!(
-            "{named:?} is no name of a slice: it is mfe- and then lower-case letters, digits and dashes"
+            "{named:?} is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes"
         ))
     })?;
     for given in [&manifest.name, &manifest.meta_data.global_name] {
         if *given != name.container() {
-            return Err(bad(format!("Its manifest is of {given:?}, and its package is {named}")));
+            return Err(bad(format!("Its manifest names {given:?}, but its package is {named}")));
         }
     }
     Ok(name)
@@ -204,17 +206,17 @@ fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {
 fn version_of(manifest: &Manifest) -> Result<Version, Failure> {
     let given = &manifest.meta_data.build_info.build_version;
     let version = Version::parse(given).ok().filter(|version| version.build.is_empty() && given.len() <= 64);
-    version.ok_or_else(|| bad(format!("{given:?} is no version such as 1.4.0 or 1.4.0-rc.1")))
+    version.ok_or_else(|| bad(format!("{given:?} is not a version such as 1.4.0 or 1.4.0-rc.1")))
 }
 
-/// Everything that the manifest names is a file of the build.
-fn points_to_itself(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
+/// Checks that everything the manifest names is a file of the build.
+fn check_references(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> Result<(), Failure> {
     let meta = &manifest.meta_data;
     if let Some(elsewhere) = meta.public_path.as_deref().filter(|path| *path != "auto") {
         return Err(bad(format!("Its manifest points to {elsewhere:?} instead of its own folder")));
     }
     if !manifest.remotes.is_empty() {
-        return Err(bad("It loads other slices, which only the shell does"));
+        return Err(bad("It loads other slices, which only the shell may do"));
     }
     let module = manifest.exposes.iter().find(|exposed| exposed.path == MODULE);
     module.ok_or_else(|| bad(format!("It does not expose {MODULE}")))?;

@@ -1,4 +1,4 @@
-//! What came with the portal's own files: its shell, and a build of each slice.
+//! The portal's own files: the shell, and a bundled build of each slice.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::{Origin, SliceBuild};
 use crate::{Sandbox, error::Failure};
 
-/// The page that slices are loaded by.
+/// The page that loads the slices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shell {
-    /// Of mfe-shell.
+    /// The version of mfe-shell.
     pub version: Version,
-    /// Of mfe-kit, which slices name in their range.
+    /// The version of mfe-kit, which slices name in their range.
     pub kit: Version,
-    /// Names this build of it.
+    /// Identifies this build of the shell.
     pub build: String,
 }
 
-/// What the portal's folder has.
+/// The contents of the portal's folder.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
-    /// The shell; none without a portal.
+    /// The shell; `None` without a portal.
     pub shell: Option<Shell>,
     /// The builds, by the slice's name.
     pub slices: BTreeMap<String, SliceBuild>,
@@ -44,8 +44,8 @@ struct Listed {
 }
 
 impl Bundled {
-    /// What the service serves. Read each time: a new portal is put in the old one's place while
-    /// the service runs.
+    /// Reads the portal that the service serves. It is read each time, because a new portal may
+    /// replace it while the service runs.
     ///
     /// # Errors
     /// As [`Bundled::read`].
@@ -53,11 +53,11 @@ impl Bundled {
         Self::read(sandbox.settings.portal_dir.as_deref()).await
     }
 
-    /// Reads the `slices.json` of the portal in `folder`, which its build wrote; without a folder
-    /// there is nothing.
+    /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
+    /// result is empty.
     ///
     /// # Errors
-    /// [`Failure::Internal`] when it is there and can't be read.
+    /// [`Failure::Internal`] when the file can't be read.
     pub async fn read(folder: Option<&Path>) -> Result<Self, Failure> {
         let Some(folder) = folder else { return Ok(Self::default()) };
         let unreadable = |error: String| Failure::Internal(format!("slices.json: {error}"));
@@ -81,7 +81,7 @@ impl Bundled {
         Ok(Self { shell: list.shell, slices: slices.collect() })
     }
 
-    /// The shell that a build has to fit.
+    /// The shell that builds must be compatible with.
     ///
     /// # Errors
     /// [`Failure::NoPortal`] when there is none.

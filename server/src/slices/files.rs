@@ -1,4 +1,4 @@
-//! The files of published builds, as they go over the wire.
+//! Serves the files of published builds.
 
 use std::{
     collections::HashMap,
@@ -21,40 +21,40 @@ use crate::{
     http::accept,
 };
 
-/// How many bytes of files are kept in memory; the builds that are live take a few hundred KB.
-const KEPT_AT_MOST: usize = 16 * 1024 * 1024;
+/// Maximum size of the cache, in bytes; live builds take a few hundred KB.
+const MAX_CACHED: usize = 16 * 1024 * 1024;
 
-/// The files that were asked for. They never change, so that they are read once.
+/// A cache of requested files. They never change, so each is read only once.
 #[derive(Debug, Default)]
-pub struct KeptFiles(Mutex<FileCache>);
+pub struct FileCache(Mutex<CachedFiles>);
 
 #[derive(Debug, Default)]
-struct FileCache {
+struct CachedFiles {
     files: HashMap<String, Arc<File>>,
     size: usize,
 }
 
-impl KeptFiles {
+impl FileCache {
     fn get(&self, path: &str) -> Option<Arc<File>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path).map(Arc::clone)
     }
 
-    fn keep(&self, path: &str, file: &Arc<File>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn insert(&self, path: &str, file: &Arc<File>) {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let size = file.size();
-        if size > KEPT_AT_MOST {
+        if size > MAX_CACHED {
             return;
         }
-        if kept.size + size > KEPT_AT_MOST {
-            *kept = FileCache::default();
+        if cache.size + size > MAX_CACHED {
+            *cache = CachedFiles::default();
         }
-        if kept.files.insert(path.to_owned(), Arc::clone(file)).is_none() {
-            kept.size += size;
+        if cache.files.insert(path.to_owned(), Arc::clone(file)).is_none() {
+            cache.size += size;
         }
     }
 }
 
-/// A file, as it is and compressed.
+/// A file, uncompressed and compressed.
 #[derive(Debug)]
 struct File {
     media_type: &'static str,
@@ -70,10 +70,10 @@ impl File {
             + self.gzip.as_ref().map_or(0, Bytes::len)
     }
 
-    fn answer(&self, asked: &HeaderMap) -> Response {
+    fn answer(&self, request_headers: &HeaderMap) -> Response {
         let (encoding, body) = match (&self.brotli, &self.gzip) {
-            (Some(brotli), _) if accepts(asked, "br") => (Some("br"), brotli),
-            (_, Some(gzip)) if accepts(asked, "gzip") => (Some("gzip"), gzip),
+            (Some(brotli), _) if accepts(request_headers, "br") => (Some("br"), brotli),
+            (_, Some(gzip)) if accepts(request_headers, "gzip") => (Some("gzip"), gzip),
             _ => (None, &self.content),
         };
         let mut response = Body::from(body.clone()).into_response();
@@ -87,14 +87,14 @@ impl File {
     }
 }
 
-fn accepts(asked: &HeaderMap, encoding: &str) -> bool {
-    accept::listed(asked, header::ACCEPT_ENCODING).any(|item| {
+fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
+    accept::items(headers, header::ACCEPT_ENCODING).any(|item| {
         let (name, thousandths) = accept::quality(item);
         name.eq_ignore_ascii_case(encoding) && thousandths > 0
     })
 }
 
-/// Answers from the store what was published, and leaves the rest to the portal's own files.
+/// Serves published files from the database, and leaves all others to the portal's own files.
 pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return next.run(request).await;
@@ -103,7 +103,7 @@ pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: N
         Ok(Some(file)) => file.answer(request.headers()),
         Ok(None) => next.run(request).await,
         Err(failure) => {
-            // What came with the portal does not need the store.
+            // The portal's own files do not need the database.
             let response = next.run(request).await;
             if response.status().is_success() { response } else { failure.into_response() }
         }
@@ -131,7 +131,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
         brotli: row.brotli.map(Bytes::from),
         gzip: row.gzip.map(Bytes::from),
     });
-    sandbox.slice_files.keep(path, &file);
+    sandbox.slice_files.insert(path, &file);
     Ok(Some(file))
 }
 
@@ -154,7 +154,7 @@ async fn read(
     Ok(query_as(FILE).bind(name).bind(version).bind(path).fetch_optional(connection).await?)
 }
 
-/// What a slice's build can have in it; the rest is bytes that no browser runs or draws.
+/// The media types of a build's files; others are served as bytes that no browser runs or draws.
 fn media_type(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("js" | "mjs") => "text/javascript",

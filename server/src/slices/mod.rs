@@ -1,6 +1,6 @@
-//! Which build of which slice is live. Builds are published and kept for good, in the store, so that
-//! every server on it serves them; the portal asks for the list of those that are live. What came
-//! with the portal's own files is live until something is published.
+//! Builds of slices, and which of them are live. Published builds are stored permanently in the
+//! database, so that every server on it serves them; the portal requests the list of live builds.
+//! The build that came with the portal is live until another is published.
 
 mod activate;
 pub mod api;
@@ -30,55 +30,55 @@ use crate::{
     error::Failure,
 };
 
-/// The folder that every build is served from, as `/slices/<name>/<version>/…`.
+/// The path that every build is served under, as `/slices/<name>/<version>/…`.
 pub const FOLDER: &str = "/slices";
 
-/// What a build tells about itself, by that name.
+/// The file in which a build describes itself.
 pub const MANIFEST: &str = "mf-manifest.json";
 
 /// Where a build came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Published, and kept in the store.
+    /// Published, and stored in the database.
     Published,
-    /// With the portal's own files.
+    /// Bundled with the portal's own files.
     Bundled,
 }
 
-/// A build that is there.
+/// An existing build.
 #[derive(Clone, Debug, Serialize)]
 pub struct SliceBuild {
-    /// Names it among the slice's builds.
+    /// Identifies it among the slice's builds.
     pub version: Version,
     /// Where it came from.
     pub origin: Origin,
     /// Versions of mfe-kit that it was built for, as npm writes them.
     pub shell: String,
-    /// Of its manifest's bytes, as browsers check it.
+    /// The subresource integrity of its manifest, as browsers check it.
     pub integrity: String,
-    /// Bytes of its files, uncompressed.
+    /// The size of its files in bytes, uncompressed.
     pub size: Option<i64>,
     /// When it was published.
     pub published_at: Option<UnixMillis>,
-    /// Who had it published.
+    /// Who published it.
     pub published_by: Option<String>,
-    /// Address of its manifest.
+    /// The address of its manifest.
     #[serde(skip)]
     pub entry: String,
-    /// Of all its files.
+    /// The digest of all its files.
     #[serde(skip)]
     digest: Option<String>,
 }
 
-/// A slice, with all builds of it that are there.
+/// A slice, with all its builds.
 #[derive(Clone, Debug, Serialize)]
 pub struct SliceBuilds {
     /// The package's name.
     pub name: String,
     /// The version that is live.
     pub live: Option<Version>,
-    /// The version that a roll-back goes to, and a browser that can't load the live one.
+    /// The version that a roll-back makes live, and that browsers load when the live one fails.
     pub previous: Option<Version>,
     /// The newest version first.
     pub builds: Vec<SliceBuild>,
@@ -96,23 +96,25 @@ impl SliceBuilds {
         bundled: Option<&SliceBuild>,
         published: Vec<SliceBuild>,
     ) -> Self {
-        // The same version can come with a newer portal, as other bytes; browsers keep the published ones.
+        // A newer portal may bundle the same version with other bytes. Browsers have cached the published
+        // ones.
         let bundled = bundled.filter(|bundled| published.iter().all(|one| one.version != bundled.version));
-        let first = bundled.map(|bundled| bundled.version.clone());
+        let bundled_version = bundled.map(|bundled| bundled.version.clone());
         let mut builds: Vec<SliceBuild> = published.into_iter().chain(bundled.cloned()).collect();
         builds.sort_by_key(|build| Reverse(build.version.clone()));
-        let there = |version: Option<String>| {
+        let existing = |version: Option<String>| {
             let version = Version::parse(&version?).ok()?;
             builds.iter().any(|build| build.version == version).then_some(version)
         };
         let (live, previous) = row.map_or((None, None), |row| (row.live_version, row.previous_version));
-        // A bundled build that was live is gone when a newer portal came without it.
-        let live = there(live).or(first);
+        // A live bundled build is gone when a newer portal no longer has it.
+        let live = existing(live).or(bundled_version);
         let next_older = || {
             let live = live.as_ref()?;
             builds.iter().map(|build| &build.version).find(|version| *version < live).cloned()
         };
-        let previous = there(previous).filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
+        let previous =
+            existing(previous).filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
         Self { name, live, previous, builds }
     }
 }
@@ -154,7 +156,7 @@ impl BuildRow {
     }
 }
 
-/// Where a published build's manifest is.
+/// The address of a published build's manifest.
 fn address(name: &str, version: &Version) -> String {
     format!("{FOLDER}/{name}/{version}/{MANIFEST}")
 }
@@ -164,10 +166,10 @@ const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
 const BUILDS: &str = "
     SELECT name, version, shell, integrity, digest, size, published_at, published_by FROM slice_build";
 
-/// Every slice that there is a build of, by name.
+/// Every slice that has a build, sorted by name.
 ///
 /// # Errors
-/// When the store can't be read.
+/// When the database can't be read.
 pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
     let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
@@ -190,8 +192,8 @@ const BUILDS_OF_ONE: &str = "
     SELECT name, version, shell, integrity, digest, size, published_at, published_by
     FROM slice_build WHERE name = $1";
 
-/// The slice of that name; one that nobody has heard of has no build.
-async fn one(
+/// The slice of that name; an unknown slice has no builds.
+async fn read_one(
     connection: &mut Connection,
     bundled: &Bundled,
     name: &SliceName,
@@ -202,13 +204,13 @@ async fn one(
     Ok(SliceBuilds::of(name.as_str().to_owned(), row, bundled.slices.get(name.as_str()), builds))
 }
 
-// Where it is known already this does nothing but hold its row, so that what two servers do about
-// one slice is done one after the other.
-const HOLD: &str = "
+// For a known slice this only locks its row, so that two servers change the slice one after the
+// other.
+const LOCK: &str = "
     INSERT INTO slice (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name";
 
-async fn hold(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
-    query(HOLD).bind(name.as_str()).execute(connection).await?;
+async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
+    query(LOCK).bind(name.as_str()).execute(connection).await?;
     Ok(())
 }
 

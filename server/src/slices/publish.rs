@@ -1,8 +1,8 @@
-//! Keep a build for good, and make it live.
+//! Stores a build permanently and makes it live.
 
 use std::{collections::BTreeMap, io::Write};
 
-use super::{Build, Bundled, Mark, Origin, SliceBuilds, hold, one, set_live, trail, trail::SliceAction};
+use super::{Build, Bundled, Mark, Origin, SliceBuilds, lock, read_one, set_live, trail, trail::SliceAction};
 use crate::{
     database::{Connection, Database, query},
     error::Failure,
@@ -15,12 +15,12 @@ const ADD_BUILD: &str = "
 const ADD_FILE: &str = "
     INSERT INTO slice_file (name, version, path, content, brotli, gzip) VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// Publishes a build that has been checked. It goes live, unless `is_held`. One that is there
-/// already is left as it is. Answers how the slice stands now, and whether the build is new.
+/// Publishes a checked build. It goes live, unless `is_held`. Publishing an existing build again
+/// changes nothing. Returns the new state of the slice, and whether the build is new.
 ///
 /// # Errors
-/// [`Failure::BuildExists`] when the version is there with other bytes, [`Failure::BuildOutdated`]
-/// when it is below the newest there is.
+/// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
+/// when a newer version exists.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
@@ -33,7 +33,7 @@ pub async fn publish(
     let bundled = bundled.clone();
     database
         .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { publication.enter(connection, &bundled, files).await })
+            Box::pin(async move { publication.store(connection, &bundled, files).await })
         })
         .await
 }
@@ -45,26 +45,26 @@ struct Publication {
 }
 
 impl Publication {
-    /// Before the transaction: it takes seconds, and nobody else's write waits for it.
+    /// Runs before the transaction, because it takes seconds and other writes would have to wait.
     async fn compressed_files(&self) -> Result<BTreeMap<String, File>, Failure> {
         let files = self.build.files.clone();
-        let compressed = tokio::task::spawn_blocking(|| compressed(files)).await;
+        let compressed = tokio::task::spawn_blocking(|| compress(files)).await;
         compressed.map_err(|panicked| Failure::Internal(panicked.to_string()))?
     }
 
-    async fn enter(
+    async fn store(
         self,
         connection: &mut Connection,
         bundled: &Bundled,
         files: BTreeMap<String, File>,
     ) -> Result<(SliceBuilds, bool), Failure> {
         let Build { name, version, .. } = &self.build;
-        hold(connection, name).await?;
-        let before = one(connection, bundled, name).await?;
-        if self.is_there(&before)? {
+        lock(connection, name).await?;
+        let before = read_one(connection, bundled, name).await?;
+        if self.exists(&before)? {
             return Ok((before, false));
         }
-        self.keep(connection, files).await?;
+        self.insert(connection, files).await?;
         let live_before = before.live.as_ref();
         let action = if self.is_held {
             SliceAction::Held
@@ -73,16 +73,16 @@ impl Publication {
             SliceAction::Published
         };
         trail::add(connection, self.mark, action, name, version, live_before).await?;
-        Ok((one(connection, bundled, name).await?, true))
+        Ok((read_one(connection, bundled, name).await?, true))
     }
 
-    /// Whether the same build is there already.
-    fn is_there(&self, before: &SliceBuilds) -> Result<bool, Failure> {
+    /// Whether the same build exists already.
+    fn exists(&self, before: &SliceBuilds) -> Result<bool, Failure> {
         let Build { version, integrity, digest, .. } = &self.build;
-        if let Some(there) = before.build(version) {
-            let is_same = match there.origin {
-                Origin::Published => there.digest.as_ref() == Some(digest),
-                Origin::Bundled => there.integrity == *integrity,
+        if let Some(existing) = before.build(version) {
+            let is_same = match existing.origin {
+                Origin::Published => existing.digest.as_ref() == Some(digest),
+                Origin::Bundled => existing.integrity == *integrity,
             };
             return if is_same { Ok(true) } else { Err(Failure::BuildExists) };
         }
@@ -95,7 +95,7 @@ impl Publication {
         }
     }
 
-    async fn keep(&self, connection: &mut Connection, files: BTreeMap<String, File>) -> Result<(), Failure> {
+    async fn insert(&self, connection: &mut Connection, files: BTreeMap<String, File>) -> Result<(), Failure> {
         let Build { name, version, shell, integrity, digest, .. } = &self.build;
         let size: usize = files.values().map(|file| file.content.len()).sum();
         query(ADD_BUILD)
@@ -124,15 +124,15 @@ impl Publication {
     }
 }
 
-/// A file as it is, and as it goes over the wire.
+/// A file, uncompressed and compressed.
 struct File {
     content: Vec<u8>,
     brotli: Option<Vec<u8>>,
     gzip: Option<Vec<u8>>,
 }
 
-/// Compressed once, so that no server does it for a caller.
-fn compressed(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, File>, Failure> {
+/// Compresses the files once, so that no server does it for every request.
+fn compress(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, File>, Failure> {
     let failed = |error: std::io::Error| Failure::Internal(format!("compressing: {error}"));
     let mut done = BTreeMap::new();
     for (path, content) in files {

@@ -1,13 +1,13 @@
-//! Ranges of versions, as npm writes them.
+//! Version ranges in npm's syntax.
 
 use semver::{Version, VersionReq};
 
-/// A range of versions: one of several alternatives.
+/// A version range: a list of alternatives.
 #[derive(Clone, Debug)]
 pub struct Range(Vec<VersionReq>);
 
 impl Range {
-    /// Reads `^0.1.0`, `>=1.2 <3`, `1.x || ^2.0.0`; hyphenated ranges are not read.
+    /// Parses `^0.1.0`, `>=1.2 <3`, `1.x || ^2.0.0`; hyphenated ranges are not supported.
     pub fn parse(text: &str) -> Option<Self> {
         let alternatives = text.split("||").map(|alternative| {
             let comparators: Vec<String> = alternative.split_whitespace().map(comparator).collect();
@@ -16,13 +16,13 @@ impl Range {
         alternatives.collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Whether `version` is in it.
+    /// Whether `version` is in the range.
     pub fn matches(&self, version: &Version) -> bool {
         self.0.iter().any(|alternative| alternative.matches(version))
     }
 }
 
-/// To npm a bare version means that one; to the library, any that is compatible.
+/// In npm, a bare version means exactly that version; in `semver`, any compatible one.
 fn comparator(text: &str) -> String {
     let is_bare = text.starts_with(|first: char| first.is_ascii_digit());
     let has_gap = text.contains(['x', 'X', '*']);

@@ -1,4 +1,4 @@
-//! Who had what done to slices, and when.
+//! The trail: who changed which slice, how and when.
 
 use semver::Version;
 use serde::Serialize;
@@ -11,30 +11,30 @@ use crate::{
     error::Failure,
 };
 
-/// How many entries of the trail are shown.
+/// Maximum number of trail entries shown.
 const SHOWN: i64 = 100;
 
-/// Who does something, and when.
+/// Who makes a change, and when.
 #[derive(Clone, Debug)]
 pub struct Mark {
-    /// Names the entry; ids sort by the moment they were made.
+    /// The id of the trail's entry; ids sort by time of creation.
     pub id: String,
     /// When.
     pub at: UnixMillis,
-    /// Who, as they say themselves: the console's token is one for all.
+    /// Who, as the caller states it: the console's token is shared by everyone.
     pub by: String,
 }
 
 impl Mark {
-    /// Now, by whoever it is said to be.
+    /// A change made now, by `by`.
     ///
     /// # Errors
-    /// [`Failure::BadValue`] for what is no name.
+    /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(sandbox: &Sandbox, by: Option<String>) -> Result<Self, Failure> {
         let at = sandbox.clock.now();
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
-            return Err(Failure::BadValue("`by` is 1 to 100 printable ASCII characters".to_owned()));
+            return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
         }
         Ok(Self { id: sandbox.randomness.id(at), at, by })
     }
@@ -45,32 +45,32 @@ impl Mark {
 #[serde(rename_all = "snake_case")]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum SliceAction {
-    /// A build came, and went live.
+    /// A build was published, and went live.
     Published,
-    /// A build came, and was left for later.
+    /// A build was published without going live.
     Held,
-    /// A build that was there went live.
+    /// An existing build went live.
     Activated,
-    /// The build before went live again.
+    /// The previous build went live again.
     RolledBack,
 }
 
 /// An entry of the trail.
 #[derive(Clone, Debug, Serialize, sqlx::FromRow)]
 pub struct SliceEvent {
-    /// Names it.
+    /// Its id.
     #[sqlx(rename = "event_id")]
     pub id: String,
     /// When.
     pub at: UnixMillis,
-    /// Who had it done.
+    /// Who did it.
     #[sqlx(rename = "done_by")]
     pub by: String,
     /// What was done.
     pub act: SliceAction,
     /// To which slice.
     pub name: String,
-    /// The version that came, or went live.
+    /// The version that was published or went live.
     pub version: String,
     /// The version that was live until then.
     pub live_before: Option<String>,
@@ -83,7 +83,7 @@ const LATEST: &str = "
 /// The latest entries, the newest first.
 ///
 /// # Errors
-/// When the store can't be read.
+/// When the database can't be read.
 pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
     Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
 }

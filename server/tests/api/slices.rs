@@ -1,4 +1,4 @@
-//! Deploying slices: what is published, live, refused; what browsers get of it.
+//! Deploying slices: what is published, live or refused, and what browsers receive.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -67,7 +67,7 @@ pub fn portal() -> TempDir {
     folder
 }
 
-/// Puts another portal in its place, whose shell has that version of mfe-kit.
+/// Replaces the portal with one whose shell has that version of mfe-kit.
 fn write(folder: &Path, loans: &str, kit: &str) {
     let built = folder.join("slices/mfe-loans").join(loans);
     std::fs::create_dir_all(&built).unwrap();
@@ -118,7 +118,7 @@ async fn live(app: &TestApp) -> Value {
 }
 
 /// Live and previous version of mfe-loans, as the portal reads them.
-async fn standing(app: &TestApp) -> (Value, Value) {
+async fn versions(app: &TestApp) -> (Value, Value) {
     let loans = live(app).await["mfe-loans"].clone();
     (loans["version"].clone(), loans["previous"]["version"].clone())
 }
@@ -132,7 +132,7 @@ async fn roll_back(app: &TestApp, name: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn what_came_with_the_portal_is_live_until_something_is_published() {
+async fn a_bundled_build_is_live_until_another_is_published() {
     let portal = portal();
     let app = start(&portal).await;
     let list = app.call(Method::GET, "/slices.json", None).await;
@@ -168,22 +168,22 @@ async fn what_came_with_the_portal_is_live_until_something_is_published() {
 }
 
 #[tokio::test]
-async fn a_build_is_published_and_goes_live_and_the_trail_tells_who_had_it_done() {
+async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
     let portal = portal();
     let app = start(&portal).await;
     let answer = publish(&app, &build("mfe-loans", "0.2.0")).await;
     assert_eq!(answer.status, 201);
-    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(live(&app).await["mfe-loans"]["entry"], "/slices/mfe-loans/0.2.0/mf-manifest.json");
     assert_eq!(
         live(&app).await["mfe-loans"]["integrity"],
         integrity(&manifest("mfe-loans", "0.2.0")),
-        "of the manifest as browsers get it"
+        "of the manifest as browsers receive it"
     );
     roll_back(&app, "mfe-loans").await;
-    let told = app.console(Method::GET, "/slices", None).await.json();
-    assert_eq!(told["slices"][0], roll_back_is_refused(&app).await, "what is refused changes nothing");
-    let trail: Vec<[&Value; 5]> = told["trail"]
+    let overview = app.console(Method::GET, "/slices", None).await.json();
+    assert_eq!(overview["slices"][0], roll_back_is_refused(&app).await, "a refused call changes nothing");
+    let trail: Vec<[&Value; 5]> = overview["trail"]
         .as_array()
         .unwrap()
         .iter()
@@ -198,7 +198,7 @@ async fn a_build_is_published_and_goes_live_and_the_trail_tells_who_had_it_done(
     );
 }
 
-/// There is nothing older; answers how mfe-loans stands.
+/// Rolls back without an older build, and returns the state of mfe-loans.
 async fn roll_back_is_refused(app: &TestApp) -> Value {
     let refused = roll_back(app, "mfe-loans").await;
     assert_eq!(refused.failure().1, "no_previous_build");
@@ -206,14 +206,14 @@ async fn roll_back_is_refused(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn browsers_get_a_published_file_compressed_and_keep_it_for_a_year() {
+async fn published_files_are_compressed_and_cached_for_a_year() {
     let portal = portal();
     let app = start(&portal).await;
     let files = build("mfe-loans", "0.2.0");
     publish(&app, &files).await;
-    for (asked, encoding) in [("br, gzip", Some("br")), ("gzip", Some("gzip")), ("br;q=0", None)] {
+    for (accepted, encoding) in [("br, gzip", Some("br")), ("gzip", Some("gzip")), ("br;q=0", None)] {
         let request = Request::get("/slices/mfe-loans/0.2.0/slice.js")
-            .header(header::ACCEPT_ENCODING, asked)
+            .header(header::ACCEPT_ENCODING, accepted)
             .body(Body::empty())
             .unwrap();
         let answer = app.send(request).await;
@@ -235,48 +235,48 @@ async fn browsers_get_a_published_file_compressed_and_keep_it_for_a_year() {
 }
 
 #[tokio::test]
-async fn a_build_stays_after_a_restart_a_reset_and_for_another_server() {
+async fn a_build_survives_a_restart_and_a_reset_and_is_served_by_another_server() {
     let portal = portal();
     let folder = portal.path().to_str().unwrap().to_owned();
     let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     assert_eq!(app.console(Method::POST, "/data/reset", None).await.status, 204);
     let app = app.restart_with(&["--portal-dir", &folder]).await;
-    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     let other = app.another_server(&["--portal-dir", &folder]).await;
-    assert_eq!(standing(&other).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(versions(&other).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(other.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
     roll_back(&other, "mfe-loans").await;
-    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
 }
 
 #[tokio::test]
-async fn a_build_that_is_held_goes_live_when_it_is_activated() {
+async fn a_held_build_goes_live_when_it_is_activated() {
     let portal = portal();
     let app = start(&portal).await;
     let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
     assert_eq!(app.send(publication("?hold=true", archive)).await.status, 201);
-    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
     assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200);
-    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
-    assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200, "again changes nothing");
-    assert_eq!(standing(&app).await, (json!("0.2.0"), json!("0.1.0")));
-    let told = app.console(Method::GET, "/slices", None).await.json();
-    let acts: Vec<&Value> = told["trail"].as_array().unwrap().iter().map(|event| &event["act"]).collect();
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(activate(&app, "mfe-loans", "0.2.0").await.status, 200, "doing it again changes nothing");
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    let overview = app.console(Method::GET, "/slices", None).await.json();
+    let acts: Vec<&Value> = overview["trail"].as_array().unwrap().iter().map(|event| &event["act"]).collect();
     assert_eq!(acts, ["activated", "held"]);
 }
 
 #[tokio::test]
-async fn roll_backs_go_further_back_each_time_and_never_forth() {
+async fn each_roll_back_goes_further_back_and_never_forward() {
     let portal = portal();
     let app = start(&portal).await;
     for version in ["0.2.0", "0.3.0", "0.4.0"] {
         publish(&app, &build("mfe-loans", version)).await;
     }
-    assert_eq!(standing(&app).await, (json!("0.4.0"), json!("0.3.0")));
+    assert_eq!(versions(&app).await, (json!("0.4.0"), json!("0.3.0")));
     for (live, previous) in [("0.3.0", json!("0.2.0")), ("0.2.0", json!("0.1.0")), ("0.1.0", json!(null))] {
         assert_eq!(roll_back(&app, "mfe-loans").await.json()["live"], live);
-        assert_eq!(standing(&app).await, (json!(live), previous));
+        assert_eq!(versions(&app).await, (json!(live), previous));
     }
     roll_back_is_refused(&app).await;
     assert_eq!(activate(&app, "mfe-loans", "0.4.0").await.json()["previous"], "0.1.0");
@@ -294,14 +294,18 @@ async fn a_new_slice_is_listed_once_it_is_live() {
 }
 
 #[tokio::test]
-async fn a_version_is_one_build_for_ever() {
+async fn a_version_belongs_to_one_build_forever() {
     let portal = portal();
     let app = start(&portal).await;
     let files = build("mfe-loans", "0.2.0");
     assert_eq!(publish(&app, &files).await.status, 201);
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0")).await.status, 201);
     let again = publish(&app, &files).await;
-    assert_eq!((again.status.as_u16(), &again.json()["live"]), (200, &json!("0.3.0")), "nothing goes back");
+    assert_eq!(
+        (again.status.as_u16(), &again.json()["live"]),
+        (200, &json!("0.3.0")),
+        "the newer build stays live"
+    );
 
     let mut other = files.clone();
     other.insert("screen.js".to_owned(), b"another screen".to_vec());
@@ -322,12 +326,12 @@ async fn a_version_is_one_build_for_ever() {
         )
     );
     assert_eq!(publish(&app, &build("mfe-loans", "0.3.0-rc.1")).await.failure().1, "build_outdated");
-    assert_eq!(standing(&app).await, (json!("0.3.0"), json!("0.2.0")));
+    assert_eq!(versions(&app).await, (json!("0.3.0"), json!("0.2.0")));
     assert_eq!(app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await.bytes, b"screen");
 }
 
 #[tokio::test]
-async fn of_two_builds_of_one_version_that_come_at_once_one_is_kept() {
+async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
     let portal = portal();
     let app = start(&portal).await;
     let (one, mut other) = (build("mfe-loans", "0.2.0"), build("mfe-loans", "0.2.0"));
@@ -338,13 +342,13 @@ async fn of_two_builds_of_one_version_that_come_at_once_one_is_kept() {
     let mut statuses = [first.status.as_u16(), second.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!((statuses, third.status.as_u16()), ([201, 409], 201));
-    let kept = if first.status == 201 { &one } else { &other };
+    let stored = if first.status == 201 { &one } else { &other };
     let served = app.call(Method::GET, "/slices/mfe-loans/0.2.0/screen.js", None).await;
-    assert_eq!(served.bytes, kept["screen.js"]);
+    assert_eq!(served.bytes, stored["screen.js"]);
 }
 
 #[tokio::test]
-async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouched() {
+async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged() {
     let portal = portal();
     let app = start(&portal).await;
     let with = |change: fn(&mut Value)| {
@@ -361,7 +365,7 @@ async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouch
     page.insert("remoteEntry.js".to_owned(), b"<!doctype html>".to_vec());
     let mut garbled = build("mfe-loans", "0.2.0");
     garbled.insert("mf-manifest.json".to_owned(), b"{".to_vec());
-    let mut said = Vec::new();
+    let mut failures = Vec::new();
     for files in [
         Files::new(),
         garbled,
@@ -385,14 +389,14 @@ async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouch
         with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("^0.2.0")),
     ] {
         let (status, code, text) = publish(&app, &files).await.failure();
-        said.push(format!("{status} {code}: {text}"));
+        failures.push(format!("{status} {code}: {text}"));
     }
-    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
     assert_eq!(app.console(Method::GET, "/slices", None).await.json()["trail"], json!([]));
-    assert_snapshot!(said.join("\n"), @r#"
-    422 bad_build: This is no build of a slice: it has no mf-manifest.json.
+    assert_snapshot!(failures.join("\n"), @r#"
+    422 bad_build: This is not a build of a slice: it has no mf-manifest.json.
     422 bad_build: Its mf-manifest.json can't be read: EOF while parsing an object at line 1 column 1.
-    422 bad_build: This is no build of a slice: it has no mf-manifest.json.
+    422 bad_build: This is not a build of a slice: it has no mf-manifest.json.
     422 bad_build: Its manifest names "remoteEntry.js", which is not in the build.
     422 bad_build: Its manifest names "screen.js", which is not in the build.
     422 bad_build: Its remoteEntry.js does not define mfe_loans.
@@ -401,19 +405,19 @@ async fn what_is_no_build_is_refused_with_a_sentence_and_the_live_one_is_untouch
     422 bad_build: Its manifest names "../../mfe-auth/0.1.0/remoteEntry.js", which is not in the build.
     422 bad_build: Its manifest names "../screen.js", which is not in the build.
     422 bad_build: It does not expose ./slice.
-    422 bad_build: It loads other slices, which only the shell does.
-    422 bad_build: "mfe-../../etc" is no name of a slice: it is mfe- and then lower-case letters, digits and dashes.
-    422 bad_build: "loans" is no name of a slice: it is mfe- and then lower-case letters, digits and dashes.
-    422 bad_build: Its manifest is of "mfe_loans", and its package is mfe-transactions.
-    422 bad_build: "../0.2.0" is no version such as 1.4.0 or 1.4.0-rc.1.
-    422 bad_build: "next" is no version such as 1.4.0 or 1.4.0-rc.1.
-    422 bad_build: It does not share mfe-kit, and so is for no shell.
-    422 bad_build: The versions of mfe-kit that it was built for are no range: "workspace:*".
+    422 bad_build: It loads other slices, which only the shell may do.
+    422 bad_build: "mfe-../../etc" is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes.
+    422 bad_build: "loans" is not a slice's name: that is mfe- followed by lower-case letters, digits and dashes.
+    422 bad_build: Its manifest names "mfe_loans", but its package is mfe-transactions.
+    422 bad_build: "../0.2.0" is not a version such as 1.4.0 or 1.4.0-rc.1.
+    422 bad_build: "next" is not a version such as 1.4.0 or 1.4.0-rc.1.
+    422 bad_build: It does not share mfe-kit, so no shell can load it.
+    422 bad_build: The range of mfe-kit versions that it was built for is invalid: "workspace:*".
     409 wrong_shell: The build requires mfe-kit ^0.2.0; this portal has 0.1.0.
     "#);
 }
 
-/// An archive with one entry, written by hand: no honest program writes these.
+/// An archive with one entry, written by hand, because no tar program writes such entries.
 fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.as_mut_bytes()[..path.len()].copy_from_slice(path);
@@ -427,10 +431,10 @@ fn archive_with(path: &[u8], kind: tar::EntryType, size: u64) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn archives_that_could_lead_elsewhere_or_fill_the_store_are_refused() {
+async fn archives_with_unsafe_paths_or_excessive_sizes_are_refused() {
     let portal = portal();
     let app = start(&portal).await;
-    let mut said = Vec::new();
+    let mut failures = Vec::new();
     let file = tar::EntryType::Regular;
     for archive in [
         b"no archive".repeat(100),
@@ -448,27 +452,27 @@ async fn archives_that_could_lead_elsewhere_or_fill_the_store_are_refused() {
         vec![0; 17 * 1024 * 1024],
     ] {
         let (status, code, text) = app.send(publication("", archive)).await.failure();
-        said.push(format!("{status} {code}: {text}"));
+        failures.push(format!("{status} {code}: {text}"));
     }
-    assert_snapshot!(said.join("\n"), @r#"
-    422 bad_build: This is no tar archive, or a damaged one.
-    422 bad_build: "../outside.js" is no path inside a build.
-    422 bad_build: "/etc/passwd" is no path inside a build.
-    422 bad_build: "a/../../b.js" is no path inside a build.
-    422 bad_build: "a\\b.js" is no path inside a build.
-    422 bad_build: ".hidden" is no path inside a build.
-    422 bad_build: "caf�.js" is no path inside a build.
-    422 bad_build: "link.js" is no plain file.
-    422 bad_build: "link.js" is no plain file.
-    422 bad_build: "device" is no plain file.
-    422 bad_build: This is no tar archive, or a damaged one.
+    assert_snapshot!(failures.join("\n"), @r#"
+    422 bad_build: This is not a tar archive, or it is damaged.
+    422 bad_build: "../outside.js" is not a valid path in a build.
+    422 bad_build: "/etc/passwd" is not a valid path in a build.
+    422 bad_build: "a/../../b.js" is not a valid path in a build.
+    422 bad_build: "a\\b.js" is not a valid path in a build.
+    422 bad_build: ".hidden" is not a valid path in a build.
+    422 bad_build: "caf�.js" is not a valid path in a build.
+    422 bad_build: "link.js" is not a regular file.
+    422 bad_build: "link.js" is not a regular file.
+    422 bad_build: "device" is not a regular file.
+    422 bad_build: This is not a tar archive, or it is damaged.
     413 build_too_large: A build can have at most 16 MiB and 2,000 files.
     413 build_too_large: A build can have at most 16 MiB and 2,000 files.
     "#);
 }
 
 #[tokio::test]
-async fn calls_that_can_not_be_understood_are_refused() {
+async fn malformed_calls_are_refused() {
     let portal = portal();
     let app = start(&portal).await;
     let archive = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
@@ -494,11 +498,11 @@ async fn calls_that_can_not_be_understood_are_refused() {
     assert_eq!(roll_back(&app, "mfe-nothing").await.failure().0, 404);
     let body = app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"to": 1}))).await;
     assert_eq!(body.failure().0, 422);
-    assert_eq!(standing(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
 }
 
 #[tokio::test]
-async fn a_build_that_is_not_for_a_newer_shell_is_not_made_live_in_it() {
+async fn a_build_for_an_older_shell_does_not_go_live_in_a_newer_one() {
     let portal = portal();
     let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
@@ -513,18 +517,18 @@ async fn a_build_that_is_not_for_a_newer_shell_is_not_made_live_in_it() {
             "The build requires mfe-kit ^0.1.0; this portal has 0.2.0.".to_owned()
         )
     );
-    assert_eq!(standing(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
+    assert_eq!(versions(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
 }
 
 #[tokio::test]
-async fn without_a_portal_there_is_nothing_to_publish_for() {
+async fn without_a_portal_publishing_is_refused() {
     let app = TestApp::start().await;
     assert_eq!(publish(&app, &build("mfe-loans", "0.2.0")).await.failure().1, "no_portal");
     assert_eq!(app.call(Method::GET, "/slices.json", None).await.json()["slices"], json!({}));
 }
 
 #[tokio::test]
-async fn the_page_may_load_slices_from_where_the_deployment_says_and_from_nowhere_else() {
+async fn the_page_may_load_slices_only_from_the_configured_origins() {
     let portal = portal();
     let folder = portal.path().to_str().unwrap();
     let policy = async |options: &[&str]| {

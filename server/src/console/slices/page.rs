@@ -156,13 +156,13 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
-    let name = || SliceName::asked(visit.sent.text("name"));
+    let name = || SliceName::from_request(visit.sent.text("name"));
     let mark = Mark::now(sandbox, Some(BY.to_owned()))?;
     let bundled = Bundled::of(sandbox).await?;
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {
             let name = name()?;
-            let version = name.asked_version(visit.sent.text("version"))?;
+            let version = name.version_from_request(visit.sent.text("version"))?;
             ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
         }
         "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
