@@ -1,4 +1,4 @@
-//! Realistic Kenyan data: the same for the same seed, dated back from the clock.
+//! Realistic Kenyan demo data, deterministic for a seed, with dates relative to the clock.
 
 mod names;
 mod seed;
@@ -25,7 +25,7 @@ use crate::{
 /// The password of every demo account. They exist in demo mode only.
 pub const PASSWORD: &str = "Mkopo-demo-1";
 
-/// The seed of the data that a first start makes.
+/// The seed of the data that is created on first start.
 pub const FIRST_SEED: u64 = 1;
 
 struct DemoStaff {
@@ -81,7 +81,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
-/// What a start prints in demo mode.
+/// The text that is printed at start in demo mode.
 pub fn welcome(address: &str) -> String {
     let mut text = format!("\n  Portal    {address}\n  Password  {PASSWORD}, for each of\n");
     for staff in &STAFF {
@@ -94,7 +94,7 @@ pub fn welcome(address: &str) -> String {
     text
 }
 
-/// Fills an empty store, with nobody in it yet, with the data of [`FIRST_SEED`].
+/// Fills the database with the data of [`FIRST_SEED`], if it has no accounts yet.
 pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     if !is_empty(&mut *sandbox.database.read().await?).await? {
         return Ok(());
@@ -105,7 +105,7 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                // Of servers that start at once only one finds it so.
+                // Several servers may start at once, but only one may fill it.
                 if is_empty(connection).await? {
                     fill(connection, FIRST_SEED, now, hashes).await?;
                 }
@@ -123,17 +123,17 @@ async fn is_empty(connection: &mut Connection) -> Result<bool, Failure> {
     Ok(staff == 0)
 }
 
-/// What the accounts' password is kept as, for each of them.
+/// The hash of the password, for each account.
 pub type Hashes = [String; STAFF.len()];
 
-/// Hashes the password for each account, which takes too long to do it in a transaction.
+/// Hashes the password for each account, which takes too long for a transaction.
 pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
     let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash(PASSWORD.into()))).await?;
-    hashes.try_into().map_err(|_| Failure::Internal("a hash for each account".to_owned()))
+    hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
 }
 
-/// Adds the demo accounts, 24 waiting loans and 60 records: the same for the same seed, dated
-/// back from `now`.
+/// Adds the demo accounts, 24 waiting loans and 60 records, deterministic for `seed`, with dates
+/// before `now`.
 pub async fn fill(
     connection: &mut Connection,
     seed: u64,
@@ -142,26 +142,26 @@ pub async fn fill(
 ) -> Result<(), Failure> {
     let mut demo = Demo::new(seed, now);
     for (staff, hash) in STAFF.iter().zip(hashes) {
-        let colleague = demo.hire(connection, staff, &hash).await?;
-        demo.join(colleague, staff.is_active);
+        let colleague = demo.add_staff(connection, staff, &hash).await?;
+        demo.assign(colleague, staff.is_active);
     }
     demo.history(connection).await?;
     demo.waiting(connection).await
 }
 
-/// Makes demo data, one thing after the other, from one seed.
+/// Generates demo data from one seed.
 struct Demo {
     rng: ChaCha12Rng,
     ids: Randomness,
     now: UnixMillis,
-    /// Who approved loans; some were approved by nobody known.
+    /// The staff who approve loans; some loans have no known approver.
     approvers: Vec<Colleague>,
-    /// Who paid them out.
+    /// The staff who pay loans out.
     payers: Vec<Colleague>,
     loans_made: u32,
 }
 
-/// Someone on the staff.
+/// A member of staff.
 #[derive(Clone, sqlx::FromRow)]
 struct Colleague {
     staff_id: String,
@@ -172,35 +172,35 @@ struct Colleague {
 }
 
 /// A waiting loan whose customer has a magic number.
-struct Shown {
-    /// Its place among the waiting ones.
+struct MagicLoan {
+    /// Its index among the waiting loans.
     number: u32,
     phone_number: &'static str,
     notes: &'static str,
 }
 
-const SHOWN: [Shown; 5] = [
-    Shown { number: 2, phone_number: "+254700002040", notes: "Demo: mobile money refuses this payment." },
-    Shown { number: 4, phone_number: "+254700009003", notes: "Demo: the result takes 12 seconds." },
-    Shown {
+const MAGIC_LOANS: [MagicLoan; 5] = [
+    MagicLoan { number: 2, phone_number: "+254700002040", notes: "Demo: mobile money refuses this payment." },
+    MagicLoan { number: 4, phone_number: "+254700009003", notes: "Demo: the result takes 12 seconds." },
+    MagicLoan {
         number: 5,
         phone_number: "+254700009001",
         notes: "Demo: paid, but the answer is lost; it settles by itself.",
     },
-    Shown {
+    MagicLoan {
         number: 10,
         phone_number: "+254700009002",
         notes: "Demo: the request is lost; it fails by itself and can be tried again.",
     },
-    Shown { number: 13, phone_number: "+254700000001", notes: "Demo: the float does not suffice." },
+    MagicLoan { number: 13, phone_number: "+254700000001", notes: "Demo: the float is too low." },
 ];
 
-/// What became of a demo payout.
+/// The outcome of a demo payout.
 #[derive(Clone, Copy)]
 enum DemoPayout {
     Completed,
     Refused(Refusal),
-    /// Mobile money works on it, and tells the result a day after the start.
+    /// Mobile money is processing it, and reports the result a day after the start.
     Processing,
 }
 
@@ -211,14 +211,14 @@ const REFUSALS: [Refusal; 3] =
 /// How long mobile money took to answer.
 const ANSWERED_AFTER: Duration = Duration::from_secs(2);
 
-/// A loan just made, as far as its payouts need it.
+/// A generated loan, with the fields that its payouts need.
 struct DemoLoan {
     loan_id: String,
     phone_number: String,
     amount: i64,
 }
 
-const HIRE: &str = "
+const ADD_STAFF: &str = "
     INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role,
                        password_hash, is_active, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
@@ -259,8 +259,8 @@ impl Demo {
         }
     }
 
-    /// Gives `colleague` their part in what is made from here on.
-    fn join(&mut self, colleague: Colleague, is_active: bool) {
+    /// Lets `colleague` approve or pay the loans that are generated from now on.
+    fn assign(&mut self, colleague: Colleague, is_active: bool) {
         if !is_active {
             return;
         }
@@ -272,15 +272,15 @@ impl Demo {
         }
     }
 
-    async fn hire(
+    async fn add_staff(
         &mut self,
         db: &mut Connection,
         staff: &DemoStaff,
         hash: &str,
     ) -> Result<Colleague, Failure> {
-        let hired_at = self.now.minus(400 * DAY);
-        let staff_id = self.ids.id(hired_at);
-        query(HIRE)
+        let created_at = self.now.minus(400 * DAY);
+        let staff_id = self.ids.id(created_at);
+        query(ADD_STAFF)
             .bind(&staff_id)
             .bind(staff.email)
             .bind(staff.username)
@@ -290,7 +290,7 @@ impl Demo {
             .bind(staff.role)
             .bind(hash)
             .bind(staff.is_active)
-            .bind(hired_at)
+            .bind(created_at)
             .execute(db)
             .await?;
         Ok(Colleague {
@@ -302,8 +302,8 @@ impl Demo {
         })
     }
 
-    /// Fifty-six records of the last 90 days, today among them: loans paid out, one in eight at
-    /// the second try.
+    /// Adds 56 records of the last 90 days, including today: loans that were paid out, one in eight
+    /// on the second try.
     async fn history(&mut self, db: &mut Connection) -> Result<(), Failure> {
         let mut records = 0;
         while records < 56 {
@@ -326,8 +326,8 @@ impl Demo {
         Ok(())
     }
 
-    /// Twenty-four loans that wait: two of them failed before, two are being paid just now, and
-    /// five show, when they are paid, what can go otherwise than well.
+    /// Adds 24 waiting loans: two have failed before, two are being paid, and five show a problem
+    /// when they are paid.
     async fn waiting(&mut self, db: &mut Connection) -> Result<(), Failure> {
         for number in 0..24_u32 {
             let approved_at =
@@ -338,8 +338,8 @@ impl Demo {
                 22 => Some(300_000),
                 _ => None,
             };
-            let shown = SHOWN.iter().find(|shown| shown.number == number);
-            let loan = self.approve(db, approved_at, amount, shown).await?;
+            let magic = MAGIC_LOANS.iter().find(|magic| magic.number == number);
+            let loan = self.approve(db, approved_at, amount, magic).await?;
             match number {
                 6 => {
                     let refusal = DemoPayout::Refused(Refusal::UnregisteredCustomer);
@@ -363,7 +363,7 @@ impl Demo {
         db: &mut Connection,
         approved_at: UnixMillis,
         amount: Option<i64>,
-        shown: Option<&Shown>,
+        magic: Option<&MagicLoan>,
     ) -> Result<DemoLoan, Failure> {
         self.loans_made += 1;
         let number = self.loans_made;
@@ -376,7 +376,7 @@ impl Demo {
             }
         };
         let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
-        let phone_number = shown.map_or(phone_number, |shown| shown.phone_number.to_owned());
+        let phone_number = magic.map_or(phone_number, |magic| magic.phone_number.to_owned());
         let customer_id = format!("CUS-{number:05}");
         let credit_score: i64 = self.rng.random_range(420..800);
         let risk_level = match credit_score {
@@ -413,7 +413,7 @@ impl Demo {
             .bind(pick(&mut self.rng, &TERMS))
             .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
             .bind(amount)
-            .bind(shown.map(|shown| shown.notes))
+            .bind(magic.map(|magic| magic.notes))
             .bind(approver.map(|staff| &staff.staff_id))
             .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
             .bind(approver.map(|staff| &staff.email))
@@ -473,7 +473,7 @@ impl Demo {
         Ok(())
     }
 
-    /// Mostly small loans, some large; round to 500.
+    /// A random amount, in multiples of 500: mostly small, sometimes large.
     fn amount(&mut self) -> i64 {
         let top = match self.rng.random_range(0..10) {
             0..4 => 50,

@@ -1,4 +1,4 @@
-//! What people, purposes and terms of demo data are called.
+//! The names, purposes, rates and terms of demo data.
 
 pub(super) const WOMEN: [&str; 14] = [
     "Wanjiku",

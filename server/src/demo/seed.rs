@@ -1,4 +1,4 @@
-//! More data than a demo needs, to see how the service and the portal bear it.
+//! Larger amounts of data, for load tests.
 
 use rand::RngExt;
 
@@ -9,27 +9,27 @@ use crate::{
     error::Failure,
 };
 
-/// How many loans one transaction makes: others who write wait no longer than that takes.
+/// Loans per transaction: other writers wait no longer than one batch takes.
 const BATCH: u32 = 500;
 
-/// How often a batch is made anew because a receipt of it was there already.
+/// How often a batch is retried because one of its receipts exists already.
 const TRIES: u64 = 5;
 
 const STAFF: &str = "
     SELECT staff_id, first_name, last_name, email, role FROM staff WHERE is_active ORDER BY created_at, staff_id";
 
-/// Demo customers and loans are numbered; this is the last one there is. Others may be called
-/// something else that begins like that.
+/// Demo customers and loans are numbered; this selects the last number. The ids of other customers
+/// may start with the same prefix.
 const LAST_NUMBER: &str = "
     SELECT COALESCE(max(CASE WHEN ltrim(substr(customer_id, 5), '0123456789') = ''
                              THEN CAST(substr(customer_id, 5) AS BIGINT) END), 0)
     FROM customer WHERE customer_id LIKE 'CUS-%' AND length(customer_id) BETWEEN 5 AND 13";
 
-/// Adds `loans` that wait and `records` of payouts of the last year, the same for the same `seed`
-/// on the same data. Tells `progress` how many more there are each time some are.
+/// Adds waiting `loans`, and `records` of payouts from the last year, deterministic for `seed` on the
+/// same data. After each batch, calls `progress` with the number added.
 ///
 /// # Errors
-/// When there is nobody on the staff who could have paid, or the store fails.
+/// When no account is active, or the database fails.
 pub async fn seed(
     database: &Database,
     now: UnixMillis,
@@ -44,15 +44,15 @@ pub async fn seed(
     drop(reader);
     anyhow::ensure!(
         !staff.is_empty(),
-        "there is nobody who could have paid loans out; open an account with `mkopo user add`, or start \
-         once with MKOPO_DEMO=true"
+        "no account is active, so nobody can approve or pay loans; add one with `mkopo user add`, or \
+         start once with MKOPO_DEMO=true"
     );
-    let mut making = Making { seed, now, staff, last_number: u32::try_from(last_number)? };
-    let batches = [(records, Made::Records), (loans, Made::Loans)];
-    for (mut left, made) in batches {
+    let mut generator = Generator { seed, now, staff, last_number: u32::try_from(last_number)? };
+    let batches = [(records, Kind::Records), (loans, Kind::Loans)];
+    for (mut left, kind) in batches {
         while left > 0 {
             let batch = left.min(BATCH);
-            making.last_number = write(database, &making, batch, made).await?;
+            generator.last_number = write(database, &generator, batch, kind).await?;
             left -= batch;
             progress(batch);
         }
@@ -63,17 +63,17 @@ pub async fn seed(
     Ok(())
 }
 
-/// Approves `count` loans, by whatever the staff is, and says which.
+/// Adds `count` approved loans, with approvers from the current staff, and returns their ids.
 pub async fn approve(
     connection: &mut Connection,
     now: UnixMillis,
-    chance: u64,
+    seed: u64,
     count: u32,
 ) -> Result<Vec<String>, Failure> {
     let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
     let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
     let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
-    let mut demo = Making { seed: chance, now, staff, last_number }.demo(0);
+    let mut demo = Generator { seed, now, staff, last_number }.demo(0);
     let mut approved = Vec::new();
     for _ in 0..count {
         approved.push(demo.approve(connection, now, None, None).await?.loan_id);
@@ -81,9 +81,9 @@ pub async fn approve(
     Ok(approved)
 }
 
-/// What a batch is made from.
+/// The input from which batches are generated.
 #[derive(Clone)]
-struct Making {
+struct Generator {
     seed: u64,
     now: UnixMillis,
     staff: Vec<Colleague>,
@@ -91,21 +91,21 @@ struct Making {
 }
 
 #[derive(Clone, Copy)]
-enum Made {
+enum Kind {
     Records,
     Loans,
 }
 
-impl Making {
-    /// Who makes the next batch: at each try with other chance, so also other ids.
+impl Generator {
+    /// Starts the next batch. Each try has another seed, and so other ids and receipts.
     fn demo(self, tries: u64) -> Demo {
-        let chance = self.seed ^ (u64::from(self.last_number) << 24) ^ (tries << 56);
-        let mut demo = Demo::new(chance, self.now);
+        let seed = self.seed ^ (u64::from(self.last_number) << 24) ^ (tries << 56);
+        let mut demo = Demo::new(seed, self.now);
         demo.loans_made = self.last_number;
         for colleague in &self.staff {
-            demo.join(colleague.clone(), true);
+            demo.assign(colleague.clone(), true);
         }
-        // Where nobody has the right role, everybody has.
+        // If nobody has the right role, everybody takes part.
         if demo.approvers.is_empty() {
             demo.approvers.clone_from(&self.staff);
         }
@@ -116,19 +116,19 @@ impl Making {
     }
 }
 
-/// Makes one batch, and says the last number in it. Receipts are drawn by chance, so among very
-/// many one may come twice; the batch is then made with others.
-async fn write(database: &Database, making: &Making, batch: u32, made: Made) -> Result<u32, Failure> {
+/// Adds one batch, and returns the last number in it. Receipts are random, so one may exist already;
+/// the batch is then retried with others.
+async fn write(database: &Database, generator: &Generator, batch: u32, kind: Kind) -> Result<u32, Failure> {
     let mut tries = 0;
     loop {
-        let making = making.clone();
+        let generator = generator.clone();
         let written = database
             .write_in_turn(move |connection: &mut Connection| {
                 Box::pin(async move {
-                    let mut demo = making.demo(tries);
-                    match made {
-                        Made::Records => demo.records(connection, batch).await?,
-                        Made::Loans => demo.loans(connection, batch).await?,
+                    let mut demo = generator.demo(tries);
+                    match kind {
+                        Kind::Records => demo.records(connection, batch).await?,
+                        Kind::Loans => demo.loans(connection, batch).await?,
                     }
                     Ok(demo.loans_made)
                 })
@@ -145,7 +145,7 @@ impl Demo {
     async fn records(&mut self, db: &mut Connection, records: u32) -> Result<(), Failure> {
         let mut made = 0;
         while made < records {
-            let paid_at = self.moment_in(365);
+            let paid_at = self.random_time_in(365);
             let loan = self.approve(db, paid_at.minus(DAY), None, None).await?;
             if self.rng.random_bool(0.125) && made + 1 < records {
                 let refusal = DemoPayout::Refused(pick(&mut self.rng, &REFUSALS));
@@ -161,14 +161,14 @@ impl Demo {
 
     async fn loans(&mut self, db: &mut Connection, loans: u32) -> Result<(), Failure> {
         for _ in 0..loans {
-            let approved_at = self.moment_in(30);
+            let approved_at = self.random_time_in(30);
             self.approve(db, approved_at, None, None).await?;
         }
         Ok(())
     }
 
-    /// Some minute of the last `days`.
-    fn moment_in(&mut self, days: u32) -> UnixMillis {
+    /// A random minute of the last `days`.
+    fn random_time_in(&mut self, days: u32) -> UnixMillis {
         self.now.minus(MINUTE * self.rng.random_range(1..days * 24 * 60))
     }
 }

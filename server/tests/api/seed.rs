@@ -4,15 +4,15 @@ use mkopo::{database::Database, demo};
 use crate::test_app::{NOON, TestApp, waiting};
 
 #[tokio::test]
-async fn seeding_adds_what_is_asked_for_while_the_service_runs() {
+async fn seeding_adds_loans_and_records_while_the_service_runs() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let (loans, records) = (agent.pending().await.len(), agent.records().await.len());
-    let mut told = 0;
+    let mut progress = 0;
     for seed in [1, 1, 2] {
-        demo::seed(&app.sandbox.database, NOON, seed, 700, 600, |made| told += made).await.unwrap();
+        demo::seed(&app.sandbox.database, NOON, seed, 700, 600, |added| progress += added).await.unwrap();
     }
-    assert_eq!(told, 3 * 1300);
+    assert_eq!(progress, 3 * 1300);
     let pending = agent.pending().await;
     assert_eq!(pending.len(), loans + 3 * 700);
     assert_eq!(agent.records().await.len(), records + 3 * 600);
@@ -22,9 +22,9 @@ async fn seeding_adds_what_is_asked_for_while_the_service_runs() {
 }
 
 #[tokio::test]
-async fn seeding_needs_someone_who_could_have_paid() {
+async fn seeding_needs_an_active_account() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open_in(folder.path()).await.unwrap();
-    let refused = demo::seed(&database, NOON, 1, 1, 1, |_| ()).await.unwrap_err().to_string();
-    assert!(refused.contains("mkopo user add"), "{refused}");
+    let error = demo::seed(&database, NOON, 1, 1, 1, |_| ()).await.unwrap_err().to_string();
+    assert!(error.contains("mkopo user add"), "{error}");
 }
