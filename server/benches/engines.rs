@@ -1,12 +1,12 @@
-//! Lists, payouts and sign-ins over the network: on `SQLite`, and on PostgreSQL with one server and
-//! with three, taking turns in one run; and how many statements a thousand list calls cost.
+//! Throughput of lists, payouts and sign-ins over the network, on `SQLite` and on PostgreSQL with one
+//! and with three servers, interleaved in one run; and the statements per thousand list calls.
 //!
-//! Servers, PostgreSQL and load are processes of their own on this one machine, so read the ratios:
-//! three servers share its processors, where in real life each has its own.
+//! Servers, PostgreSQL and the load generator are separate processes on one machine, so compare the
+//! ratios: the three servers share its processors, while in production each has its own.
 //!
 //! `e2e/postgres with --flushed cargo bench --bench engines`
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement stops at the first surprise")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
 use std::{
@@ -24,7 +24,7 @@ use clap::Parser;
 use mkopo::{
     Sandbox,
     clock::Clock,
-    commands::{Command as Told, CommandLine},
+    commands::{Command as MkopoCommand, CommandLine},
     database::{Connection, query},
     mobile_money::ScenarioChange,
     randomness::Randomness,
@@ -41,7 +41,7 @@ const LOANS: usize = 60_000;
 const SECRETS: [&str; 4] =
     ["--jwt-secret", "the-secret-of-the-servers-of-a-bench", "--console-token", "a-token-of-a-bench"];
 
-/// Whom loans are paid to.
+/// Adds customers for the loans.
 const MORE_CUSTOMERS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
     INSERT INTO customer
@@ -59,34 +59,34 @@ const MORE_LOANS: &str = "
 #[tokio::main]
 async fn main() {
     let Ok(postgres) = std::env::var("MKOPO_TEST_POSTGRES") else {
-        println!("engines: no PostgreSQL to measure; run by `make bench`");
+        println!("engines: skipped without PostgreSQL; run `make bench`");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
     if std::env::args().nth(1).as_deref() == Some("payouts") {
-        Kinds::start(&postgres, folder.path(), "payouts", LOANS).await.compare(Act::Pay, 64).await;
+        Kinds::start(&postgres, folder.path(), "payouts", LOANS).await.compare(Operation::Pay, 64).await;
         return;
     }
-    // Lists and payouts each have their own databases: 60,000 waiting loans are no everyday list.
+    // Lists and payouts each have their own databases: 60,000 waiting loans are not a typical list.
     let lists = Kinds::start(&postgres, folder.path(), "lists", 0).await;
     println!("\npending list, 32 connections, best of {ROUNDS} rounds of {ROUND:?}");
-    lists.compare(Act::List, 32).await;
+    lists.compare(Operation::List, 32).await;
     println!("\nsign-ins, 16 at once");
-    lists.compare(Act::SignIn, 16).await;
+    lists.compare(Operation::SignIn, 16).await;
     println!("\nstatements for each 1,000 list calls, one server");
     for connections in [1, 32, 256] {
         let (before, began) = (Transactions::now(&lists.postgres).await, Instant::now());
         tokio::time::sleep(ROUND).await;
         let idle = before.since(&lists.postgres).await / began.elapsed().as_secs_f64();
         let (before, began) = (Transactions::now(&lists.postgres).await, Instant::now());
-        let calls = load(&lists.kinds[1], Act::List, connections).await.calls as f64;
+        let calls = load(&lists.kinds[1], Operation::List, connections).await.calls as f64;
         let statements = before.since(&lists.postgres).await - idle * began.elapsed().as_secs_f64();
         println!("  {connections:>3} connections {:>8.1}", statements.max(0.0) * 1000.0 / calls);
     }
     drop(lists);
     let payouts = Kinds::start(&postgres, folder.path(), "payouts", LOANS).await;
     println!("\npayouts, 64 at once");
-    payouts.compare(Act::Pay, 64).await;
+    payouts.compare(Operation::Pay, 64).await;
 }
 
 /// `SQLite`, PostgreSQL, and PostgreSQL with three servers.
@@ -96,9 +96,9 @@ struct Kinds {
     postgres: String,
 }
 
-/// What is done again and again.
+/// The operation to measure.
 #[derive(Clone, Copy)]
-enum Act {
+enum Operation {
     List,
     SignIn,
     Pay,
@@ -143,22 +143,22 @@ impl Kinds {
         Self { kinds, postgres: urls.swap_remove(1) }
     }
 
-    /// The kinds take turns, so that all see the same machine.
-    async fn compare(&self, act: Act, at_once: usize) {
+    /// Interleaves the kinds, so that all run under the same conditions.
+    async fn compare(&self, operation: Operation, at_once: usize) {
         let mut best = [Rate::default(); 3];
         for _ in 0..ROUNDS {
             for (kind, best) in self.kinds.iter().zip(&mut best) {
-                let rate = load(kind, act, at_once).await;
-                if rate.a_second > best.a_second {
+                let rate = load(kind, operation, at_once).await;
+                if rate.per_second > best.per_second {
                     *best = rate;
                 }
             }
         }
         for (kind, rate) in self.kinds.iter().zip(best) {
-            let ratio = rate.a_second / best[0].a_second;
+            let ratio = rate.per_second / best[0].per_second;
             println!(
                 "  {:<26} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}",
-                kind.name, rate.a_second, rate.p99
+                kind.name, rate.per_second, rate.p99
             );
         }
     }
@@ -167,7 +167,8 @@ impl Kinds {
 async fn fill(url: &str, folder: &Path, loans: usize) {
     let line =
         ["mkopo", "serve", "--demo", "true", "--data-dir", folder.to_str().unwrap(), "--database-url", url];
-    let Told::Serve(settings) = CommandLine::parse_from(line.into_iter().chain(SECRETS)).command else {
+    let MkopoCommand::Serve(settings) = CommandLine::parse_from(line.into_iter().chain(SECRETS)).command
+    else {
         unreachable!()
     };
     let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await.unwrap();
@@ -188,15 +189,15 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
 }
 
 impl Kind {
-    async fn act(&self, act: Act, client: &mut Client) {
+    async fn run(&self, operation: Operation, client: &mut Client) {
         let token = &self.token;
-        match act {
-            Act::List => {
+        match operation {
+            Operation::List => {
                 let line = "GET /api/v1/disbursements/pending HTTP/1.1";
                 client.call(&format!("{line}\r\nAuthorization: Bearer {token}"), "").await;
             }
-            Act::SignIn => _ = client.sign_in().await,
-            Act::Pay => {
+            Operation::SignIn => _ = client.sign_in().await,
+            Operation::Pay => {
                 let loan = self.next_loan.fetch_add(1, Ordering::Relaxed);
                 assert!(loan < LOANS, "no loan is left to pay");
                 let phone = 20_000_000 + loan;
@@ -208,7 +209,7 @@ impl Kind {
     }
 }
 
-/// The service as a deployment runs it.
+/// A server process, as in a deployment.
 struct Server {
     process: Child,
     address: SocketAddr,
@@ -231,7 +232,7 @@ impl Server {
     async fn ready(&self) {
         let until = Instant::now() + Duration::from_secs(20);
         while TcpStream::connect(self.address).await.is_err() {
-            assert!(Instant::now() < until, "the server does not start");
+            assert!(Instant::now() < until, "the server did not start");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -244,12 +245,12 @@ impl Drop for Server {
     }
 }
 
-/// How many transactions PostgreSQL has committed in a database; a statement alone is one.
+/// How many transactions PostgreSQL has committed in a database; a single statement counts as one.
 struct Transactions(i64);
 
 impl Transactions {
     async fn now(url: &str) -> Self {
-        // Connections tell what they did once a second.
+        // Connections report their statistics once a second.
         tokio::time::sleep(Duration::from_millis(1500)).await;
         let mut connection = PgConnection::connect(url).await.unwrap();
         let committed = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
@@ -264,36 +265,36 @@ impl Transactions {
 #[derive(Clone, Copy, Default)]
 struct Rate {
     calls: usize,
-    a_second: f64,
+    per_second: f64,
     p99: Duration,
 }
 
-/// Acts so many times at once, for one round.
-async fn load(kind: &Arc<Kind>, act: Act, at_once: usize) -> Rate {
+/// Runs `operation` on `at_once` connections for one round.
+async fn load(kind: &Arc<Kind>, operation: Operation, at_once: usize) -> Rate {
     let began = Instant::now();
-    let acting = (0..at_once).map(|number| {
+    let clients = (0..at_once).map(|number| {
         let kind = Arc::clone(kind);
         tokio::spawn(async move {
             let mut client = Client::of(kind.servers[number % kind.servers.len()].address).await;
             let mut took = Vec::new();
             while began.elapsed() < ROUND {
                 let start = Instant::now();
-                kind.act(act, &mut client).await;
+                kind.run(operation, &mut client).await;
                 took.push(start.elapsed());
             }
             took
         })
     });
     let mut took = Vec::new();
-    for acted in futures::future::join_all(acting).await {
-        took.extend(acted.expect("a call failed"));
+    for client in futures::future::join_all(clients).await {
+        took.extend(client.expect("a call failed"));
     }
     took.sort_unstable();
-    let a_second = took.len() as f64 / began.elapsed().as_secs_f64();
-    Rate { calls: took.len(), a_second, p99: took[took.len() * 99 / 100] }
+    let per_second = took.len() as f64 / began.elapsed().as_secs_f64();
+    Rate { calls: took.len(), per_second, p99: took[took.len() * 99 / 100] }
 }
 
-/// A connection that calls follow one another on.
+/// A persistent connection.
 struct Client {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -306,7 +307,7 @@ impl Client {
         Self { stream, buffer: vec![0; 256 * 1024] }
     }
 
-    /// What comes back, which must be well.
+    /// The body of the response, whose status must be 200.
     async fn call(&mut self, head: &str, body: &str) -> &[u8] {
         let length = body.len();
         let rest = format!("Host: bench\r\nContent-Type: application/json\r\nContent-Length: {length}");

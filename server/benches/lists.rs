@@ -1,10 +1,10 @@
-//! How fast the pending list is served, beside axum sending the same bytes from memory and beside
-//! three mock servers; how soon a start answers; and what memory it takes.
+//! How fast the pending list is served, compared with axum sending the same bytes from memory and
+//! with three mock servers; the time to start; and the memory used.
 //!
-//! Servers, writer and load are processes of their own on this machine, so read the ratios, not the
-//! rates. `cargo bench --bench lists`.
+//! Servers, writer and load generator are separate processes on one machine, so compare the ratios,
+//! not the rates. `cargo bench --bench lists`.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a measurement stops at the first surprise")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
 use std::{
@@ -27,7 +27,7 @@ mod mocks;
 const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_secs(3);
-const WRITES_A_SECOND: u32 = 200;
+const WRITES_PER_SECOND: u32 = 200;
 const PENDING: &str = "/api/v1/disbursements/pending";
 
 fn main() {
@@ -35,7 +35,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("--ready-bytes") => runtime.block_on(send_ready_bytes(&arguments[2])),
-        Some("--write") => runtime.block_on(write_for_ever(Path::new(&arguments[2]))),
+        Some("--write") => runtime.block_on(write_forever(Path::new(&arguments[2]))),
         _ => runtime.block_on(async {
             for loans in [100, 10_000] {
                 measure(loans).await;
@@ -49,7 +49,7 @@ async fn measure(loans: i64) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path(), loans).await;
 
-    // Once, so that what follows is a start on existing data.
+    // Started once before, so that the measured start is on existing data.
     drop(Server::start(folder.path()).await);
     let server = Server::start(folder.path()).await;
     println!("  start to first answer          {:>8} ms  (target 150)", server.started_in.as_millis());
@@ -87,14 +87,14 @@ async fn measure(loans: i64) {
     for mock in &mocks {
         mock.print(best[1]);
     }
-    // The writer takes a part of the machine from both.
-    println!("  while another process writes {WRITES_A_SECOND} times a second:");
+    // The writer slows both down.
+    println!("  while another process writes {WRITES_PER_SECOND} times per second:");
     best[4].print("axum, the same bytes from memory", best[4]);
     best[5].print("signed in", best[4]);
     println!("  resident memory of the server  {:>8} MB  (target 100)", server.resident_megabytes());
 }
 
-/// Demo data, and loans until `loans` wait.
+/// Adds demo data, and loans until `loans` are waiting.
 async fn fill(folder: &Path, loans: i64) {
     drop(Server::start(folder).await);
     let database = Database::open(&folder.join("mkopo.db")).await.unwrap();
@@ -114,7 +114,7 @@ async fn fill(folder: &Path, loans: i64) {
     assert!(made.unwrap().success());
 }
 
-/// The service as a deployment runs it.
+/// A server process, as in a deployment.
 struct Server {
     process: Running,
     address: SocketAddr,
@@ -139,14 +139,14 @@ impl Server {
     }
 }
 
-/// Another server that sends the list, to anybody.
+/// Another server, which sends the list without authentication.
 struct Other {
     address: SocketAddr,
     _process: Running,
 }
 
 impl Other {
-    /// Starts it, and answers what it sent first.
+    /// Starts the server, and returns its first response.
     async fn start(command: &mut Command, address: SocketAddr) -> (Self, Answer) {
         let process = Running::start(command);
         (Self { address, _process: process }, first_answer(address).await)
@@ -175,7 +175,7 @@ fn writer(folder: &Path) -> Running {
     Running::start(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder))
 }
 
-/// A process that ends with this value.
+/// A process that is killed on drop.
 struct Running(Child);
 
 impl Running {
@@ -196,10 +196,10 @@ const TOUCH: &str = "
         SELECT loan_id FROM loan WHERE status = 'APPROVED'
         ORDER BY approved_at DESC, loan_id DESC LIMIT 1 OFFSET $2)";
 
-/// Changes one waiting loan after the other, as another server would.
-async fn write_for_ever(folder: &Path) {
+/// Updates waiting loans, one after the other, as another server would.
+async fn write_forever(folder: &Path) {
     let database = Database::open(&folder.join("mkopo.db")).await.unwrap();
-    let mut ticks = tokio::time::interval(Duration::from_secs(1) / WRITES_A_SECOND);
+    let mut ticks = tokio::time::interval(Duration::from_secs(1) / WRITES_PER_SECOND);
     for number in 0_i64.. {
         ticks.tick().await;
         let touch = database.write(move |connection: &mut mkopo::database::Connection| {
@@ -248,11 +248,11 @@ async fn get(address: SocketAddr, headers: &str) -> Answer {
     read_answer(&mut stream, &mut Vec::new()).await
 }
 
-/// Of a process that has just been started.
+/// The first response of a process that has just been started.
 async fn first_answer(address: SocketAddr) -> Answer {
     let start = Instant::now();
     while TcpStream::connect(address).await.is_err() {
-        assert!(start.elapsed() < Duration::from_secs(20), "no server starts at {address}");
+        assert!(start.elapsed() < Duration::from_secs(20), "no server started at {address}");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     get(address, "").await
@@ -285,33 +285,33 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
 
 #[derive(Clone, Copy, Default)]
 struct Rate {
-    a_second: f64,
+    per_second: f64,
     p99: Duration,
 }
 
 impl Rate {
     fn keep(&mut self, other: Self) {
-        if other.a_second > self.a_second {
+        if other.per_second > self.per_second {
             *self = other;
         }
     }
 
     fn print(self, what: &str, ready: Self) {
-        let ratio = self.a_second / ready.a_second;
+        let ratio = self.per_second / ready.per_second;
         println!("  {what:<32} {self}  ratio {ratio:.2}");
     }
 }
 
 impl Display for Rate {
     fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:>8.0} /s  p99 {:>8.2?}", self.a_second, self.p99)
+        write!(out, "{:>8.0} /s  p99 {:>8.2?}", self.per_second, self.p99)
     }
 }
 
-/// Asks by all connections at once, for one round.
+/// Sends requests on all connections for one round.
 async fn load(address: SocketAddr, headers: &str) -> Rate {
     let until = Instant::now() + ROUND;
-    let asking = (0..CONNECTIONS).map(|_| {
+    let clients = (0..CONNECTIONS).map(|_| {
         let request = request(headers);
         tokio::spawn(async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -321,7 +321,7 @@ async fn load(address: SocketAddr, headers: &str) -> Rate {
             while Instant::now() < until {
                 let start = Instant::now();
                 stream.write_all(request.as_bytes()).await.unwrap();
-                pass_over_answer(&mut stream, &mut chunk).await;
+                skip_answer(&mut stream, &mut chunk).await;
                 took.push(start.elapsed());
             }
             took
@@ -329,16 +329,16 @@ async fn load(address: SocketAddr, headers: &str) -> Rate {
     });
     let started = Instant::now();
     let mut took: Vec<Duration> = Vec::new();
-    for asking in futures::future::join_all(asking).await {
-        took.extend(asking.expect("a connection failed"));
+    for client in futures::future::join_all(clients).await {
+        took.extend(client.expect("a connection failed"));
     }
     let elapsed = started.elapsed();
     took.sort_unstable();
-    Rate { a_second: took.len() as f64 / elapsed.as_secs_f64(), p99: took[took.len() * 99 / 100] }
+    Rate { per_second: took.len() as f64 / elapsed.as_secs_f64(), p99: took[took.len() * 99 / 100] }
 }
 
-/// Reads an answer without looking at it: this is not what is measured.
-async fn pass_over_answer(stream: &mut TcpStream, chunk: &mut [u8]) {
+/// Reads a response without parsing its body, which is not part of the measurement.
+async fn skip_answer(stream: &mut TcpStream, chunk: &mut [u8]) {
     let mut have = 0;
     loop {
         let read = stream.read(&mut chunk[have..]).await.unwrap();

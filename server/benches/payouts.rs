@@ -1,10 +1,10 @@
-//! Payouts a second: 64 at once with the writer that commits waiting work together, against the
-//! same 64 at once with a commit for each piece of work, and against one after the other. Every
-//! commit is flushed to disk. Read the ratios: the rest is the machine's.
+//! Payouts per second: 64 at once with group commit, 64 at once with a commit for each transaction,
+//! and one after the other. Every commit is flushed to disk. Compare the ratios: the absolute
+//! figures depend on the machine.
 //!
 //! `cargo bench --bench payouts`
 
-#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a benchmark fails on the first error")]
 
 use std::time::Instant;
 
@@ -24,8 +24,9 @@ use mkopo::{
 use tempfile::TempDir;
 
 const AT_ONCE: usize = 64;
-/// Payouts of each kind in one round; the kinds take turns, so that all see the same machine.
-const A_ROUND: usize = 1280;
+/// Payouts of each kind in one round; the kinds are interleaved, so that all run under the same
+/// conditions.
+const PER_ROUND: usize = 1280;
 const ROUNDS: usize = 5;
 
 const CUSTOMERS: &str = "
@@ -74,7 +75,7 @@ impl Kind {
         Self { sandbox, staff, next_loan: 0, _data_dir: data_dir }
     }
 
-    /// Pays `count` loans, so many at once, and answers how many a second.
+    /// Pays `count` loans, `at_once` at a time, and returns how many per second.
     #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
     async fn pay(&mut self, count: usize, at_once: usize) -> f64 {
         let began = Instant::now();
@@ -94,8 +95,8 @@ async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
         amount: 100,
         phone_number: Msisdn::parse(&format!("+2547{}", 20_000_000 + loan)),
     };
-    let form = FailureFormat { request_id: String::new().into(), problem: false };
-    let reply = payouts::disburse(sandbox, staff, request, None, form).await.unwrap();
+    let format = FailureFormat { request_id: String::new().into(), problem: false };
+    let reply = payouts::disburse(sandbox, staff, request, None, format).await.unwrap();
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 
@@ -103,13 +104,13 @@ async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
 async fn main() {
     let mut together = Kind::committing(MAX_BATCH_SIZE).await;
     let mut alone = Kind::committing(1).await;
-    println!("payouts a second   {AT_ONCE} at once   {AT_ONCE} at once, a commit each   one after the other");
+    println!("payouts per second {AT_ONCE} at once   {AT_ONCE} at once, a commit each   one after the other");
     let mut ratios = Vec::new();
     for round in 0..=ROUNDS {
-        let fast = together.pay(A_ROUND, AT_ONCE).await;
-        let slow = alone.pay(A_ROUND, AT_ONCE).await;
-        let one = alone.pay(A_ROUND / 4, 1).await;
-        // The first round warms everything up.
+        let fast = together.pay(PER_ROUND, AT_ONCE).await;
+        let slow = alone.pay(PER_ROUND, AT_ONCE).await;
+        let one = alone.pay(PER_ROUND / 4, 1).await;
+        // The first round is the warm-up.
         if round > 0 {
             println!("round {round}            {fast:10.0}   {slow:24.0}   {one:19.0}");
             ratios.push(fast / slow);

@@ -1,5 +1,5 @@
-//! What teams serve such a list from otherwise: mock servers from npm, each told to send it as it is,
-//! with as little else to do as its settings allow.
+//! What teams otherwise use to serve such a list: mock servers from npm, each configured to send it
+//! unchanged and to do as little else as possible.
 
 use std::{
     path::Path,
@@ -37,12 +37,12 @@ pub struct Mock {
 
 impl Mock {
     pub fn print(&self, ours: Rate) {
-        let ratio = ours.a_second / self.best.a_second;
+        let ratio = ours.per_second / self.best.per_second;
         println!("  {:<32} {}  signed in is {ratio:.1} times as fast  (target 20)", self.package, self.best);
     }
 }
 
-/// Those that this machine has or can fetch.
+/// Starts the mock servers that this machine has or can download.
 pub async fn start(folder: &Path, list: &[u8]) -> Vec<Mock> {
     let list = read(list);
     for (file, content) in files(&list) {
@@ -51,22 +51,22 @@ pub async fn start(folder: &Path, list: &[u8]) -> Vec<Mock> {
     let mut mocks = Vec::new();
     for (package, program, arguments) in MOCKS {
         let Some(program) = fetch(package, program) else {
-            println!("  {package} is left out: npx can't fetch it here");
+            println!("  {package} skipped: npx can't download it");
             continue;
         };
         let address = free_address();
         let mut command = Command::new(program);
         command.args(arguments.split(' ')).arg(address.port().to_string());
-        // Mockoon makes a folder at home.
+        // Mockoon creates a folder in the home directory.
         command.current_dir(folder).env("HOME", folder).stdout(Stdio::null()).stderr(Stdio::null());
         let (server, answer) = Other::start(&mut command, address).await;
-        assert!(read(&answer.body) == list, "{package} sends another list");
+        assert!(read(&answer.body) == list, "{package} sent a different list");
         mocks.push(Mock { package, server, best: Rate::default() });
     }
     mocks
 }
 
-/// A list with its numbers as JavaScript writes them: 14.0 is 14.
+/// Parses a list, with numbers as JavaScript writes them: 14 instead of 14.0.
 fn read(list: &[u8]) -> Value {
     serde_json::from_str(&std::str::from_utf8(list).unwrap().replace(".0,", ",")).unwrap()
 }
@@ -85,7 +85,8 @@ fn files(list: &Value) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Where npx keeps the program. It is not run by npx, which would leave it behind when it is stopped.
+/// The path of the program that npx downloads. npx does not run it, because it would leave it running
+/// when stopped.
 fn fetch(package: &str, program: &str) -> Option<String> {
     let found = Command::new("npx")
         .args(["--yes", "--prefer-offline", "--fetch-retries=0", "--package", package])
