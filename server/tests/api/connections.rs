@@ -1,4 +1,4 @@
-//! Clients that are slow, stingy or lie, over a real connection.
+//! Slow, stalled and malformed clients, over real connections.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ async fn served(limits: Limits) -> Served {
     Served { app, address, stop, serving }
 }
 
-/// Limits short enough for a test, all but the one it is about.
-fn patient() -> Limits {
+/// The default limits, with few connections.
+fn limits() -> Limits {
     Limits { connections: 8, ..Limits::default() }
 }
 
@@ -42,7 +42,7 @@ impl Served {
     /// Sends `bytes` and reads until the connection is closed.
     async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
-        // It may be refused before it is all sent.
+        // The server may refuse the request before all of it is sent.
         _ = stream.write_all(bytes.as_ref()).await;
         read_to_end(&mut stream).await
     }
@@ -51,7 +51,7 @@ impl Served {
 async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
-    // However it ends, it ends.
+    // An error is fine, a timeout is not.
     _ = read.unwrap();
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -61,8 +61,8 @@ fn status(answer: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_come_is_not_waited_for() {
-    let served = served(Limits { head: Duration::from_millis(100), ..patient() }).await;
+async fn a_head_that_never_arrives_times_out() {
+    let served = served(Limits { head: Duration::from_millis(100), ..limits() }).await;
     for start in ["", "GET / HT", "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "] {
         let answer = served.exchange(start).await;
         assert!(matches!(status(&answer), "closed" | "408"), "{start:?}: {answer}");
@@ -70,30 +70,30 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_taken_is_given_up() {
-    let served = served(Limits { stall: Duration::from_millis(100), connections: 1, ..patient() }).await;
+async fn a_client_that_does_not_read_its_answers_is_disconnected() {
+    let served = served(Limits { stall: Duration::from_millis(100), connections: 1, ..limits() }).await;
     let token = served.app.sign_in("agent").await.token;
-    let mut stingy = served.connect().await;
-    let ask = format!(
+    let mut stalled = served.connect().await;
+    let request = format!(
         "GET /api/v1/disbursement-records HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
-    // Asks for more than fits into what the system holds for it, and reads nothing.
-    let asking = async {
+    // Requests more than the socket buffers hold, and reads nothing.
+    let requests = async {
         for _ in 0..1000 {
-            if stingy.write_all(ask.as_bytes()).await.is_err() {
+            if stalled.write_all(request.as_bytes()).await.is_err() {
                 break;
             }
         }
     };
-    _ = tokio::time::timeout(Duration::from_secs(2), asking).await;
-    // Its one place is free again.
+    _ = tokio::time::timeout(Duration::from_secs(2), requests).await;
+    // The only connection slot is free again.
     let answer = served.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert_eq!(status(&answer), "200");
 }
 
 #[tokio::test]
 async fn an_oversized_head_is_refused() {
-    let served = served(patient()).await;
+    let served = served(limits()).await;
     let long = "x".repeat(200 * 1024);
     let many = "X-Many: x\r\n".repeat(100);
     for head in [
@@ -107,8 +107,8 @@ async fn an_oversized_head_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_gets_no_more_than_400() {
-    let served = served(patient()).await;
+async fn invalid_http_is_answered_with_400_or_closed() {
+    let served = served(limits()).await;
     for bytes in [
         "\r\n\r\nhello\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
@@ -129,8 +129,8 @@ fn login(headers: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn lies_about_a_bodys_length_change_nothing() {
-    let served = served(patient()).await;
+async fn wrong_body_lengths_are_refused() {
+    let served = served(limits()).await;
     let large = "x".repeat(64 * 1024 + 1);
     let chunk = format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len());
     for (request, expected) in [
@@ -144,7 +144,7 @@ async fn lies_about_a_bodys_length_change_nothing() {
         assert_eq!(status(&answer), expected, "{}: {answer}", &request[..200.min(request.len())]);
         assert!(answer.contains("\"request_id\""), "{answer}");
     }
-    // More is announced than comes: the client hangs up, and nothing is kept waiting for it.
+    // A client that disconnects before sending the declared length does not keep the server waiting.
     let mut stream = served.connect().await;
     stream.write_all(login("Content-Length: 100\r\n", "{").as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
@@ -152,8 +152,8 @@ async fn lies_about_a_bodys_length_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_stop_finishes_the_call_in_hand_and_waits_for_no_idle_client() {
-    let served = served(patient()).await;
+async fn a_shutdown_does_not_wait_for_idle_clients() {
+    let served = served(limits()).await;
     let mut idle = served.connect().await;
     idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     let mut first = [0; 12];

@@ -1,4 +1,4 @@
-//! Checks answers against `contract/openapi.yaml`.
+//! Checks responses against `contract/openapi.yaml`.
 
 use std::{
     collections::HashMap,
@@ -13,10 +13,10 @@ const YAML: &str = include_str!("../../../contract/openapi.yaml");
 
 static CONTRACT: LazyLock<Value> = LazyLock::new(|| serde_saphyr::from_str(YAML).unwrap());
 
-/// Panics, with what is wrong, when the contract does not list this answer to this call.
+/// Panics with an explanation when the contract does not allow this response to this call.
 pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMap, body: &[u8]) {
     assert!(headers.contains_key("x-request-id"), "{method} {path}: no X-Request-Id");
-    // What any path answers to, of itself.
+    // Every path answers OPTIONS.
     if method == Method::OPTIONS {
         return assert!(status.is_success() && body.is_empty(), "{method} {path}: {status}");
     }
@@ -24,7 +24,7 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
     let method = if is_head { &Method::GET } else { method };
     let call = format!("{method} {path}: {status}");
     let Some((operation, pointer)) = operation(method, path) else {
-        // What the contract does not know is answered with its failure body all the same.
+        // Calls that are not in the contract are answered with its failure body too.
         if path.starts_with("/api/") {
             assert!(matches!(status.as_u16(), 404 | 405), "{call} for a call that is not in the contract");
             return matches_schema(&call, "#/components/schemas/Failure", headers, body);

@@ -12,7 +12,7 @@ fn login_with(content_type: &str, body: impl Into<Body>) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn every_way_of_asking_wrong_has_its_answer() {
+async fn every_kind_of_bad_request_has_its_own_failure() {
     let app = TestApp::start().await;
     let mut answers = Vec::new();
     for request in [
@@ -78,14 +78,14 @@ async fn a_body_of_exactly_the_limit_is_read() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_is_answered_with_the_allowed_ones() {
     let app = TestApp::start().await;
     let answer = app.call(Method::DELETE, "/api/v1/auth/login", None).await;
     assert_eq!(answer.headers[header::ALLOW], "POST");
 }
 
 #[tokio::test]
-async fn who_asks_for_a_problem_gets_one() {
+async fn a_caller_that_accepts_problem_json_gets_it() {
     let app = TestApp::start().await;
     let request = Request::get("/api/v1/auth/me")
         .header(header::ACCEPT, "application/problem+json, application/json;q=0.5")
@@ -108,14 +108,14 @@ async fn who_asks_for_a_problem_gets_one() {
 }
 
 #[tokio::test]
-async fn the_request_id_of_the_header_stands_in_the_failure() {
+async fn the_failure_has_the_request_id_of_the_header() {
     let app = TestApp::start().await;
     let answer = app.call(Method::GET, "/api/v1/auth/me", None).await;
     assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.json()["request_id"]);
 }
 
 #[tokio::test]
-async fn every_answer_keeps_browsers_safe() {
+async fn every_answer_has_security_headers() {
     let app = TestApp::start().await;
     let answer = app.call(Method::GET, "/api/v1/auth/me", None).await;
     assert_eq!(answer.headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
@@ -130,7 +130,7 @@ async fn media_type(app: &TestApp, accept: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_problem_is_sent_to_who_likes_it_no_less_than_json() {
+async fn problem_json_is_sent_when_it_is_preferred_at_least_as_much_as_json() {
     let app = TestApp::start().await;
     for accept in [
         "application/problem+json",
@@ -155,7 +155,7 @@ async fn a_problem_is_sent_to_who_likes_it_no_less_than_json() {
 }
 
 #[tokio::test]
-async fn head_answers_as_get_does_without_the_body() {
+async fn head_answers_like_get_without_the_body() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let got = agent.get("/api/v1/disbursements/pending").await;
@@ -174,7 +174,7 @@ async fn head_answers_as_get_does_without_the_body() {
 }
 
 #[tokio::test]
-async fn options_tells_what_a_path_takes() {
+async fn options_lists_the_methods_of_a_path() {
     let app = TestApp::start().await;
     let answer = app.call(Method::OPTIONS, "/api/v1/auth/login", None).await;
     assert_eq!((answer.status.as_u16(), &answer.headers[header::ALLOW]), (204, &"POST".parse().unwrap()));
@@ -190,14 +190,14 @@ fn preflight(path: &str, origin: &str) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_are_not_let_in() {
+async fn pages_of_other_origins_are_refused() {
     let app = TestApp::start().await;
     let answer = app.send(preflight("/api/v1/auth/login", "https://portal.example.com")).await;
     assert!(!answer.headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN));
 }
 
 #[tokio::test]
-async fn pages_of_an_allowed_origin_are_let_in() {
+async fn pages_of_an_allowed_origin_are_accepted() {
     let allowed = "https://portal.example.com,http://localhost:3000";
     let app = TestApp::start_with(&["--allowed-origins", allowed]).await;
     for origin in allowed.split(',') {
@@ -211,7 +211,7 @@ async fn pages_of_an_allowed_origin_are_let_in() {
         assert_eq!(
             failed.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN],
             origin,
-            "a page can read why it failed"
+            "a page can read the failure"
         );
         let exposed = failed.headers[header::ACCESS_CONTROL_EXPOSE_HEADERS].to_str().unwrap();
         assert!(exposed.contains("x-request-id"), "{exposed}");
@@ -223,7 +223,7 @@ async fn pages_of_an_allowed_origin_are_let_in() {
 }
 
 #[test]
-fn what_is_no_origin_is_not_taken_for_one() {
+fn an_invalid_origin_is_refused() {
     use clap::Parser;
     for wrong in
         ["*", "portal.example.com", "https://portal.example.com/path", "ftp://x", "https://x?y", "https://"]
@@ -235,7 +235,7 @@ fn what_is_no_origin_is_not_taken_for_one() {
 }
 
 #[tokio::test]
-async fn browsers_are_told_to_stay_with_tls_where_there_is_tls() {
+async fn hsts_is_sent_only_behind_tls() {
     let hsts = header::STRICT_TRANSPORT_SECURITY;
     let plain = TestApp::start().await.call(Method::GET, "/healthz", None).await;
     assert!(!plain.headers.contains_key(&hsts));
@@ -244,7 +244,7 @@ async fn browsers_are_told_to_stay_with_tls_where_there_is_tls() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn a_body_that_never_arrives_times_out() {
     let app = TestApp::start().await;
     tokio::time::pause();
     let never = Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
@@ -253,7 +253,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn nothing_that_is_sent_is_more_than_a_refusal() {
+async fn hostile_requests_are_refused_without_internal_details() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let deep = "[".repeat(50_000);

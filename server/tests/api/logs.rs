@@ -10,15 +10,15 @@ use crate::{
 };
 
 thread_local! {
-    /// What this thread logs, when it is listened to.
-    static HEARD: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+    /// The log of this thread, while it is captured.
+    static CAPTURED: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
 }
 
-struct Ear;
+struct CaptureWriter;
 
-impl Write for Ear {
+impl Write for CaptureWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        HEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.extend(bytes)));
+        CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(|captured| captured.extend(bytes)));
         Ok(bytes.len())
     }
 
@@ -27,18 +27,21 @@ impl Write for Ear {
     }
 }
 
-/// Listens to everything that this thread logs. For the whole process, because what is logged
-/// where is decided once for all threads; the other tests' threads are not listened to.
-fn listen() {
-    let everything =
-        tracing_subscriber::fmt().json().with_max_level(tracing::Level::TRACE).with_writer(|| Ear).finish();
+/// Captures everything that this thread logs. The subscriber is global, because which events are
+/// enabled is decided once for all threads; the threads of other tests are not captured.
+fn capture_logs() {
+    let everything = tracing_subscriber::fmt()
+        .json()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(|| CaptureWriter)
+        .finish();
     tracing::subscriber::set_global_default(everything).unwrap();
-    HEARD.set(Some(Vec::new()));
+    CAPTURED.set(Some(Vec::new()));
 }
 
 #[tokio::test]
-async fn logs_hold_no_password_no_code_no_token_and_no_whole_phone_number() {
-    listen();
+async fn logs_contain_no_password_code_token_or_full_phone_number() {
+    capture_logs();
     let mail_server = MailServer::start(Behaviour::Refuses).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
@@ -69,9 +72,9 @@ async fn logs_hold_no_password_no_code_no_token_and_no_whole_phone_number() {
     let customers_phone = loan["customer_phone_number"].as_str().unwrap();
     delivering.abort();
 
-    let logged = String::from_utf8(HEARD.take().unwrap()).unwrap();
-    for told in ["session.opened", "password.reset", "outbox.not_sent", "payout.settled"] {
-        assert!(logged.contains(told), "{told} was not captured");
+    let logged = String::from_utf8(CAPTURED.take().unwrap()).unwrap();
+    for event in ["session.opened", "password.reset", "outbox.not_sent", "payout.settled"] {
+        assert!(logged.contains(event), "{event} was not captured");
     }
     for secret in [
         demo::PASSWORD,

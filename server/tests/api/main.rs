@@ -1,7 +1,7 @@
-//! Every call through the whole router, on a fresh database each, the clock held still and the
-//! ids seeded. Each answer is checked against the contract, so every test is a contract test.
+//! Tests through the whole router. Each has a fresh database, a stopped clock and seeded ids. Every
+//! response is checked against the contract, so every test is a contract test.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![expect(clippy::unwrap_used, reason = "a test fails on the first error")]
 
 mod backup;
 mod command_line;

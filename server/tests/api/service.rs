@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::test_app::{TestApp, waiting};
 
 #[tokio::test]
-async fn a_service_that_runs_is_healthy_and_ready() {
+async fn a_running_service_is_healthy_and_ready() {
     let app = TestApp::start().await;
     for path in ["/healthz", "/readyz"] {
         let answer = app.call(Method::GET, path, None).await;
@@ -61,16 +61,16 @@ async fn calls_and_payouts_are_counted() {
 }
 
 #[tokio::test]
-async fn the_contract_is_served_as_it_is_written() {
+async fn the_contract_is_served_unchanged() {
     let app = TestApp::start().await;
     let served = app.call(Method::GET, "/api/v1/openapi.json", None).await;
-    let written: Value = serde_saphyr::from_str(include_str!("../../../contract/openapi.yaml")).unwrap();
-    assert_eq!(served.json(), written);
+    let file: Value = serde_saphyr::from_str(include_str!("../../../contract/openapi.yaml")).unwrap();
+    assert_eq!(served.json(), file);
     assert!(served.headers.contains_key(header::ETAG));
 }
 
 #[tokio::test]
-async fn the_reference_page_needs_nothing_from_elsewhere() {
+async fn the_reference_page_loads_nothing_from_other_hosts() {
     let app = TestApp::start().await;
     assert_eq!(app.call(Method::GET, "/docs", None).await.headers[header::LOCATION], "/docs/");
     let page = app.call(Method::GET, "/docs/", None).await;

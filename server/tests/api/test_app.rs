@@ -1,4 +1,4 @@
-//! The whole service on a fresh database, called without a network.
+//! The whole service on a fresh database, called in-process.
 
 use std::{io::Read, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
 
@@ -31,33 +31,33 @@ use crate::{contract, store};
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
 
-/// What opens the console of a test's service.
+/// The console token of a test's service.
 pub const CONSOLE_TOKEN: &str = "console-token-of-a-test";
 
-/// What signs the tokens of tests whose servers share a database.
+/// The token secret of tests whose servers share a database.
 pub const JWT_SECRET: &str = "the-secret-of-the-servers-of-a-test";
 
-/// What a first start in demo mode leaves: made once and copied, as each would migrate the store, hash
-/// four passwords and make up the demo data again.
+/// The state after a first start in demo mode. It is created once and copied, because every start
+/// would migrate the database, hash four passwords and generate the demo data again.
 struct Template {
     data_dir: TempDir,
-    /// As that start left it, so that a test draws what it would have drawn.
+    /// As that start left it, so that a test generates the same ids as after its own first start.
     randomness: Randomness,
 }
 
 static TEMPLATE: OnceCell<Template> = OnceCell::const_new();
 
 impl Template {
-    async fn make() -> Self {
+    async fn create() -> Self {
         let data_dir = tempfile::tempdir().unwrap();
         let randomness = Randomness::seeded(7);
-        // On a runtime of its own: the test that comes first takes its own along when it ends.
+        // On a separate runtime, because the first test's runtime ends with that test.
         let settings = settings(data_dir.path().to_str().unwrap(), &[]);
-        let drawn = randomness.clone();
+        let shared = randomness.clone();
         let start = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                let sandbox = Sandbox::open(settings, Clock::held_at(NOON), drawn).await.unwrap();
+                let sandbox = Sandbox::open(settings, Clock::held_at(NOON), shared).await.unwrap();
                 sandbox.close(Duration::ZERO).await;
             });
         };
@@ -72,7 +72,7 @@ pub struct TestApp {
     pub clock: Clock,
     router: Router,
     data_dir: Arc<TempDir>,
-    /// How often it was started; each start draws other ids, as a real one does.
+    /// How often it was started; each start generates other ids, as a real one does.
     starts: u64,
 }
 
@@ -81,44 +81,42 @@ impl TestApp {
         Self::start_with(&[]).await
     }
 
-    /// Like [`TestApp::start`], with further options of `mkopo serve`.
+    /// Like [`TestApp::start`], with more options of `mkopo serve`.
     pub async fn start_with(options: &[&str]) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         if options.contains(&"--demo") {
             return Self::open(data_dir, Clock::held_at(NOON), options, 0).await;
         }
-        let template = TEMPLATE.get_or_init(Template::make).await;
+        let template = TEMPLATE.get_or_init(Template::create).await;
         store::copy(template.data_dir.path(), data_dir.path());
         let clock = Clock::held_at(NOON);
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         Self::open_with(data_dir, clock, settings, template.randomness.fork(), 0).await
     }
 
-    /// Another server on the same data, with the same clock and further options of `mkopo serve`.
+    /// Another server on the same data, with the same clock and more options of `mkopo serve`.
     pub async fn another_server(&self, options: &[&str]) -> Self {
         Self::open(Arc::clone(&self.data_dir), self.clock.clone(), options, self.starts + 1000).await
     }
 
-    /// Stops and starts again on the same data.
-    ///
-    /// Nothing that runs is waited for: what was under way stops where it is.
+    /// Stops and starts again on the same data, without waiting for running work.
     pub async fn restart(self) -> Self {
         self.restart_with(&[]).await
     }
 
-    /// Stops and starts again on the same data, with further options of `mkopo serve`.
+    /// Stops and starts again on the same data, with more options of `mkopo serve`.
     pub async fn restart_with(self, options: &[&str]) -> Self {
         self.sandbox.close(Duration::ZERO).await;
         let Self { clock, data_dir, starts, .. } = self;
         Self::open(data_dir, clock, options, starts + 1).await
     }
 
-    /// Where the data is.
+    /// The data folder.
     pub fn data_dir(&self) -> &Path {
         self.data_dir.path()
     }
 
-    /// Like [`TestApp::start`], on `SQLite` whatever the others are on: for what only a file does.
+    /// Like [`TestApp::start`], always on `SQLite`: for tests that need a database file.
     pub async fn start_on_file() -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         let settings = Settings {
@@ -128,7 +126,7 @@ impl TestApp {
         Self::open_with(data_dir, Clock::held_at(NOON), settings, Randomness::seeded(7), 0).await
     }
 
-    /// A service whose data is there already.
+    /// A service on existing data.
     pub async fn start_at(database_url: &str, clock: Clock) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
         let settings = Settings {
@@ -158,7 +156,7 @@ impl TestApp {
         Self { sandbox, clock, router, data_dir, starts }
     }
 
-    /// What comes of `future` while the clock runs, fifty times as fast as it does for us.
+    /// The result of `future`, while the clock runs fifty times as fast as real time.
     pub async fn as_time_passes<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         loop {
@@ -172,26 +170,26 @@ impl TestApp {
         }
     }
 
-    /// Lets `time` pass, and the reconciler ask after what is due then.
+    /// Advances the clock by `time`, and reconciles the payouts that are due then.
     pub async fn later(&self, time: Duration) {
         self.clock.advance(time);
         payouts::reconcile(&self.sandbox).await.unwrap();
     }
 
-    /// Tells mobile money what becomes of the coming payments.
+    /// Sets the outcomes of the next payments.
     pub async fn next_outcomes(&self, outcomes: &[Outcome]) {
         let change = ScenarioChange { next: Some(outcomes.to_vec()), ..ScenarioChange::default() };
         self.sandbox.mobile_money.change_scenario(change).await.unwrap();
     }
 
-    /// Stops the test when money went out that the books do not know, or the other way round.
+    /// Fails the test unless the books and the payments of mobile money agree.
     pub async fn assert_every_shilling_is_accounted_for(&self) -> Invariant {
         let audit = payouts::invariant(&mut self.sandbox.database.read().await.unwrap()).await.unwrap();
         assert!(audit.ok, "{audit:?}");
         audit
     }
 
-    /// Gives `loan` another amount and its customer another number.
+    /// Changes the amount of `loan` and the number of its customer.
     pub async fn change_loan(&self, loan: &Value, amount: i64, phone: &str) -> Value {
         let mut changed = loan.clone();
         changed["total_loan_amount"] = json!(amount);
@@ -219,7 +217,7 @@ impl TestApp {
         changed
     }
 
-    /// How many SMS went out to that number.
+    /// The number of SMS sent to `phone`.
     pub async fn texts_to(&self, phone: &str) -> i64 {
         query_scalar("SELECT count(*) FROM outbox_message WHERE recipient = $1")
             .bind(phone)
@@ -251,7 +249,7 @@ impl TestApp {
         self.send(request(method, &format!("/console/api{path}"), Some(CONSOLE_TOKEN), body)).await
     }
 
-    /// Changes something by the console, which must take it.
+    /// Changes something through the console, which must succeed.
     pub async fn set_console(&self, method: Method, path: &str, body: Value) -> Answer {
         let answer = self.console(method, path, Some(body)).await;
         assert!(answer.status.is_success(), "{path}: {}", String::from_utf8_lossy(&answer.bytes));
@@ -273,12 +271,12 @@ impl TestApp {
         self.newest_message(recipient).await.code.unwrap()
     }
 
-    /// Sends any request; its answer must be in the contract.
+    /// Sends any request; the response must match the contract.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         send(self.router.clone(), request).await
     }
 
-    /// Someone who signed in here or elsewhere.
+    /// Someone with a session from this server or another one.
     pub fn with(&self, token: &str) -> Staff<'_> {
         Staff { app: self, token: token.to_owned() }
     }
@@ -292,7 +290,7 @@ impl TestApp {
     }
 }
 
-/// What went out.
+/// A message in the outbox.
 #[derive(Debug, sqlx::FromRow, serde::Serialize)]
 pub struct Message {
     pub channel: String,
@@ -306,7 +304,7 @@ pub struct Message {
     pub last_error: Option<String>,
 }
 
-/// Sends any request to a service; its answer must be in the contract.
+/// Sends any request to a service; the response must match the contract.
 pub async fn send(router: Router, request: Request<Body>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().to_string());
     let response = router.oneshot(request).await.unwrap();
@@ -342,7 +340,7 @@ impl Staff<'_> {
         self.app.send(request(Method::GET, path, Some(&self.token), None)).await
     }
 
-    /// Like [`Staff::get`], with further headers.
+    /// Like [`Staff::get`], with more headers.
     pub async fn get_with(&self, path: &str, headers: &[(&'static str, &str)]) -> Answer {
         let mut request = request(Method::GET, path, Some(&self.token), None);
         for (name, value) in headers {
@@ -373,7 +371,7 @@ impl Staff<'_> {
         self.post(&path, Some(disbursement_of(loan))).await
     }
 
-    /// As [`Staff::disburse`], with an `Idempotency-Key`.
+    /// Like [`Staff::disburse`], with an `Idempotency-Key`.
     pub async fn disburse_with_key(&self, loan: &Value, key: &str) -> Answer {
         self.disburse_body_with_key(loan, disbursement_of(loan), key).await
     }
@@ -385,7 +383,7 @@ impl Staff<'_> {
         self.app.send(request).await
     }
 
-    /// Runs a call that pays `loan` out until the payout is on disk, and no further.
+    /// Runs a call that pays out `loan` until the payout is stored, and no further.
     pub async fn until_claimed(&self, loan: &Value, call: &mut Pin<Box<impl Future<Output = Answer>>>) {
         loop {
             tokio::select! {
@@ -404,7 +402,7 @@ impl Staff<'_> {
     }
 }
 
-/// The loans of the list that were never tried and whose customer's number is not magic.
+/// The loans of the list without a payout, whose customer's number is not magic.
 pub fn waiting(pending: &[Value]) -> impl Iterator<Item = &Value> {
     pending.iter().filter(|loan| {
         let phone = loan["customer_phone_number"].as_str().unwrap();
@@ -443,23 +441,23 @@ fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
         Some("gzip") => _ = flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap(),
         Some("br") => _ = brotli::Decompressor::new(body, 4096).read_to_end(&mut plain).unwrap(),
         Some("zstd") => plain = zstd::decode_all(body).unwrap(),
-        Some(other) => panic!("nobody asked for {other}"),
+        Some(other) => panic!("unexpected encoding {other}"),
     }
     plain
 }
 
-/// What came back.
+/// The response to a call.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// The body as it reads.
+    /// The decoded body.
     pub bytes: Vec<u8>,
-    /// How many bytes it took.
+    /// The size of the body as it was sent, in bytes.
     pub sent: usize,
 }
 
 impl Answer {
-    /// Whether it is the first answer again.
+    /// Whether it is a replay of the first answer.
     pub fn is_replay(&self) -> bool {
         self.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
     }
