@@ -95,7 +95,11 @@ impl Publication {
         }
     }
 
-    async fn insert(&self, connection: &mut Connection, files: BTreeMap<String, File>) -> Result<(), Failure> {
+    async fn insert(
+        &self,
+        connection: &mut Connection,
+        files: BTreeMap<String, File>,
+    ) -> Result<(), Failure> {
         let Build { name, version, shell, integrity, digest, .. } = &self.build;
         let size: usize = files.values().map(|file| file.content.len()).sum();
         query(ADD_BUILD)
