@@ -70,12 +70,12 @@ fn matches_schema(call: &str, pointer: &str, headers: &HeaderMap, body: &[u8]) {
     assert!(errors.is_empty(), "{call} breaks the contract: {errors:#?}\n{body:#}");
 }
 
-/// The validator of the schema at `pointer`; compiling one takes longer than most tests do.
+/// The cached validator of the schema at `pointer`: compiling one takes longer than most tests.
 fn validator(pointer: &str) -> Arc<Validator> {
     static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     let validator = compiled.get_or_insert_default().entry(pointer.to_owned()).or_insert_with(|| {
-        // The schema, with the rest of the contract beside it for its references to reach.
+        // The schema, with the contract's components, which it may refer to.
         let mut schema = CONTRACT.pointer(&pointer[1..]).unwrap().clone();
         schema["components"] = CONTRACT["components"].clone();
         Arc::new(jsonschema::options().should_validate_formats(true).build(&schema).unwrap())
