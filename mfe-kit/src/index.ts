@@ -14,6 +14,7 @@ export { formatMoney } from './format/money';
 export { groupDigits, localPhone } from './format/phone';
 export { relativeTime } from './format/relative-time';
 export { notify, dismissNotification, type ShowNotification } from './notify/notify';
+export { payoutStatus, type PayoutStatus } from './payouts/payout-status';
 export { queryClient } from './query/query-client';
 export { queryKeys } from './query/query-keys';
 export { portalSettings, setPortalSettings, type PortalSettings } from './slice/portal-settings';

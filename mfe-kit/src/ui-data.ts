@@ -6,6 +6,7 @@ export { default as Switch } from 'antd/es/switch';
 export { type Column, type Sort } from './ui/column';
 export { DataTable } from './ui/DataTable';
 export { Figure, Figures } from './ui/Figure';
+export { ListTools } from './ui/ListTools';
 export { Pagination } from './ui/Pagination';
 export { Person } from './ui/Person';
 export { SearchBox } from './ui/SearchBox';

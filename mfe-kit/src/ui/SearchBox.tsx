@@ -10,17 +10,15 @@ interface SearchBoxProps {
   value: string;
   /** Called with the whole text on each keystroke. */
   onSearch: (text: string) => void;
-  className?: string;
 }
 
 /** The search field of a list. It keeps the typed text itself, however late `value` is updated. */
-export function SearchBox({ label, placeholder, value, onSearch, className }: SearchBoxProps) {
+export function SearchBox({ label, placeholder, value, onSearch }: SearchBoxProps) {
   // The router updates in a transition: a field that showed the address only would lose fast keystrokes.
   const [draft, setDraft] = useState<string | null>(null);
 
   return (
     <Input
-      {...(className ? { className } : {})}
       type="search"
       prefix={<Icon name="search" size={15} />}
       aria-label={label}

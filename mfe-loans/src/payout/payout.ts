@@ -1,4 +1,4 @@
-import type { Schema } from 'mfe-kit';
+import { payoutStatus, type PayoutStatus, type Schema } from 'mfe-kit';
 import { fullName, numberFrom } from '../loan/wire';
 
 /** One attempt to pay out a loan, from a record or from the response to the attempt. */
@@ -8,7 +8,7 @@ export interface Payout {
   customerName: string;
   /** In KES. */
   amount: number;
-  status: 'success' | 'failed' | 'pending';
+  status: PayoutStatus;
   /** When it was requested, in RFC 3339; empty if the provider sent none. */
   date: string;
   /** Mobile money's reference; `null` until the money has been sent. */
@@ -26,15 +26,8 @@ export interface Payout {
 /** A record, or the response to a payout; any field may be missing. */
 export type WirePayout = Partial<Schema<'Disbursement'>>;
 
-/** The status of a payout on the screens, from the provider's status (REQ-359 to REQ-361). */
-export function payoutStatus(status: string): Payout['status'] {
-  if (status === 'COMPLETED' || status === 'SUCCESS') return 'success';
-  if (status === 'FAILED' || status === 'ERROR') return 'failed';
-  return 'pending';
-}
-
 /** A payout from a record or a response. `defaultStatus` applies if the body has no status. */
-export function payoutFrom(wire: WirePayout, defaultStatus: Payout['status'] = 'pending'): Payout {
+export function payoutFrom(wire: WirePayout, defaultStatus: PayoutStatus = 'pending'): Payout {
   const status = wire.status === undefined ? defaultStatus : payoutStatus(wire.status);
   const isMoneySent = wire.status !== undefined && status === 'success';
   return {

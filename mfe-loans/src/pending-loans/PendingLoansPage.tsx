@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { formatDate, localPhone } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { type Column, DataTable, Person, SearchBox, Select } from 'mfe-kit/ui-data';
+import { type Column, DataTable, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { Amount } from '../loan/Amount';
@@ -75,24 +75,27 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
     <>
       <PageHeader title={TITLE} subtitle={`${loans.length} loan(s) pending disbursement`} />
       <Card flush>
-        <div className={classes.tools}>
-          <SearchBox
-            className={classes.search ?? ''}
-            label="Search pending loans"
-            placeholder="Search by name, ID, phone..."
-            value={search}
-            onSearch={(text) => change({ search: text })}
-          />
-          <Select
-            className={classes.band ?? ''}
-            aria-label="Amount"
-            virtual={false}
-            options={BANDS}
-            value={band}
-            onChange={(chosen) => change({ band: chosen })}
-          />
+        <ListTools
+          search={
+            <SearchBox
+              label="Search pending loans"
+              placeholder="Search by name, ID, phone..."
+              value={search}
+              onSearch={(text) => change({ search: text })}
+            />
+          }
+          filter={
+            <Select
+              aria-label="Amount"
+              virtual={false}
+              options={BANDS}
+              value={band}
+              onChange={(chosen) => change({ band: chosen })}
+            />
+          }
+        >
           <Button icon={<Icon name="filter" size={15} />}>Filter</Button>
-        </div>
+        </ListTools>
         {selected.length > 0 ? (
           <DataTable
             label="Pending disbursements"

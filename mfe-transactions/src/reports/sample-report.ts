@@ -1,5 +1,5 @@
+import type { PayoutStatus } from 'mfe-kit';
 import type { IconName } from 'mfe-kit/ui';
-import type { TransactionStatus } from '../transaction/transaction';
 
 /** One figure of the report, with its change in percent. */
 interface SampleFigure {
@@ -15,7 +15,7 @@ export interface SampleActivity {
   date: string;
   customer: string;
   amount: number;
-  status: TransactionStatus;
+  status: PayoutStatus;
   agent: string;
 }
 

@@ -1,6 +1,4 @@
-import type { Schema } from 'mfe-kit';
-
-export type TransactionStatus = 'success' | 'failed' | 'pending';
+import { payoutStatus, type PayoutStatus, type Schema } from 'mfe-kit';
 
 /** A disbursement record as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Transaction {
@@ -8,7 +6,7 @@ export interface Transaction {
   loanId: string;
   amount: number;
   type: 'disbursement';
-  status: TransactionStatus;
+  status: PayoutStatus;
   date: string;
   /** Mobile money's receipt number; `mpesaRef` is the same. */
   reference: string | null;
@@ -46,7 +44,7 @@ export function transactionFrom(wire: Wire): Transaction {
     loanId: wire.loan_id ?? '',
     amount: wire.amount ?? 0,
     type: 'disbursement',
-    status: statusFrom(wire.status),
+    status: payoutStatus(wire.status),
     date: wire.created_at ?? '',
     reference,
     mpesaRef: reference,
@@ -69,10 +67,4 @@ export function transactionFrom(wire: Wire): Transaction {
     approver_name: wire.approver_name ?? null,
     approver_email: wire.approver_email ?? null,
   };
-}
-
-function statusFrom(status: string | null | undefined): TransactionStatus {
-  if (status === 'COMPLETED' || status === 'SUCCESS') return 'success';
-  if (status === 'FAILED' || status === 'ERROR') return 'failed';
-  return 'pending';
 }

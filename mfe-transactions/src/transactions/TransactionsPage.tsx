@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import type { PayoutStatus } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
+import { ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { transactionsQuery } from '../transaction/queries';
 import { STATUSES } from '../transaction/status';
-import type { Transaction, TransactionStatus } from '../transaction/transaction';
+import type { Transaction } from '../transaction/transaction';
 import { isFiltering, selectTransactions } from './select-transactions';
 import { TransactionTable } from './TransactionTable';
-import classes from './TransactionsPage.module.css';
 import { useTransactionListState } from './useTransactionListState';
 
 const TITLE = 'Transaction History';
@@ -15,7 +15,7 @@ const TITLE = 'Transaction History';
 const STATUS_OPTIONS = [
   { value: 'all', label: 'All Statuses' },
   ...Object.entries(STATUSES).map(([value, { label }]) => ({ value, label })),
-] as { value: TransactionStatus | 'all'; label: string }[];
+] as { value: PayoutStatus | 'all'; label: string }[];
 
 /** All payouts, including failed and pending ones, with search, filter and pages. */
 export default function TransactionsPage() {
@@ -48,24 +48,27 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
         subtitle={<span role="status">{`${selected.length} transaction(s) found`}</span>}
       />
       <Card flush>
-        <div className={classes.tools}>
-          <SearchBox
-            className={classes.search ?? ''}
-            label="Search transactions"
-            placeholder="Search transactions..."
-            value={search}
-            onSearch={(text) => change({ search: text })}
-          />
-          <Select
-            className={classes.status ?? ''}
-            aria-label="Status"
-            virtual={false}
-            options={STATUS_OPTIONS}
-            value={status}
-            onChange={(chosen) => change({ status: chosen })}
-          />
+        <ListTools
+          search={
+            <SearchBox
+              label="Search transactions"
+              placeholder="Search transactions..."
+              value={search}
+              onSearch={(text) => change({ search: text })}
+            />
+          }
+          filter={
+            <Select
+              aria-label="Status"
+              virtual={false}
+              options={STATUS_OPTIONS}
+              value={status}
+              onChange={(chosen) => change({ status: chosen })}
+            />
+          }
+        >
           <Button icon={<Icon name="filter" size={15} />}>More Filters</Button>
-        </div>
+        </ListTools>
         {selected.length === 0 ? (
           <EmptyState
             title="No transactions found"

@@ -1,10 +1,11 @@
+import type { PayoutStatus } from 'mfe-kit';
 import { searchedTexts } from '../transaction/searched-texts';
-import type { Transaction, TransactionStatus } from '../transaction/transaction';
+import type { Transaction } from '../transaction/transaction';
 
 /** The search and filters of the list. */
 export interface TransactionFilter {
   search: string;
-  status: TransactionStatus | 'all';
+  status: PayoutStatus | 'all';
   /** A type or 'all'. No control sets it; there is only one type so far (REQ-290). */
   type: string;
 }
