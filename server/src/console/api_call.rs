@@ -10,6 +10,7 @@ use axum::{
 use super::{faults::inject::inject, sync::refresh, traffic::Observed};
 use crate::{Sandbox, error::FailureFormat, http::edge};
 
+/// Runs one call through it.
 pub async fn run(
     State(sandbox): State<Sandbox>,
     format: FailureFormat,

@@ -11,7 +11,7 @@ pub enum Head {
     /// Aligned right, for amounts.
     Right(&'static str),
     /// Only for screen readers, for columns of buttons.
-    Unseen(&'static str),
+    Hidden(&'static str),
 }
 
 /// A table of `rows` under `heads`.
