@@ -98,7 +98,7 @@ fn schema(engine: &str) -> BTreeSet<String> {
             if let Some(name) = words.strip_prefix("CREATE TRIGGER ") {
                 let name = name.split(' ').next().unwrap().to_owned();
                 // PostgreSQL trims in the trigger that inserts.
-                if name != "loan_change_trim" {
+                if name != "loan_change_trim" && !name.ends_with("_truncated") {
                     schema.insert(format!("trigger {name}"));
                 }
             }
