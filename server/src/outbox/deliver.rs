@@ -47,6 +47,14 @@ pub async fn keep_delivering(sandbox: Sandbox) {
     }
 }
 
+/// Runs one round: sends the messages that are due and redacts expired codes.
+///
+/// # Errors
+/// When the database fails. A message that can't be sent is not an error: it is retried later.
+pub async fn deliver_due(sandbox: &Sandbox) -> Result<(), Failure> {
+    round(sandbox, Mailer::of(&sandbox.settings).as_ref()).await
+}
+
 const IS_CODE_EXPIRED: &str = "
     SELECT count(*) FROM
         (SELECT 1 FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1 LIMIT 1) AS expired";

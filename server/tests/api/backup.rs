@@ -7,12 +7,11 @@ use std::{
 };
 
 use axum::http::Method;
-use mkopo::{Sandbox, payouts, randomness::Randomness};
 use serde_json::json;
 
 use crate::{
     command_line::{error_line, mkopo},
-    test_app::{TestApp, settings},
+    test_app::TestApp,
 };
 
 /// Runs a command on another thread, so that the service on this one keeps running.
@@ -58,10 +57,10 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
         assert!(restored.status.success(), "{restored:?}");
         assert_eq!(other.path().join("mkopo.db.replaced").exists(), replaced);
     }
-    let settings = settings(other.path().to_str().unwrap(), &[]);
-    let copy = Sandbox::open(settings, app.clock.clone(), Randomness::seeded(1)).await.unwrap();
-    let then = payouts::invariant(&mut copy.database.read().await.unwrap()).await.unwrap();
-    assert!(then.ok && then.completed <= paid.completed, "{then:?}");
+    let copy = format!("sqlite:{}", other.path().join("mkopo.db").display());
+    let copy = TestApp::start_at(&copy, app.clock.clone()).await;
+    let then = copy.assert_every_shilling_is_accounted_for().await;
+    assert!(then.completed <= paid.completed, "{then:?}");
     assert!(then.completed >= paid.completed - 40_000, "{then:?}");
 }
 

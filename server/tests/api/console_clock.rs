@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use axum::http::Method;
 use insta::assert_json_snapshot;
-use mkopo::{Sandbox, clock::Clock, randomness::Randomness};
+use mkopo::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::test_app::{NOON, TestApp, settings, waiting};
+use crate::test_app::{NOON, TestApp, waiting};
 
 async fn set_clock(app: &TestApp, change: Value) -> Value {
     app.set_console(Method::PUT, "/clock", change).await.json()
@@ -82,9 +82,8 @@ async fn a_payout_returns_while_the_clock_is_stopped() {
 async fn another_server_loads_the_clock_at_start_and_follows_changes() {
     let app = TestApp::start().await;
     set_clock(&app, json!({"advance": "3d", "frozen": true})).await;
-    let options = settings(app.data_dir().to_str().unwrap(), &[]);
     let machine = Clock::held_at(NOON.plus(Duration::from_secs(5)));
-    let other = Sandbox::open(options, machine, Randomness::seeded(1)).await.unwrap();
+    let other = app.another_server_at(machine, &[]).await;
     assert_eq!(other.clock.now(), app.clock.now());
     set_clock(&app, json!({"frozen": false})).await;
     let changed = async {

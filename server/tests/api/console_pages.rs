@@ -6,17 +6,12 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
-use mkopo::{
-    Sandbox,
-    mobile_money::{Outcome, Refusal},
-    randomness::Randomness,
-    settings::Settings,
-};
+use mkopo::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
 use crate::{
     slices,
-    test_app::{Answer, CONSOLE_TOKEN, TestApp, request, send, waiting},
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, request, waiting},
 };
 
 const PAGES: [(&str, &str); 11] = [
@@ -208,10 +203,8 @@ async fn a_new_token_invalidates_cookies() {
     let cookie = Browser::sign_in(&app).await.cookie.clone();
     let app = app.restart().await;
     assert_eq!(app.send(get("/console", Some(&cookie))).await.status, 200, "it survives a restart");
-    let token = Some("another-token-of-a-test".into());
-    let settings = Settings { console_token: token, ..app.sandbox.settings.clone() };
-    let sandbox = Sandbox::open(settings, app.clock.clone(), Randomness::seeded(1)).await.unwrap();
-    assert_eq!(send(mkopo::router(sandbox), get("/console", Some(&cookie))).await.status, 401);
+    let other = app.another_server(&["--console-token", "another-token-of-a-test"]).await;
+    assert_eq!(other.send(get("/console", Some(&cookie))).await.status, 401);
 }
 
 #[tokio::test]

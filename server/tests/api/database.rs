@@ -39,6 +39,13 @@ async fn count(app: &TestApp) -> i64 {
         .unwrap()
 }
 
+/// Waits until `count` writes are queued.
+async fn until_waiting(app: &TestApp, count: usize) {
+    while app.sandbox.database.load().writes_waiting < count {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Blocks the writer until the returned sender is used.
 async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
     let (free, freed) = oneshot::channel::<()>();
@@ -115,7 +122,7 @@ async fn a_panic_in_a_write_rolls_back_only_that_write() {
         .database
         .write(|connection: &mut Connection| Box::pin(async move { Ok(increment(connection).await?) }));
     let together = async {
-        tokio::task::yield_now().await;
+        until_waiting(&app, 2).await;
         free.send(()).unwrap();
     };
     let (panicked, worked, ()) = tokio::join!(panics, works, together);
@@ -142,7 +149,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     };
     let breaks_commit = write(&app, deferred_violation);
     let (broken, paid, ()) = tokio::join!(breaks_commit, agent.disburse_with_key(loan, "key"), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        until_waiting(&app, 2).await;
         free.send(()).unwrap();
     });
     assert!(matches!(broken, Err(Failure::Busy)), "{broken:?}");

@@ -66,7 +66,8 @@ impl Template {
     }
 }
 
-/// A service with the demo data, its clock held at [`NOON`].
+/// A service with the demo data, its clock held at [`NOON`]. Clones share it.
+#[derive(Clone)]
 pub struct TestApp {
     pub sandbox: Sandbox,
     pub clock: Clock,
@@ -96,7 +97,12 @@ impl TestApp {
 
     /// Another server on the same data, with the same clock and more options of `mkopo serve`.
     pub async fn another_server(&self, options: &[&str]) -> Self {
-        Self::open(Arc::clone(&self.data_dir), self.clock.clone(), options, self.starts + 1000).await
+        self.another_server_at(self.clock.clone(), options).await
+    }
+
+    /// Like [`TestApp::another_server`], with its own clock.
+    pub async fn another_server_at(&self, clock: Clock, options: &[&str]) -> Self {
+        Self::open(Arc::clone(&self.data_dir), clock, options, self.starts + 1000).await
     }
 
     /// Stops and starts again on the same data, without waiting for running work.
@@ -139,7 +145,8 @@ impl TestApp {
         Self::open_with(data_dir, clock, settings, Randomness::seeded(7), 0).await
     }
 
-    async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
+    /// A service on existing data that was started `starts` times before.
+    pub async fn open(data_dir: Arc<TempDir>, clock: Clock, options: &[&str], starts: u64) -> Self {
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         Self::open_with(data_dir, clock, settings, Randomness::seeded(7 + starts), starts).await
     }
@@ -321,8 +328,10 @@ pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let needs_secret = store::is_postgres() && !options.contains(&"--jwt-secret");
     let secret = if needs_secret { &["--jwt-secret", JWT_SECRET][..] } else { &[] };
     let store = store::options(Path::new(data_dir));
-    let line = ["mkopo", "serve", "--console-token", CONSOLE_TOKEN];
-    let line = line.into_iter().chain(secret.iter().copied()).chain(store.iter().map(String::as_str));
+    let console =
+        if options.contains(&"--console-token") { &[][..] } else { &["--console-token", CONSOLE_TOKEN] };
+    let line = ["mkopo", "serve"].into_iter().chain(console.iter().copied());
+    let line = line.chain(secret.iter().copied()).chain(store.iter().map(String::as_str));
     let command =
         CommandLine::parse_from(line.chain(demo.iter().copied()).chain(options.iter().copied())).command;
     let Command::Serve(settings) = command else { panic!("{command:?}") };

@@ -3,10 +3,7 @@
 
 use std::{
     collections::HashMap,
-    io::{BufRead, BufReader, Lines, Read, Write},
-    net::TcpStream,
     path::Path,
-    process::{Child, ChildStdout, Command, Stdio},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -19,20 +16,20 @@ use mkopo::{
     Sandbox,
     clock::Clock,
     database::Connection,
-    demo,
     mobile_money::ScenarioChange,
     payouts,
     randomness::Randomness,
     settings::{DatabaseSettings, Settings},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
+    server::{Answer, Server, sign_in, try_call},
     store,
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
+    test_app::{disbursement_of, settings},
 };
 
 const CALLERS: usize = 8;
@@ -91,87 +88,6 @@ pub fn fill(settings: Settings) {
     });
 }
 
-/// A running server process.
-pub struct Server {
-    process: Child,
-    pub address: String,
-    /// Kept open, because the process writes to it.
-    _output: Lines<BufReader<ChildStdout>>,
-}
-
-impl Server {
-    fn start(folder: &Path) -> Self {
-        Self::start_on(&store::options(folder))
-    }
-
-    /// Starts a server on the database given by `store`.
-    pub fn start_on(store: &[String]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-        Self::run(command.arg("serve"), store)
-    }
-
-    /// Starts a server that can't write more than `bytes` to any one file.
-    fn start_with_disk_of(bytes: usize, folder: &Path) -> Self {
-        let mut command = Command::new("sh");
-        let blocks = bytes / 512;
-        // With the signal ignored, writing beyond the limit fails as on a full disk.
-        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
-        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), &file_in(folder))
-    }
-
-    fn run(command: &mut Command, store: &[String]) -> Self {
-        let mut process = command
-            .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
-            .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
-            .args(store)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = loop {
-            let line = lines.next().unwrap().unwrap();
-            if let Some((_, address)) = line.split_once("http://") {
-                break address.trim().to_owned();
-            }
-        };
-        Self { process, address, _output: lines }
-    }
-}
-
-/// Sends SIGKILL, so that the process can't clean up.
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-}
-
-/// Returns status and body; `None` if the connection broke.
-pub fn post(address: &str, path: &str, headers: &str, body: &Value) -> Option<(u16, Value)> {
-    let body = body.to_string();
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n{headers}\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(body.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    // A truncated answer counts as none.
-    Some((status, serde_json::from_str(body).ok()?))
-}
-
-pub fn sign_in(address: &str) -> String {
-    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let (_, body) = post(address, "/api/v1/auth/login", "", &credentials).unwrap();
-    body["user"]["token"].as_str().unwrap().to_owned()
-}
-
 /// The answers that clients have received, across all restarts of the server.
 #[derive(Default)]
 pub struct Answers {
@@ -183,10 +99,11 @@ pub struct Answers {
     refused: usize,
 }
 
-pub fn pay(address: &str, token: &str, loan: usize) -> Option<(u16, Value)> {
+/// Pays the loan of [`fill`] with that number out, with those headers.
+pub fn pay(address: &str, loan: usize, headers: &[(&str, &str)]) -> Option<Answer> {
     let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
-    let headers = format!("authorization: Bearer {token}\r\nidempotency-key: key-{loan}\r\n");
-    post(address, &format!("/api/v1/disbursements/LN-X{loan}/disburse"), &headers, &disbursement_of(&asked))
+    let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
+    try_call(address, "POST", &path, headers, Some(&disbursement_of(&asked)))
 }
 
 /// Pays loans until `is_over` or until the server is gone, starting with unanswered calls.
@@ -199,9 +116,10 @@ pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over
                 answers.next_loan
             })
         };
-        let answer = pay(address, token, loan);
+        let (bearer, key) = (format!("Bearer {token}"), format!("key-{loan}"));
+        let answer = pay(address, loan, &[("authorization", &bearer), ("idempotency-key", &key)]);
         let mut answers = answers.lock().unwrap();
-        match answer {
+        match answer.map(|answer| (answer.status, answer.body)) {
             Some((200, body)) => {
                 let receipt = body["mpesa_ref"].as_str().unwrap().to_owned();
                 let first = answers.paid.entry(loan).or_insert_with(|| receipt.clone());
@@ -277,7 +195,7 @@ fn kill_repeatedly(rounds: u64) {
         // PostgreSQL needs more time, because each commit is a network round trip.
         let longest = if store::is_postgres() { 750 } else { 250 };
         let after = Duration::from_millis(rng.random_range(5..longest));
-        pay_until_killed(Server::start(folder.path()), &answers, after);
+        pay_until_killed(Server::start_on(&store::options(folder.path())), &answers, after);
     }
     let answers = answers.into_inner().unwrap();
     assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
@@ -309,7 +227,7 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     let answers = Mutex::new(Answers::default());
     // Limits the size of the write-ahead log.
     pay_until_killed(
-        Server::start_with_disk_of(400_000, folder.path()),
+        Server::start_with_disk_of(400_000, &file_in(folder.path())),
         &answers,
         Duration::from_millis(1500),
     );

@@ -8,6 +8,7 @@
 mod contract;
 mod crash;
 mod schedules;
+mod server;
 mod servers;
 #[path = "../api/store.rs"]
 mod store;

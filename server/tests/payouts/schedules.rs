@@ -6,20 +6,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::Path,
-    sync::LazyLock,
+    sync::{Arc, LazyLock},
     time::Duration,
 };
 
-use axum::{Router, http::HeaderValue};
-use mkopo::{
-    Sandbox,
-    clock::Clock,
-    demo,
-    mobile_money::{Outcome, ScenarioChange},
-    payouts,
-    randomness::Randomness,
-};
+use mkopo::{clock::Clock, mobile_money::Outcome, payouts};
 use proptest::{
     prelude::*,
     sample::select,
@@ -29,8 +20,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
-use crate::store;
-use crate::test_app::{Answer, NOON, disbursement_of, request, send, settings, waiting};
+use crate::{
+    store,
+    test_app::{Answer, NOON, TestApp, waiting},
+};
 
 const LOANS: usize = 3;
 const USERS: [&str; 3] = ["agent", "supervisor", "admin"];
@@ -82,46 +75,34 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// A data folder with the demo data and signed-in users, created once and copied.
 struct Template {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     tokens: Vec<String>,
     loans: Vec<Value>,
 }
 
 static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Arc::new(tempfile::tempdir().unwrap());
     let (tokens, loans) = Runtime::new().unwrap().block_on(async {
-        let (sandbox, router) = open(folder.path(), &Clock::held_at(NOON), 0).await;
+        let app = open(&folder, &Clock::held_at(NOON), 0).await;
         let mut tokens = Vec::new();
         for user in USERS {
-            let credentials = json!({"email": format!("{user}@mkopo.test"), "password": demo::PASSWORD});
-            let login = request("POST".parse().unwrap(), "/api/v1/auth/login", None, Some(credentials));
-            let answer = send(router.clone(), login).await;
-            tokens.push(answer.json()["user"]["token"].as_str().unwrap().to_owned());
+            tokens.push(app.sign_in(user).await.token);
         }
-        let pending = get(&router, "/api/v1/disbursements/pending", &tokens[0]).await;
-        sandbox.close(Duration::ZERO).await;
+        let pending = app.with(&tokens[0]).pending().await;
+        app.sandbox.close(Duration::ZERO).await;
         (tokens, waiting(&pending).take(LOANS).cloned().collect())
     });
     Template { folder, tokens, loans }
 });
 
-async fn open(folder: &Path, clock: &Clock, life: u64) -> (Sandbox, Router) {
-    let settings = settings(folder.to_str().unwrap(), &["--session-minutes", "43200"]);
-    let sandbox = Sandbox::open(settings, clock.clone(), Randomness::seeded(1000 + life)).await.unwrap();
-    let router = mkopo::router(sandbox.clone());
-    (sandbox, router)
-}
-
-async fn get(router: &Router, path: &str, token: &str) -> Vec<Value> {
-    let answer = send(router.clone(), request("GET".parse().unwrap(), path, Some(token), None)).await;
-    answer.json().as_array().unwrap().clone()
+async fn open(folder: &Arc<TempDir>, clock: &Clock, life: u64) -> TestApp {
+    TestApp::open(Arc::clone(folder), clock.clone(), &["--session-minutes", "43200"], life).await
 }
 
 /// One life of the server.
 struct Life {
     runtime: Runtime,
-    sandbox: Sandbox,
-    router: Router,
+    app: TestApp,
 }
 
 /// A call that has not been answered yet.
@@ -134,7 +115,7 @@ struct Running {
 
 /// The server, and what the test has observed.
 struct World {
-    folder: TempDir,
+    folder: Arc<TempDir>,
     clock: Clock,
     lives: u64,
     life: Option<Life>,
@@ -147,7 +128,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         store::copy(TEMPLATE.folder.path(), folder.path());
         let clock = Clock::held_at(NOON);
         let mut world = Self {
@@ -166,8 +147,8 @@ impl World {
     fn begin(&mut self) {
         self.lives += 1;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (sandbox, router) = runtime.block_on(open(self.folder.path(), &self.clock, self.lives));
-        self.life = Some(Life { runtime, sandbox, router });
+        let app = runtime.block_on(open(&self.folder, &self.clock, self.lives));
+        self.life = Some(Life { runtime, app });
     }
 
     fn life(&self) -> &Life {
@@ -195,12 +176,11 @@ impl World {
             Step::Pass { ms } => self.clock.advance(Duration::from_millis(*ms)),
             Step::Reconcile => {
                 let life = self.life();
-                life.runtime.block_on(payouts::reconcile(&life.sandbox)).unwrap();
+                life.runtime.block_on(payouts::reconcile(&life.app.sandbox)).unwrap();
             }
             Step::Next(outcomes) => {
-                let change = ScenarioChange { next: Some(outcomes.clone()), ..ScenarioChange::default() };
                 let life = self.life();
-                life.runtime.block_on(life.sandbox.mobile_money.change_scenario(change)).unwrap();
+                life.runtime.block_on(life.app.next_outcomes(outcomes));
             }
             Step::Crash => {
                 self.running.clear();
@@ -209,7 +189,7 @@ impl World {
             }
             Step::Stop => {
                 let life = self.life();
-                life.runtime.block_on(life.sandbox.close(Duration::ZERO));
+                life.runtime.block_on(life.app.sandbox.close(Duration::ZERO));
                 self.collect_answers();
                 self.running.clear();
                 self.life = None;
@@ -224,18 +204,15 @@ impl World {
     }
 
     fn call(&mut self, loan: usize, user: usize, key: Option<u8>) {
-        let asked = &TEMPLATE.loans[loan];
-        let path = format!("/api/v1/disbursements/{}/disburse", asked["loan_id"].as_str().unwrap());
-        let mut sent = request(
-            "POST".parse().unwrap(),
-            &path,
-            Some(&TEMPLATE.tokens[user]),
-            Some(disbursement_of(asked)),
-        );
-        if let Some(key) = key {
-            sent.headers_mut().insert("idempotency-key", HeaderValue::from(u16::from(key)));
-        }
-        let call = self.life().runtime.spawn(send(self.life().router.clone(), sent));
+        let Life { runtime, app } = self.life();
+        let app = app.clone();
+        let call = runtime.spawn(async move {
+            let (staff, asked) = (app.with(&TEMPLATE.tokens[user]), &TEMPLATE.loans[loan]);
+            match key {
+                Some(key) => staff.disburse_with_key(asked, &key.to_string()).await,
+                None => staff.disburse(asked).await,
+            }
+        });
         self.running.push(Running { loan, user, key, call });
     }
 
@@ -299,14 +276,14 @@ impl World {
     fn check_invariants(&mut self) {
         let life = self.life.take().unwrap();
         let (audit, records, texts) = life.runtime.block_on(async {
-            let mut reader = life.sandbox.database.read().await.unwrap();
+            let mut reader = life.app.sandbox.database.read().await.unwrap();
             let audit = payouts::invariant(&mut reader).await.unwrap();
             let texts: i64 = mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
                 .fetch_one(&mut reader)
                 .await
                 .unwrap();
             drop(reader);
-            (audit, get(&life.router, "/api/v1/disbursement-records", &TEMPLATE.tokens[0]).await, texts)
+            (audit, life.app.with(&TEMPLATE.tokens[0]).records().await, texts)
         });
         self.life = Some(life);
         assert!(audit.ok, "{audit:?}");
@@ -338,8 +315,7 @@ impl World {
             self.take(&Step::Run { ms: 2 });
         }
         let life = self.life();
-        let pending =
-            life.runtime.block_on(get(&life.router, "/api/v1/disbursements/pending", &TEMPLATE.tokens[0]));
+        let pending = life.runtime.block_on(async { life.app.with(&TEMPLATE.tokens[0]).pending().await });
         for loan in &TEMPLATE.loans {
             let open = pending.iter().find(|other| other["loan_id"] == loan["loan_id"]);
             assert!(
@@ -356,14 +332,14 @@ impl World {
         }
         let life = self.life();
         let texts: i64 = life.runtime.block_on(async {
-            let mut reader = life.sandbox.database.read().await.unwrap();
+            let mut reader = life.app.sandbox.database.read().await.unwrap();
             mkopo::database::query_scalar("SELECT count(*) FROM outbox_message")
                 .fetch_one(&mut reader)
                 .await
                 .unwrap()
         });
         assert_eq!(texts, i64::try_from(LOANS).unwrap(), "one SMS for each loan");
-        life.runtime.block_on(life.sandbox.close(Duration::ZERO));
+        life.runtime.block_on(life.app.sandbox.close(Duration::ZERO));
     }
 }
 

@@ -4,8 +4,6 @@
 //! These tests only run when tests use PostgreSQL (`e2e/postgres with …`).
 
 use std::{
-    io::{Read, Write},
-    net::TcpStream,
     path::Path,
     process::Command,
     sync::{
@@ -23,7 +21,8 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, Server, fill, keep_paying, sign_in},
+    crash::{self, Answers, fill, keep_paying, pay},
+    server::{Answer, Server, sign_in, try_call},
     store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
 };
@@ -86,42 +85,8 @@ fn postgres(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// An HTTP response.
-struct Answer {
-    status: u16,
-    head: String,
-    body: Value,
-}
-
-impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
-        let mut headers = self.head.lines().filter_map(|line| line.split_once(": "));
-        headers.find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
-    }
-}
-
-/// Calls a server; `None` if it is unreachable or its answer is truncated.
-fn try_call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Option<Answer> {
-    let mut stream = TcpStream::connect(&server.address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(25))).ok()?;
-    let body = body.map(Value::to_string).unwrap_or_default();
-    let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        server.address,
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    let body = if body.is_empty() { Value::Null } else { serde_json::from_str(body).ok()? };
-    Some(Answer { status, head: head.to_owned(), body })
-}
-
 fn call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
-    try_call(server, method, path, token, body).unwrap()
+    try_call(&server.address, method, path, &[("authorization", &format!("Bearer {token}"))], body).unwrap()
 }
 
 fn get(server: &Server, path: &str, token: &str) -> Answer {
@@ -148,9 +113,7 @@ fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool) {
 
 /// Pays one loan of [`fill`] without a key.
 fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
-    let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
-    let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
-    call(server, "POST", &path, token, Some(&disbursement_of(&asked)))
+    pay(&server.address, loan, &[("authorization", &format!("Bearer {token}"))]).unwrap()
 }
 
 #[test]
@@ -368,7 +331,7 @@ fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
         ] {
             let answer = call(&server, method, path, &token, body);
             assert_eq!(answer.status, 503, "{path}: {}", answer.body);
-            assert!(answer.header("retry-after").is_some(), "{path}: {}", answer.head);
+            assert!(answer.header("retry-after").is_some(), "{path}: {:?}", answer.headers);
         }
         assert_eq!(get(&server, "/healthz", "").status, 200);
         assert_eq!(get(&server, "/api/v1/openapi.json", "").status, 200);

@@ -1,0 +1,112 @@
+//! The real server as a process, called over the network.
+
+use std::{
+    io::{BufRead, BufReader, Lines},
+    process::{Child, ChildStdout, Command, Stdio},
+    time::Duration,
+};
+
+use axum::http::{HeaderMap, Request};
+use mkopo::demo;
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::test_app::{CONSOLE_TOKEN, JWT_SECRET};
+
+/// A running server process.
+pub struct Server {
+    process: Child,
+    pub address: String,
+    /// Kept open, because the process writes to it.
+    _output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Server {
+    /// Starts a server on the database given by `store`.
+    pub fn start_on(store: &[String]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+        Self::run(command.arg("serve"), store)
+    }
+
+    /// Starts a server that can't write more than `bytes` to any one file.
+    pub fn start_with_disk_of(bytes: usize, store: &[String]) -> Self {
+        let mut command = Command::new("sh");
+        let blocks = bytes / 512;
+        // With the signal ignored, writing beyond the limit fails as on a full disk.
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve \"$@\"");
+        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
+    }
+
+    fn run(command: &mut Command, store: &[String]) -> Self {
+        let mut process = command
+            .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
+            .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
+            .args(store)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let address = loop {
+            let line = lines.next().unwrap().unwrap();
+            if let Some((_, address)) = line.split_once("http://") {
+                break address.trim().to_owned();
+            }
+        };
+        Self { process, address, _output: lines }
+    }
+}
+
+/// Sends SIGKILL, so that the process can't clean up.
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// An HTTP response.
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Value,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+/// Calls a server; `None` if it is unreachable or its answer is truncated.
+pub fn try_call(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: Option<&Value>,
+) -> Option<Answer> {
+    let mut request = Request::builder().method(method).uri(format!("http://{address}{path}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    // A new connection for each call, without a proxy.
+    let config = Agent::config_builder().http_status_as_error(false).proxy(None);
+    let agent = config.timeout_global(Some(Duration::from_secs(25))).build().new_agent();
+    let mut response = match body {
+        Some(body) => {
+            let request = request.header("content-type", "application/json");
+            agent.run(request.body(body.to_string()).unwrap()).ok()?
+        }
+        None => agent.run(request.body(()).unwrap()).ok()?,
+    };
+    let text = response.body_mut().read_to_string().ok()?;
+    let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).ok()? };
+    Some(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
+}
+
+/// Signs in as the demo data's agent and returns the token.
+pub fn sign_in(address: &str) -> String {
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+    let answer = try_call(address, "POST", "/api/v1/auth/login", &[], Some(&credentials)).unwrap();
+    answer.body["user"]["token"].as_str().unwrap().to_owned()
+}
