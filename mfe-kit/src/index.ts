@@ -3,7 +3,7 @@ export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf, type Schema } from './api/client';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
-export { FAILURES, type FailureTexts, failureText } from './failures/failures';
+export { type FailureTexts, failureText } from './failures/failures';
 export { currentUserQuery } from './account/current-user';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { FAILURES } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { CodeActions } from '../signed-out/CodeActions';
 import classes from '../signed-out/form.module.css';
@@ -22,7 +23,7 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
     mutationFn: () => signInByCode(credentials, otp),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signInByCode', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(FAILURES.signInByCode, error), key: SIGN_IN_TOAST });
       setAdvice(adviceOnCode(error));
       if (adviceOnCode(error)) sendTo(() => focusAndSelect(code.current));
     },

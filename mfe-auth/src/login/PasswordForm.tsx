@@ -3,6 +3,7 @@ import { failureText, notify } from 'mfe-kit';
 import { Button, Checkbox, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
+import { FAILURES } from '../failures';
 import { EmailField } from '../fields/EmailField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
@@ -32,7 +33,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     mutationFn: () => signInByPassword(credentials),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText('signIn', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(FAILURES.signIn, error), key: SIGN_IN_TOAST });
       pointAt(fieldAtFault(error));
     },
   });

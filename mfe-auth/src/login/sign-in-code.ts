@@ -1,4 +1,4 @@
-import { failureText } from 'mfe-kit';
+import { FAILURES } from '../failures';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { requestSignInCode } from './sign-in';
 
@@ -7,5 +7,5 @@ export const signInCodeRequest: CodeRequest = {
   send: requestSignInCode,
   sending: 'Sending verification code...',
   sent: 'Verification code sent! Please check your email.',
-  failureText: (error) => failureText('signInCode', error),
+  failure: FAILURES.signInCode,
 };

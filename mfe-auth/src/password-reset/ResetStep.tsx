@@ -3,6 +3,7 @@ import { dismissNotification, failureText, notify, session } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
+import { FAILURES } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
@@ -43,7 +44,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
     },
     onError: (error) => {
       dismissNotification(SIGN_IN_TOAST);
-      notify({ type: 'error', message: failureText('passwordReset', error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(FAILURES.passwordReset, error), key: SIGN_IN_TOAST });
       const rejected = rejectedField(error);
       setWrong(rejected);
       if (rejected) sendTo(() => focusAndSelect(fields[rejected.field].current));

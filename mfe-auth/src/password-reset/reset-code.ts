@@ -1,4 +1,4 @@
-import { failureText } from 'mfe-kit';
+import { FAILURES } from '../failures';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { requestResetCode } from './reset';
 
@@ -7,5 +7,5 @@ export const resetCodeRequest: CodeRequest = {
   send: requestResetCode,
   sending: 'Sending reset code...',
   sent: 'Password reset code sent! Please check your SMS.',
-  failureText: (error) => failureText('resetCode', error),
+  failure: FAILURES.resetCode,
 };

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { notify } from 'mfe-kit';
+import { type FailureTexts, failureText, notify } from 'mfe-kit';
 import { SIGN_IN_TOAST } from './toast';
 
 /** A call that sends a one-time code, and its toasts. */
@@ -9,12 +9,13 @@ export interface CodeRequest {
   sending: string;
   /** Shown once the code is sent. */
   sent: string;
-  failureText: (error: unknown) => string;
+  /** The texts of its failure. */
+  failure: FailureTexts;
 }
 
 /** Sends a one-time code to the user with this email address, and shows the progress as a toast. */
 export function useCodeRequest(
-  { send, sending, sent, failureText }: CodeRequest,
+  { send, sending, sent, failure }: CodeRequest,
   {
     email,
     onSent,
@@ -33,7 +34,7 @@ export function useCodeRequest(
       onSent?.();
     },
     onError: (error) => {
-      notify({ type: 'error', message: failureText(error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(failure, error), key: SIGN_IN_TOAST });
       onFailed?.(error);
     },
   });

@@ -14,63 +14,8 @@ export interface FailureTexts {
   otherwise: string;
 }
 
-/** The failures that the specification words (REQ-375). A slice's own texts are in the slice. */
-export const FAILURES = {
-  signIn: {
-    reads: 'error',
-    replacements: {
-      'user not found': 'Email not found. Please check your email address.',
-      'invalid password': 'Incorrect password. Please try again.',
-      'account is inactive': 'Your account is inactive. Please contact support.',
-    },
-    withoutText: 'Login failed. Please try again.',
-    withoutAnswer: 'An unexpected error occurred. Please try again.',
-    otherwise: 'Login failed. Please check your credentials and try again.',
-  },
-  signInByCode: { reads: 'message', withoutText: 'OTP login failed', otherwise: 'OTP login failed' },
-  signInCode: {
-    reads: 'message',
-    withoutText: 'Failed to send OTP',
-    otherwise: 'Failed to send verification code. Please try again.',
-  },
-  resetCode: {
-    reads: 'message',
-    withoutText: 'Failed to send reset code. Please try again.',
-    otherwise: 'Failed to send reset code. Please try again.',
-  },
-  passwordReset: {
-    reads: 'message',
-    withoutText: 'Failed to reset password. Please try again.',
-    otherwise: 'Failed to reset password. Please try again.',
-  },
-  payout: {
-    reads: 'message',
-    withoutText: 'Failed to disburse loan',
-    otherwise: 'Disbursement failed. Please try again.',
-  },
-  dashboard: {
-    reads: 'message',
-    withoutText: 'Failed to fetch dashboard stats',
-    otherwise: 'Failed to load dashboard data',
-  },
-  pendingLoans: {
-    reads: 'message',
-    withoutText: 'Failed to fetch pending disbursements',
-    otherwise: 'Failed to load pending loans',
-  },
-  transactions: {
-    reads: 'message',
-    withoutText: 'Failed to fetch transactions',
-    otherwise: 'Failed to load transactions',
-  },
-} as const satisfies Record<string, FailureTexts>;
-
-/**
- * The sentence to show for what was thrown, an `ApiError` or anything else. `what` names one of `FAILURES`,
- * or is a slice's own texts.
- */
-export function failureText(what: keyof typeof FAILURES | FailureTexts, thrown: unknown): string {
-  const texts: FailureTexts = typeof what === 'string' ? FAILURES[what] : what;
+/** The sentence to show for what was thrown, an `ApiError` or anything else, from a slice's texts. */
+export function failureText(texts: FailureTexts, thrown: unknown): string {
   const { reads, replacements, withoutText, withoutAnswer, otherwise } = texts;
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;

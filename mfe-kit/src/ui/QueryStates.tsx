@@ -1,13 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { failureText } from 'mfe-kit';
+import { type FailureTexts, failureText } from 'mfe-kit';
 import type { ReactNode } from 'react';
 import { Card } from './Card';
 import { FailedState, LoadingState } from './StatePanel';
 
 interface QueryStatesProps<Data> {
   query: UseQueryResult<Data>;
-  /** The texts of its failure, as `failureText` takes them. */
-  failure: Parameters<typeof failureText>[0];
+  /** The texts of its failure. */
+  failure: FailureTexts;
   /** Drawn above the loading and the failed state, where `children` draw their own `PageHeader`. */
   header?: ReactNode;
   /** Draws what was read. */

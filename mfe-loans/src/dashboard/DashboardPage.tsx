@@ -3,6 +3,7 @@ import { formatDate, formatLongDate, formatMoney, localPhone } from 'mfe-kit';
 import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { Link } from 'react-router';
+import { FAILURES } from '../failures';
 import { Amount } from '../loan/Amount';
 import type { Loan } from '../loan/loan';
 import classes from './DashboardPage.module.css';
@@ -51,7 +52,7 @@ export default function DashboardPage() {
   return (
     <>
       <PageHeader title="Dashboard" subtitle={formatLongDate(new Date())} />
-      <QueryStates query={query} failure="dashboard">
+      <QueryStates query={query} failure={FAILURES.dashboard}>
         {(stats) => <Stats stats={stats} />}
       </QueryStates>
     </>

@@ -2,6 +2,7 @@ import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
+import { FAILURES } from '../failures';
 import type { Loan } from '../loan/loan';
 import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
@@ -122,7 +123,7 @@ export function DisburseDialog({
         <>
           <div className={classes.result}>
             <Note tone="bad" title="Error">
-              <p>{error ? failureText('payout', error) : payout?.errorMessage}</p>
+              <p>{error ? failureText(FAILURES.payout, error) : payout?.errorMessage}</p>
             </Note>
           </div>
           <div className={classes.actions}>

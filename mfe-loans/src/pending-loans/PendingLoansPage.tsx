@@ -4,6 +4,7 @@ import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates }
 import { type Column, DataTable, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
+import { FAILURES } from '../failures';
 import { Amount } from '../loan/Amount';
 import { type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
@@ -59,7 +60,7 @@ const COLUMNS: Column<Loan>[] = [
 export default function PendingLoansPage() {
   const query = useQuery(pendingLoansQuery());
   return (
-    <QueryStates query={query} failure="pendingLoans" header={<PageHeader title={TITLE} />}>
+    <QueryStates query={query} failure={FAILURES.pendingLoans} header={<PageHeader title={TITLE} />}>
       {(loans) => <PendingLoans loans={loans} isBusy={query.isFetching} />}
     </QueryStates>
   );

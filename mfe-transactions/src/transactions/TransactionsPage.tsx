@@ -3,6 +3,7 @@ import type { PayoutStatus } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
+import { FAILURES } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
 import { STATUSES } from '../transaction/status';
 import type { Transaction } from '../transaction/transaction';
@@ -21,7 +22,7 @@ const STATUS_OPTIONS = [
 export default function TransactionsPage() {
   const query = useQuery(transactionsQuery());
   return (
-    <QueryStates query={query} failure="transactions" header={<PageHeader title={TITLE} />}>
+    <QueryStates query={query} failure={FAILURES.transactions} header={<PageHeader title={TITLE} />}>
       {(transactions) => <History transactions={transactions} isBusy={query.isFetching} />}
     </QueryStates>
   );

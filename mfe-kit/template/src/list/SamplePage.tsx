@@ -1,6 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
+import type { FailureTexts } from 'mfe-kit';
 import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { pendingLoansQuery } from './queries';
+
+/** The texts of the list's failure. */
+const LOANS_FAILURE: FailureTexts = {
+  reads: 'message',
+  withoutText: 'Failed to fetch loans',
+  otherwise: 'Failed to load loans',
+};
 
 /** A first screen: a list in its four states. */
 export default function SamplePage() {
@@ -8,7 +16,7 @@ export default function SamplePage() {
   return (
     <>
       <PageHeader title="Sample" subtitle={query.data ? `${query.data.length} loan(s)` : ' '} />
-      <QueryStates query={query} failure="pendingLoans">
+      <QueryStates query={query} failure={LOANS_FAILURE}>
         {(loans) => (
           <Card>
             {loans.length === 0 ? (
