@@ -35,11 +35,11 @@ node_modules/.package-lock.json: package-lock.json
 .PHONY: dev
 dev: tools $(PORTAL)/slices.json ## Run the portal with one slice in development (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)
-	@PORT=$(PORT) node mfe-kit/build/dev.mjs $(SLICE)
+	@PORT=$(PORT) node mfe-kit/build/dev.mjs "$(SLICE)"
 
 .PHONY: slice
 slice: tools node_modules/.package-lock.json ## Create a new slice that builds, tests and loads (NAME=repayments)
-	@node mfe-kit/build/new-slice.mjs $(NAME)
+	@node mfe-kit/build/new-slice.mjs "$(NAME)"
 	@npm install --no-audit --no-fund --loglevel=error
 
 ## Checking

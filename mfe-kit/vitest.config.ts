@@ -1,4 +1,6 @@
 import { screenTests } from 'mfe-kit/build/vitest';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { ...screenTests, name: 'mfe-kit' } });
+export default defineConfig({
+  test: { ...screenTests, name: 'mfe-kit', include: [...(screenTests.include ?? []), 'build/*.test.mjs'] },
+});

@@ -5,63 +5,97 @@
  *     node mfe-kit/build/dev.mjs loans     (`make dev SLICE=loans`)
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { devPort, root, sliceNames } from './slices.mjs';
+import { devPort, root, sliceNames, sliceNameOf } from './slices.mjs';
 
-const asked = process.argv[2] ?? '';
-const slice = asked.startsWith('mfe-') ? asked : `mfe-${asked}`;
-if (!sliceNames().includes(slice)) {
-  console.error(
-    `mkopo: say which slice: ${sliceNames()
-      .map((name) => name.slice(4))
-      .join(', ')}.`,
-  );
-  process.exit(1);
-}
+const slice = sliceNameOf(process.argv[2] ?? '');
+const names = sliceNames();
+if (!names.includes(slice))
+  refuse(`say which slice: make dev SLICE=NAME, where NAME is one of ${names.map(shortNameOf).join(', ')}.`);
+
+const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
+if (!existsSync(binary)) refuse(`there is no server at ${binary}: 'make dev' builds it.`);
+
 const port = process.env.PORT ?? '8080';
 const slicePort = process.env.SLICE_PORT ?? String(devPort(slice));
+for (const [setting, number] of [
+  ['PORT', Number(port)],
+  ['PORT', Number(port) + 1], // the console's
+  ['SLICE_PORT', Number(slicePort)],
+])
+  if (!(await isFree(number))) refuse(`port ${number} is in use: choose another with ${setting}=.`);
+
 // The same host name for both: the dev server serves its code to pages of its own site only.
 const portal = `http://localhost:${port}`;
+const running = new Set();
+process.once('SIGINT', () => end(130));
+process.once('SIGTERM', () => end(143));
 
-const running = [
-  run(process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo'), ['serve'], {
-    env: {
-      MKOPO_DEMO: 'true',
-      MKOPO_SLICE_OVERRIDE: 'true',
-      MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
-      MKOPO_LISTEN: `127.0.0.1:${port}`,
-    },
-  }),
-  run(
-    process.execPath,
-    [join(root, 'node_modules/webpack-cli/bin/cli.js'), 'serve', '--mode', 'development'],
-    {
-      cwd: join(root, slice),
-      env: { PORT: slicePort, MKOPO_URL: portal },
-    },
-  ),
-];
-
-function run(command, args, { cwd = root, env }) {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit' });
-  child.once('exit', () => stop());
-  return child;
-}
-
-function stop() {
-  for (const child of running) child.kill('SIGTERM');
-}
-process.once('SIGINT', stop);
-process.once('SIGTERM', stop);
-
-for (const address of [`${portal}/readyz`, `http://localhost:${slicePort}/mf-manifest.json`])
-  while (!(await isThere(address))) await new Promise((resolve) => setTimeout(resolve, 250));
+start(binary, ['serve'], {
+  env: {
+    MKOPO_DEMO: 'true',
+    MKOPO_SLICE_OVERRIDE: 'true',
+    MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
+    MKOPO_LISTEN: `127.0.0.1:${port}`,
+  },
+});
+await answers(`${portal}/readyz`);
+const webpack = join(root, 'node_modules/webpack-cli/bin/cli.js');
+start(process.execPath, [webpack, 'serve', '--mode', 'development'], {
+  cwd: join(root, slice),
+  env: { PORT: slicePort, MKOPO_URL: portal },
+});
+await answers(`http://localhost:${slicePort}/mf-manifest.json`);
 console.log(`\n  ${slice} as you edit it: ${portal}/?slice=${slice}@http://localhost:${slicePort}\n`);
 
-async function isThere(address) {
-  if (running.some(({ exitCode }) => exitCode !== null)) process.exit(1);
-  return fetch(address).then(
-    ({ ok }) => ok,
-    () => false,
-  );
+/** Starts a program; when one ends, so does everything. */
+function start(command, args, { cwd = root, env }) {
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit' });
+  running.add(child);
+  child.once('error', ({ message }) => {
+    console.error(`mkopo: ${command} could not be started: ${message}.`);
+    running.delete(child);
+    end(1);
+  });
+  child.once('exit', (code) => {
+    running.delete(child);
+    end(code ?? 1);
+  });
+}
+
+/** Stops what is running, and ends when it has. */
+function end(code) {
+  process.exitCode ??= code;
+  for (const child of running) child.kill('SIGTERM');
+  if (running.size === 0) process.exit();
+}
+
+async function answers(address) {
+  for (;;) {
+    const isReady = await fetch(address).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady) return;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+function isFree(number) {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(number, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+function refuse(sentence) {
+  console.error(`mkopo: ${sentence}`);
+  process.exit(1);
+}
+
+function shortNameOf(name) {
+  return name.slice('mfe-'.length);
 }

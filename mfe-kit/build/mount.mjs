@@ -30,7 +30,7 @@ const manifest = await readSlice('mf-manifest.json');
 const { metaData, shared } = JSON.parse(manifest);
 const { buildName: name, buildVersion: version } = metaData.buildInfo;
 const list = JSON.stringify({
-  portal: { brand: 'Mkopo', product: 'the product', demo: false, allow_override: false, slice_origins: [] },
+  portal: { brand: 'Mkopo', product: 'Mkopo', demo: false, allow_override: false, slice_origins: [] },
   shell: null,
   slices: {
     [name]: {

@@ -6,14 +6,17 @@
 import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { root } from './slices.mjs';
+import { root, sliceNameOf } from './slices.mjs';
 
-const [name = '', into] = process.argv.slice(2);
+const [given = '', into] = process.argv.slice(2);
+const name = given.replace(/^mfe-/, '');
 if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) || name.length > 60) {
-  console.error('mkopo: give the slice a name such as repayments: lower-case letters, digits and dashes.');
+  console.error(
+    `mkopo: '${given}' is not a slice's name: give one such as repayments, of lower-case letters, digits and dashes.`,
+  );
   process.exit(1);
 }
-const folder = into ? resolve(into) : join(root, `mfe-${name}`);
+const folder = into ? resolve(into) : join(root, sliceNameOf(name));
 if (existsSync(folder)) {
   console.error(`mkopo: ${folder} already exists.`);
   process.exit(1);

@@ -8,13 +8,16 @@
  *                             which is read during the build; can be repeated
  *     --origin ORIGIN         a further origin that ?slice= may load from; can be repeated
  *     --override              allow ?slice=
- *     --brand NAME --product NAME
+ *     --brand NAME            the portal's name
+ *     --product NAME          its name inside sentences, by default the brand
+ *     --time-zone ZONE        of all dates, by default Africa/Nairobi
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
+import { describeShell } from './shell.mjs';
 import { root, sliceNames } from './slices.mjs';
 
 const { values: asked } = parseArgs({
@@ -24,9 +27,11 @@ const { values: asked } = parseArgs({
     origin: { type: 'string', multiple: true, default: [] },
     override: { type: 'boolean', default: false },
     brand: { type: 'string', default: 'Mkopo' },
-    product: { type: 'string', default: 'the product' },
+    product: { type: 'string' },
+    'time-zone': { type: 'string', default: 'Africa/Nairobi' },
   },
 });
+Intl.DateTimeFormat('en', { timeZone: asked['time-zone'] }); // throws unless it is known
 const portal = resolve(asked.out);
 const elsewhere = Object.fromEntries(asked.at.map((text) => text.split(/=(.*)/s).slice(0, 2)));
 
@@ -41,24 +46,16 @@ for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))
 const origins = [
   ...new Set([...asked.origin, ...Object.values(elsewhere)].map((address) => new URL(address).origin)),
 ];
-const [page, shell, kit] = await Promise.all([
-  readFile(join(portal, 'index.html')),
-  readPackage('mfe-shell'),
-  readPackage('mfe-kit'),
-]);
 const list = {
   portal: {
     brand: asked.brand,
-    product: asked.product,
+    product: asked.product ?? asked.brand,
+    time_zone: asked['time-zone'],
     demo: false,
     allow_override: asked.override,
     slice_origins: origins,
   },
-  shell: {
-    version: shell.version,
-    kit: kit.version,
-    build: createHash('sha256').update(page).digest('hex').slice(0, 12),
-  },
+  shell: await describeShell(),
   slices,
 };
 await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);

@@ -14,3 +14,8 @@ export function sliceNames() {
 export function devPort(name) {
   return 3001 + sliceNames().indexOf(name);
 }
+
+/** The package's name of a slice that is given with or without `mfe-`. */
+export function sliceNameOf(given) {
+  return given.startsWith('mfe-') ? given : `mfe-${given}`;
+}

@@ -158,6 +158,7 @@ function base(folder, { name }, mode) {
     infrastructureLogging: { level: 'warn' },
     stats: 'errors-warnings',
     devServer: {
+      host: '127.0.0.1', // reachable from this machine only
       port: process.env.PORT ?? devPort(name),
       hot: false, // reloads the page: its state is in the address and the session
       historyApiFallback: true,

@@ -1287,6 +1287,8 @@ export interface components {
                 product: string;
                 /** @description Origins other than the portal's that slices may be loaded from. */
                 slice_origins: string[];
+                /** @description IANA time zone of all dates on screens, and of 'today'. */
+                time_zone?: string;
             };
             /** @description The live shell, or null. */
             shell: null | components["schemas"]["Shell"];
@@ -1514,6 +1516,10 @@ export interface components {
             build: string;
             /** @description The version of mfe-kit, which the slices' `shell` range refers to. */
             kit: string;
+            /** @description The libraries that it shares with slices, such as `react`, with their versions. */
+            libraries?: {
+                [key: string]: string;
+            };
             /** @description The version of mfe-shell. */
             version: string;
         };
