@@ -1,6 +1,8 @@
 /** What the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './failures/api-error';
-export { api, dataOf, listOf, type Schema } from './api/client';
+export { api, dataOf, listOf } from './api/client';
+export { type Schema } from './api/schema';
+export { now } from './clock/clock';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { type FailureTexts, failureText } from './failures/failures';
@@ -9,7 +11,8 @@ export { displayName, initialOf, type Role, ROLES, type SessionUser } from './se
 export { session, type SessionState } from './session/session';
 export { signOut } from './account/sign-out';
 export { useSession } from './session/useSession';
-export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear } from './format/dates';
+export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatYear } from './format/dates';
+export { startOfDay } from './format/days';
 export { formatMoney } from './format/money';
 export { groupDigits, localPhone } from './format/phone';
 export { relativeTime } from './format/relative-time';

@@ -1,12 +1,12 @@
 /** Parts for lists, forms and dialogs; loaded with the first screen that uses one. */
 export { default as InputNumber } from 'antd/es/input-number';
-export { default as Modal } from 'antd/es/modal/Modal';
 export { default as Select } from 'antd/es/select';
 export { default as Switch } from 'antd/es/switch';
 export { type Column, type Sort } from './ui/column';
 export { DataTable } from './ui/DataTable';
 export { Figure, Figures } from './ui/Figure';
 export { ListTools } from './ui/ListTools';
+export { Modal } from './ui/Modal';
 export { Pagination } from './ui/Pagination';
 export { Person } from './ui/Person';
 export { SearchBox } from './ui/SearchBox';

@@ -19,3 +19,4 @@ export { StatusTag } from './ui/StatusTag';
 export { ThemeToggle } from './ui/ThemeToggle';
 export { TimeAgo } from './ui/TimeAgo';
 export { type Tone } from './ui/tone';
+export { useFocusLoop } from './ui/useFocusLoop';

@@ -1,4 +1,4 @@
-import { displayName, formatDate, formatMonthAndYear, type SessionUser, useSession } from 'mfe-kit';
+import { displayName, formatDate, formatMonthAndYear, now, type SessionUser, useSession } from 'mfe-kit';
 import { Avatar, Button, Card, Field, Input, type InputRef, PageHeader } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useId, useRef, useState } from 'react';
 import classes from './ProfilePage.module.css';
@@ -64,7 +64,7 @@ export default function ProfilePage() {
             <Picture user={user} />
             <strong>{displayName(user)}</strong>
             <p>{user?.email}</p>
-            <p>{`Account active since ${formatMonthAndYear(new Date())}`}</p>
+            <p>{`Account active since ${formatMonthAndYear(now())}`}</p>
           </div>
         </Card>
         <div className={classes.column}>
@@ -100,11 +100,7 @@ export default function ProfilePage() {
           </Card>
           <Card title="Security Settings" flush>
             <ul className={classes.rows} role="list">
-              <Row
-                title="Password"
-                text={`Last changed ${formatDate(new Date())}`}
-                action="Change Password"
-              />
+              <Row title="Password" text={`Last changed ${formatDate(now())}`} action="Change Password" />
               <Row title="Two-Factor Authentication" text="A second step when you sign in" action="Enable" />
               <Row title="Login Sessions" text="Where you are signed in" action="Manage" />
             </ul>

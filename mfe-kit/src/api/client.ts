@@ -1,17 +1,16 @@
 import createClient from 'openapi-fetch';
-import type { components, paths } from '../contract';
+import { setClockBy } from '../clock/clock';
+import type { paths } from '../contract';
 import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
-
-/** A body of the contract by its name, such as `Schema<'PendingLoan'>`. */
-export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
 /** The time limit of a call, including its body, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 /**
  * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only on a 2xx status, and
- * rejects only with `ApiError`. It carries the stored token; a 401 to a signed-in user's call ends the
+ * rejects only with `ApiError`. What the server answered has to be JSON only for `dataOf` and `listOf`,
+ * which read it. A call carries the stored token; a 401 to a signed-in user's call ends the
  * session, and nothing else does.
  */
 export const api = createClient<paths>({
@@ -29,13 +28,22 @@ api.use({
   },
 });
 
+/** Successful answers whose body is not JSON: that fails a call only where the body is read. */
+const notJson = new WeakSet<Response>();
+
+interface Answered<T> {
+  data?: T;
+  response?: Response;
+}
+
 /**
  * The body of a successful call. `failure` becomes the error's message where the server sent no
  * text.
  */
-export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): Promise<T> {
+export async function dataOf<T>(call: Promise<Answered<T>>, failure?: string): Promise<T> {
   try {
-    const { data } = await call;
+    const { data, response } = await call;
+    if (response && notJson.has(response)) throw new ApiError({ kind: 'malformed', status: response.status });
     return data as T;
   } catch (error) {
     if (failure && error instanceof ApiError && error.message === '') error.message = failure;
@@ -44,7 +52,7 @@ export async function dataOf<T>(call: Promise<{ data?: T }>, failure?: string): 
 }
 
 /** The rows of a successful call for a list; a body that is not an array fails it, like one that is not JSON. */
-export async function listOf<T>(call: Promise<{ data?: T[] }>): Promise<T[]> {
+export async function listOf<T>(call: Promise<Answered<T[]>>): Promise<T[]> {
   const rows: unknown = await dataOf(call);
   if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed' });
   return rows as T[];
@@ -54,8 +62,10 @@ async function send(request: Request): Promise<Response> {
   const { status, headers, text } = await answerTo(request);
   const body = parse(text);
   if (status >= 200 && status < 300) {
-    if (text !== '' && body === undefined) throw new ApiError({ kind: 'malformed', status });
-    return new Response(text === '' ? null : text, { status: text === '' ? 204 : status, headers });
+    if (body !== undefined) return new Response(text, { status, headers });
+    const empty = new Response(null, { status: 204, headers });
+    if (text !== '') notJson.add(empty);
+    return empty;
   }
   if (status === 401) endSessionOf(request);
   throw new ApiError({ kind: 'server', status, body, ...failureIn(body) });
@@ -65,6 +75,7 @@ async function answerTo(request: Request) {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
     const response = await fetch(request, { signal: AbortSignal.any([timeout, request.signal]) });
+    setClockBy(response.headers);
     return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (cause) {
     if (request.signal.aborted) throw cause;

@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { setPortalSettings } from 'mfe-kit';
+import { afterEach, expect, test } from 'vitest';
 import { formatDate, formatLongDate, formatMonthAndYear } from './dates';
+import { startOfDay } from './days';
 import { formatMoney } from './money';
 import { groupDigits, localPhone } from './phone';
 import { relativeTime } from './relative-time';
+
+afterEach(() => setPortalSettings({}));
 
 test('REQ-001 money is whole KES with a plain space', () => {
   expect(formatMoney(25_000)).toBe('KES 25,000');
@@ -15,6 +19,38 @@ test('REQ-002 dates are written as in Kenya, in the deployment’s time zone', (
   expect(formatLongDate('2026-11-14T09:00:00.000Z')).toBe('Saturday, 14 November 2026');
   expect(formatMonthAndYear('2026-11-14T09:00:00.000Z')).toBe('November 2026');
 });
+
+test.for([
+  [
+    'Africa/Nairobi',
+    '2026-11-14T21:30:00Z',
+    '15 Nov 2026',
+    '2026-11-14T21:00:00.000Z',
+    '2026-11-07T21:00:00.000Z',
+  ],
+  [
+    'America/New_York',
+    '2026-11-03T03:30:00Z',
+    '2 Nov 2026',
+    '2026-11-02T05:00:00.000Z',
+    '2026-10-26T04:00:00.000Z',
+  ],
+  [
+    'Asia/Kathmandu',
+    '2026-11-14T18:00:00Z',
+    '14 Nov 2026',
+    '2026-11-13T18:15:00.000Z',
+    '2026-11-06T18:15:00.000Z',
+  ],
+] as const)(
+  'the day of a time is that of %s, not of the browser',
+  ([time_zone, time, date, midnight, week]) => {
+    setPortalSettings({ time_zone });
+    expect(formatDate(time)).toBe(date);
+    expect(startOfDay(new Date(time)).toISOString()).toBe(midnight);
+    expect(startOfDay(new Date(time), 7).toISOString()).toBe(week);
+  },
+);
 
 test('a date that is missing or unreadable is N/A', () => {
   expect(formatDate(null)).toBe('N/A');

@@ -1,11 +1,13 @@
+import { now } from '../clock/clock';
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago a moment was: 'Just now', '12 minutes ago', 'Yesterday', … (REQ-007 to REQ-010). */
-export function relativeTime(moment: string | Date, now: Date = new Date()): string {
-  const age = now.getTime() - new Date(moment).getTime();
+/** How long ago a time was: 'Just now', '12 minutes ago', 'Yesterday', … (REQ-007 to REQ-010). */
+export function relativeTime(time: string | Date, current: Date = now()): string {
+  const age = current.getTime() - new Date(time).getTime();
   const days = Math.floor(age / DAY);
   if (age < 5 * SECOND) return 'Just now';
   if (age < MINUTE) return ago(age / SECOND, 'second');

@@ -1,21 +1,38 @@
-/** What a deployment sets, as `slices.json` has it under `portal`. */
+import type { Schema } from '../api/schema';
+
+/** What a deployment sets. */
 export interface PortalSettings {
-  /** The name the portal carries. */
+  /** The portal's name. */
   brand: string;
-  /** The product's name inside sentences. */
+  /** The product's name inside sentences; the brand by default. */
   product: string;
   /** Whether this is a demo, with demo accounts and an outbox to read codes from. */
   demo: boolean;
+  /** The IANA time zone of all dates on screens, and of 'today'. */
+  timeZone: string;
 }
 
-let settings: PortalSettings = { brand: 'Mkopo', product: 'the product', demo: false };
+const DEFAULTS: PortalSettings = {
+  brand: 'Mkopo',
+  product: 'Mkopo',
+  demo: false,
+  timeZone: 'Africa/Nairobi',
+};
 
-/** The deployment's settings; the defaults until the shell has read `slices.json`. */
+let settings = DEFAULTS;
+
+/** The deployment's settings; defaults until the shell has read `slices.json`. */
 export function portalSettings(): PortalSettings {
   return settings;
 }
 
-/** Called once by the shell, before it draws a slice. */
-export function setPortalSettings(read: PortalSettings): void {
-  settings = read;
+/** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
+export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>): void {
+  const { brand = DEFAULTS.brand, demo = false, time_zone } = read;
+  settings = {
+    brand,
+    product: read.product || brand,
+    demo,
+    timeZone: time_zone || DEFAULTS.timeZone,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Schema } from '../api/client';
+import type { Schema } from '../api/schema';
 
 /** A pending loan as the provider sends it, with the fields given. */
 export function pendingLoan(given: Partial<Schema<'PendingLoan'>> = {}): Schema<'PendingLoan'> {

@@ -1,20 +1,20 @@
 import { useEffect, useState } from 'react';
-import { formatDateTime, relativeTime } from 'mfe-kit';
+import { formatDateTime, now, relativeTime } from 'mfe-kit';
 
 const REDRAWN_MS = 30_000;
 
 /** How long ago a time was, kept up to date, with the exact time in its title. */
 export function TimeAgo({ moment }: { moment: string }) {
-  const [now, setNow] = useState(() => new Date());
+  const [current, setCurrent] = useState(now);
 
   useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), REDRAWN_MS);
+    const timer = setInterval(() => setCurrent(now()), REDRAWN_MS);
     return () => clearInterval(timer);
   }, []);
 
   return (
     <time dateTime={moment} title={formatDateTime(moment)}>
-      {relativeTime(moment, now)}
+      {relativeTime(moment, current)}
     </time>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatLongDate, formatMoney, localPhone } from 'mfe-kit';
+import { formatDate, formatLongDate, formatMoney, localPhone, now } from 'mfe-kit';
 import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { Link } from 'react-router';
@@ -51,7 +51,7 @@ export default function DashboardPage() {
   const query = useQuery(dashboardQuery());
   return (
     <>
-      <PageHeader title="Dashboard" subtitle={formatLongDate(new Date())} />
+      <PageHeader title="Dashboard" subtitle={formatLongDate(now())} />
       <QueryStates query={query} failure={FAILURES.dashboard}>
         {(stats) => <Stats stats={stats} />}
       </QueryStates>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf, queryClient, queryKeys } from 'mfe-kit';
+import { api, listOf, now, queryClient, queryKeys } from 'mfe-kit';
 import { pendingLoansQuery } from '../loan/queries';
 import { payoutFrom } from '../payout/payout';
 import { statsOf } from './stats';
@@ -16,7 +16,7 @@ export function dashboardQuery() {
         listOf(api.GET('/api/v1/disbursement-records', { signal })),
       ]);
       const payouts = records.map((record) => payoutFrom(record));
-      return statsOf(loans, payouts, new Date());
+      return statsOf(loans, payouts, now());
     },
     staleTime: 2 * MINUTE_MS,
   });

@@ -1,5 +1,6 @@
+import { setPortalSettings } from 'mfe-kit';
 import { disbursementRecord, pendingLoan } from 'mfe-kit/testing';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { loanFrom } from '../loan/loan';
 import { payoutFrom } from '../payout/payout';
 import { statsOf } from './stats';
@@ -35,6 +36,15 @@ test('REQ-172 REQ-173 REQ-176 REQ-362 the count is of pending loans, the total o
 
 test('REQ-174 REQ-177 today starts at local midnight', () => {
   const midnight = Date.parse('2026-11-13T21:00:00.000Z');
+  const before = paid(1, new Date(midnight - 1).toISOString());
+  const at = paid(20, new Date(midnight).toISOString());
+  expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);
+});
+
+test('today is the deployment’s, whatever the browser’s time zone is', () => {
+  onTestFinished(() => setPortalSettings({}));
+  setPortalSettings({ time_zone: 'America/New_York' });
+  const midnight = Date.parse('2026-11-14T05:00:00.000Z');
   const before = paid(1, new Date(midnight - 1).toISOString());
   const at = paid(20, new Date(midnight).toISOString());
   expect(statsOf([], [before, at], NOW).disbursedToday).toBe(20);

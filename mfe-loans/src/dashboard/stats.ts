@@ -1,3 +1,4 @@
+import { startOfDay } from 'mfe-kit';
 import type { Loan } from '../loan/loan';
 import type { Payout } from '../payout/payout';
 
@@ -26,10 +27,10 @@ export interface DashboardStats {
 
 const SHOWN_ACTIVITIES = 3;
 
-/** The figures of the two lists at a time: today starts at local midnight, the week seven days before it. */
+/** The figures of the two lists at a time: today starts at midnight in the deployment's time zone, the week seven days before. */
 export function statsOf(loans: Loan[], payouts: readonly Payout[], now: Date): DashboardStats {
-  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
-  const week = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 7).getTime();
+  const today = startOfDay(now).getTime();
+  const week = startOfDay(now, 7).getTime();
   const stats = { totalDisbursed: 0, disbursedToday: 0, disbursedThisWeek: 0 };
   for (const { status, amount, date } of payouts) {
     if (status !== 'success') continue;

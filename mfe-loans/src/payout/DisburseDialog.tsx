@@ -6,7 +6,6 @@ import { FAILURES } from '../failures';
 import type { Loan } from '../loan/loan';
 import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
-import { useFocusLoop } from './useFocusLoop';
 
 const AUTO_CLOSE_MS = 2500;
 
@@ -35,8 +34,6 @@ export function DisburseDialog({
   const cancel = useRef<HTMLButtonElement>(null);
   const tryAgain = useRef<HTMLButtonElement>(null);
   const amount = formatMoney(loan.amount);
-
-  useFocusLoop(description, isOpen);
 
   const close = useEffectEvent(onClose);
   useEffect(() => {

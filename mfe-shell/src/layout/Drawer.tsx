@@ -1,4 +1,4 @@
-import { Button, Icon } from 'mfe-kit/ui';
+import { Button, Icon, useFocusLoop } from 'mfe-kit/ui';
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
 import classes from './Drawer.module.css';
 
@@ -19,6 +19,7 @@ interface DrawerProps {
  */
 export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  useFocusLoop(dialog, isOpen);
 
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { currentUserQuery, displayName, portalSettings, useSession } from 'mfe-kit';
+import { currentUserQuery, displayName, formatYear, now, portalSettings, useSession } from 'mfe-kit';
 import { Avatar } from 'mfe-kit/ui';
 import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Notices } from '../notices/Notices';
@@ -52,7 +52,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
           <main id="content" tabIndex={-1} ref={content}>
             {children}
           </main>
-          <footer>{`© ${new Date().getFullYear()} ${portalSettings().brand}`}</footer>
+          <footer>{`© ${formatYear(now())} ${portalSettings().brand}`}</footer>
         </div>
       </div>
     </div>

@@ -15,7 +15,8 @@ export const SHELL = { version: '0.1.0', kit: '0.1.0', build: 'a1b2c3' };
 /** The settings of an ordinary deployment. */
 export const PORTAL: Schema<'LiveSlices'>['portal'] = {
   brand: 'Mkopo',
-  product: 'the product',
+  product: 'Mkopo',
+  time_zone: 'Africa/Nairobi',
   demo: false,
   allow_override: false,
   slice_origins: [],

@@ -1,0 +1,112 @@
+import type { Page } from '@playwright/test';
+import { expect, PASSWORD, signIn, test } from '../portal';
+
+/** A focused control, and what shows that it has the focus. */
+interface Focused {
+  control: string;
+  outline: string;
+  color: string;
+}
+
+/** Runs in the page: the control that has the focus, or the frame around it that shows it. */
+function focusedControl(): Focused | null {
+  const active = document.activeElement;
+  if (!active || active === document.body) return null;
+  const framed = active.closest('.ant-input-affix-wrapper, .ant-input-number, .ant-select, .ant-checkbox');
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(framed ?? active);
+  const name = active.getAttribute('aria-label') ?? active.textContent.trim();
+  return {
+    control: `${active.tagName} ${name.slice(0, 40)}`,
+    outline: `${outlineStyle} ${outlineWidth}`,
+    color: outlineColor,
+  };
+}
+
+/** Tabs through the page from its start, until the focus leaves it or comes round. */
+async function tabThrough(page: Page): Promise<Focused[]> {
+  const found: Focused[] = [];
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press('Tab');
+    const focused = await page.evaluate(focusedControl);
+    if (!focused) break;
+    found.push(focused);
+  }
+  return found;
+}
+
+async function expectRings(page: Page, color: string, atLeast: number) {
+  const found = await tabThrough(page);
+  expect(found.length, 'controls').toBeGreaterThanOrEqual(atLeast);
+  expect(found.filter(({ outline }) => outline !== 'solid 2px')).toEqual([]);
+  expect([...new Set(found.map((focused) => focused.color))]).toEqual([color]);
+}
+
+const SCREENS = ['/pending-loans', '/transactions', '/reports', '/settings', '/profile'];
+
+for (const [theme, color] of [
+  ['light', 'rgb(9, 88, 217)'],
+  ['dark', 'rgb(110, 161, 255)'],
+] as const)
+  test(`every control of every screen shows the same focus ring, ${theme}`, async ({ page }) => {
+    await page.addInitScript((choice) => localStorage.setItem('theme', choice), theme);
+    for (const [address, title] of [
+      ['/login', 'Sign in'],
+      ['/password-reset', ''],
+    ] as const)
+      await test.step(address, async () => {
+        await page.goto(address);
+        await expect(title ? page.getByRole('heading', { name: title }) : page.locator('h1')).toBeVisible();
+        await expectRings(page, color, 2);
+      });
+    await signIn(page);
+    await test.step('dashboard', () => expectRings(page, color, 12));
+    for (const address of SCREENS)
+      await test.step(address, async () => {
+        await page.goto(address);
+        await expect(page.locator('main h1')).toBeVisible();
+        await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
+        await expectRings(page, color, 8);
+      });
+    await test.step('loan', async () => {
+      await page.goto('/pending-loans');
+      await page.getByRole('link', { name: 'View Details' }).first().click();
+      await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeVisible();
+      await expectRings(page, color, 8);
+    });
+    await test.step('dialog', async () => {
+      await page.getByRole('button', { name: 'Disburse Loan' }).click();
+      const dialog = page.getByRole('dialog');
+      await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
+      const order: string[] = [];
+      for (const key of ['Tab', 'Tab', 'Tab', 'Shift+Tab']) {
+        await page.keyboard.press(key);
+        const focused = await page.evaluate(focusedControl);
+        expect(focused).toMatchObject({ outline: 'solid 2px', color });
+        order.push(focused?.control ?? '');
+      }
+      expect(order).toEqual([
+        'BUTTON Confirm Disbursement',
+        'BUTTON Cancel',
+        'BUTTON Confirm Disbursement',
+        'BUTTON Cancel',
+      ]);
+    });
+  });
+
+test.describe('in forced colours', () => {
+  test.use({ contextOptions: { forcedColors: 'active' } });
+
+  test('every control shows a focus ring', async ({ page }) => {
+    await page.goto('/login');
+    await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
+    const found = await tabThrough(page);
+    await page.getByLabel('Email').fill('agent@mkopo.test');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
+    found.push(...(await tabThrough(page)));
+    expect(found.length).toBeGreaterThan(12);
+    expect(found.filter(({ outline }) => outline !== 'solid 2px')).toEqual([]);
+  });
+});

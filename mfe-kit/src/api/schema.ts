@@ -1,0 +1,4 @@
+import type { components } from '../contract';
+
+/** A body of the contract by its name, such as `Schema<'PendingLoan'>`. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];

@@ -1,0 +1,42 @@
+import { portalSettings } from '../slice/portal-settings';
+
+/** The midnight, in the deployment's time zone, at which the day of `time` began, or a day before it. */
+export function startOfDay(time: Date, daysBefore = 0): Date {
+  const { year, month, day } = partsOf(time.getTime());
+  const midnight = Date.UTC(year, month - 1, day - daysBefore);
+  // The zone's offset can differ between the two times, where clocks change on that day.
+  const guess = midnight - offsetAt(midnight);
+  return new Date(midnight - offsetAt(guess));
+}
+
+/** How far the zone's wall clocks are ahead of UTC at a time, in milliseconds. */
+function offsetAt(time: number): number {
+  const { year, month, day, hour, minute, second } = partsOf(time);
+  const wallClock = Date.UTC(year, month - 1, day, hour, minute, second);
+  return wallClock - Math.floor(time / 1000) * 1000;
+}
+
+function partsOf(time: number) {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: portalSettings().timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(time);
+  const numberOf = (type: Intl.DateTimeFormatPartTypes) =>
+    Number(parts.find((part) => part.type === type)?.value);
+  return {
+    year: numberOf('year'),
+    month: numberOf('month'),
+    day: numberOf('day'),
+    hour: numberOf('hour'),
+    minute: numberOf('minute'),
+    second: numberOf('second'),
+  };
+}
