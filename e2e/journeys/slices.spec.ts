@@ -147,8 +147,13 @@ test.describe('when the live build of a slice', () => {
 
   const LIVE = '**/slices/mfe-loans/0.2.0/';
   const breaks: [string, string, (route: Route) => unknown, string][] = [
-    ['is missing', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be had'],
-    ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be had'],
+    [
+      'is missing',
+      '*',
+      (route) => route.fulfill({ status: 404 }),
+      'This version does not exist on the server',
+    ],
+    ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be loaded'],
     [
       'is not JavaScript',
       'remoteEntry.js',
@@ -268,20 +273,23 @@ test('two pipelines publish at once: both slices are live; of two builds of one 
 
 const CORS = { 'access-control-allow-origin': '*' };
 
-test('?slice= loads a developer’s build in this tab until it is reset', async ({ page, build, host }) => {
+test('?slice= loads a developer’s build in this tab until it is ended', async ({ page, build, host }) => {
   const address = await host(await build('0.9.0'), CORS);
   await signIn(page);
   await page.goto(`/?slice=mfe-loans@${address}`);
   await expect(dashboard(page, NEW)).toBeVisible();
   await expect(page).toHaveURL(/\/$/);
-  const badge = page.getByRole('complementary', { name: 'Slice override' });
-  await expect(badge).toHaveText(`mfe-loans from ${address}Reset`);
-  await expectAccessible(page);
+  const notice = page.getByText('Not the live build: mfe-loans');
+  await expect(notice).toBeVisible();
   await page.reload();
   await expect(dashboard(page, NEW)).toBeVisible();
-  await badge.getByRole('button', { name: 'Reset' }).click();
+  await page.getByRole('button', { name: 'Overrides' }).click();
+  const panel = page.getByRole('dialog', { name: 'Slice overrides' });
+  await expect(panel.getByRole('listitem')).toContainText(`mfe-loans${address}`);
+  await expectAccessible(page);
+  await panel.getByRole('button', { name: 'End override of mfe-loans' }).click();
   await expect(dashboard(page, OLD)).toBeVisible();
-  await expect(badge).toBeHidden();
+  await expect(notice).toBeHidden();
 });
 
 test('?slice= loads a published build that is not live', async ({ page, build, mkopo }) => {
@@ -307,9 +315,7 @@ test.describe('where overrides are not allowed', () => {
     await signIn(page);
     await page.goto(`/?slice=mfe-loans@${address}`);
     await expect(dashboard(page, OLD)).toBeVisible();
-    await expect(
-      page.getByRole('alert').filter({ hasText: 'this portal loads its live slices only' }),
-    ).toBeVisible();
+    await expect(page.getByText('this portal loads its live slices only')).toBeVisible();
     const policy = (await fetch(serverAddress)).headers.get('content-security-policy');
     expect(policy).toContain("connect-src 'self';");
   });

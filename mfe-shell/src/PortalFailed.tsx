@@ -1,6 +1,7 @@
 import { Button, FailedState, PageHeader } from 'mfe-kit/ui';
 import { useRouteError } from 'react-router';
 import { PublicFrame } from './layout/PublicFrame';
+import { failureSentence } from './slices/failure-sentence';
 
 /** Shown instead of the page when the shell's own code fails or does not load. */
 export function PortalFailed() {
@@ -10,7 +11,7 @@ export function PortalFailed() {
       <main>
         <PageHeader title="The portal could not be loaded" />
         <FailedState
-          message={error instanceof Error ? error.message : String(error)}
+          message={failureSentence(error)}
           action={
             <Button type="primary" onClick={() => window.location.reload()}>
               Reload

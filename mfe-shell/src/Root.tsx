@@ -1,28 +1,29 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { queryClient, session, useSession } from 'mfe-kit';
 import { ThemeProvider } from 'mfe-kit/ui';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
 import { FirstPaint } from './FirstPaint';
 import { useHeadingFocus } from './navigation/useHeadingFocus';
-import { isOverriding, refusals } from './slices/is-overriding';
+import { overridePanel } from './overrides/is-overriding';
 import { Toasts } from './toasts/Toasts';
 
-const OverrideBadge = lazy(() => import('./slices/OverrideBadge'));
+const OverridePanel = lazy(() => import('./slices/OverridePanel'));
 
 /** The parts around every page, signed in or not. */
 export function Root() {
   useSignInRedirect();
   useHeadingFocus();
+  const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
   return (
     <ThemeProvider>
       <QueryClientProvider client={queryClient}>
         <Suspense fallback={<FirstPaint />}>
           <Outlet />
         </Suspense>
-        {isOverriding() || refusals.length > 0 ? (
+        {isPanelOpen ? (
           <Suspense fallback={null}>
-            <OverrideBadge />
+            <OverridePanel onClose={() => overridePanel.set(false)} />
           </Suspense>
         ) : null}
         <Toasts />

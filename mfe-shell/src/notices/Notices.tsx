@@ -6,13 +6,13 @@ import { useNotices } from './useNotices';
 export function Notices() {
   return (
     <div role="status" aria-atomic="false">
-      {useNotices().map(({ key, text }) => (
+      {useNotices().map(({ key, text, action }) => (
         <p key={key} className={`${classes.notice} ${classes[key]}`}>
-          {key === 'offline' ? <Icon name="alert" size={15} /> : null}
+          {key === 'offline' || key === 'refusal' ? <Icon name="alert" size={15} /> : null}
           {text}
-          {key === 'version' ? (
-            <button type="button" className={classes.act} onClick={() => window.location.reload()}>
-              Reload
+          {action ? (
+            <button type="button" className={classes.act} onClick={action.run}>
+              {action.label}
             </button>
           ) : null}
         </p>

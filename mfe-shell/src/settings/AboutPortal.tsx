@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import kit from 'mfe-kit/package.json';
-import { Card } from 'mfe-kit/ui';
+import { Button, Card } from 'mfe-kit/ui';
 import shell from '../../package.json';
-import type { SliceBuild } from '../slices/live-slices';
+import type { SliceBuild } from '../live-slices';
+import { overridePanel } from '../overrides/is-overriding';
 import { type LoadedSlice, loadedSlices } from '../slices/load-slice';
-import { readSliceList } from '../slices/slice-list';
+import { liveSlicesQuery } from '../slices/slice-list';
 import classes from './AboutPortal.module.css';
 
 interface Part {
@@ -17,12 +18,7 @@ interface Part {
 
 /** The parts of this page: the shell and every slice, with version and origin. */
 export function AboutPortal() {
-  const { data: list, isError } = useQuery({
-    queryKey: ['live-slices'],
-    queryFn: readSliceList,
-    // The loaded slices can change between two visits of the page.
-    gcTime: 0,
-  });
+  const { data: list, isError } = useQuery(liveSlicesQuery());
   const parts: Part[] = [
     {
       name: shell.name,
@@ -35,7 +31,17 @@ export function AboutPortal() {
     ),
   ];
   return (
-    <Card title="About" flush>
+    <Card
+      title="About"
+      flush
+      action={
+        list?.portal.allow_override ? (
+          <Button size="small" onClick={() => overridePanel.set(true)}>
+            Overrides
+          </Button>
+        ) : null
+      }
+    >
       <table className={classes.parts}>
         <thead>
           <tr>

@@ -51,6 +51,7 @@ test('REQ-331..333 anything may be typed, Save Changes does nothing, and a fresh
   await user.click(screen.getByRole('switch', { name: 'SMS Notifications' }));
   // A call would have no prepared answer and fail the test.
   await user.click(screen.getByRole('button', { name: 'Save Changes' }));
+  expect(screen.getByText('Changes here are not saved yet')).toBeVisible();
   expect(value('Retry Attempts')).toBe('-5');
   expect(value('Session Timeout (minutes)')).toBe('');
   expect(screen.getByRole('switch', { name: 'SMS Notifications' })).toBeChecked();

@@ -44,7 +44,11 @@ export default function SettingsPage() {
 
   return (
     <>
-      <PageHeader title="Settings" action={<Button type="primary">Save Changes</Button>} />
+      <PageHeader
+        title="Settings"
+        subtitle="Changes here are not saved yet"
+        action={<Button type="primary">Save Changes</Button>}
+      />
       <div className={classes.cards}>
         <Card title="General Settings">
           <div className={classes.fields}>

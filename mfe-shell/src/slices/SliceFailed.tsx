@@ -1,4 +1,6 @@
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
+import { overridePanel, overrides } from '../overrides/is-overriding';
+import { failureSentence } from './failure-sentence';
 import { SliceFailure } from './load-slice';
 import classes from './SliceFailed.module.css';
 
@@ -8,9 +10,10 @@ interface SliceFailedProps {
   onRetry: () => void;
 }
 
-/** Shown instead of a slice's screens: what failed, what still works, details for support, and Retry. */
+/** Shown instead of a slice's screens: what failed, what the user can do, details for support, and Retry. */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
+  const isOverride = isLoadFailure && name in overrides();
   const what = isLoadFailure ? `${name} ${error.version}` : name;
   return (
     <div className={classes.page}>
@@ -18,17 +21,22 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
         title={
           isLoadFailure ? 'This part of the portal could not be loaded' : 'This page has stopped working'
         }
-        subtitle="The other parts still work. If it stays like this, send the details to support."
+        subtitle={
+          isOverride
+            ? 'This tab overrides the live build. End the override to load the live build again.'
+            : 'Try again in a minute; the other parts still work. If it happens again, send the details to support.'
+        }
       />
       <Card>
         <FailedState
           title={what}
-          message={error.message}
+          message={failureSentence(error)}
           action={
             <div className={classes.acts}>
               <Button type="primary" onClick={onRetry}>
                 Retry
               </Button>
+              {isOverride ? <Button onClick={() => overridePanel.set(true)}>Overrides</Button> : null}
               <span>
                 Details{' '}
                 <CopyButton

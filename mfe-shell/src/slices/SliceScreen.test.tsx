@@ -20,13 +20,13 @@ function Broken(): never {
 }
 
 test('a slice that can’t be loaded is named in its place, the rest works, and Retry loads it', async () => {
-  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
+  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be loaded'));
   const { click } = await open('/');
   const title = 'This part of the portal could not be loaded';
   expect(await screen.findByRole('heading', { name: title }, later)).toBeVisible();
   const panel = within(screen.getByRole('main'));
   expect(panel.getByText('mfe-loans 1.2.3')).toBeVisible();
-  expect(panel.getByText('Its code could not be had')).toBeVisible();
+  expect(panel.getByText('Its code could not be loaded')).toBeVisible();
   expect(screen.getByRole('link', { name: 'Pending Loans' })).toBeVisible();
   expect(document.title).toBe(`${title} · Mkopo`);
 
@@ -36,10 +36,10 @@ test('a slice that can’t be loaded is named in its place, the rest works, and 
 });
 
 test('the details are copied as one line for support', async () => {
-  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be had'));
+  vi.mocked(loadBuild).mockRejectedValue(new Error('Its code could not be loaded'));
   const { click } = await open('/');
   await click(await screen.findByRole('button', { name: 'Copy details' }, later));
-  expect(await navigator.clipboard.readText()).toBe('mfe-loans 1.2.3: Its code could not be had (/)');
+  expect(await navigator.clipboard.readText()).toBe('mfe-loans 1.2.3: Its code could not be loaded (/)');
 });
 
 test('the live build is tried three times, then the previous one', async () => {
@@ -98,4 +98,42 @@ test('a build from before the slice was given a screen says so', async () => {
   goLive([slice('mfe-auth', { '/login': 'Sign in' })]);
   await open('/profile');
   expect(await screen.findByText('It has no screen for this address')).toBeVisible();
+});
+
+test('a file of a screen that does not load is said so that a person can act, without a number', async () => {
+  const Missing = () => {
+    throw Object.assign(new Error('Loading chunk 403 failed.'), { name: 'ChunkLoadError' });
+  };
+  goLive([slice('mfe-loans', { '/': <Missing /> })]);
+  await open('/');
+  expect(await heading('This page has stopped working')).toBeVisible();
+  expect(within(screen.getByRole('main')).getByRole('alert')).toHaveTextContent(
+    'Check your connection and reload the page.',
+  );
+  expect(screen.queryByText(/403/)).toBeNull();
+});
+
+test('an address that only an unlisted slice has is drawn without waiting for slices that fail', async () => {
+  goLive([slice('mfe-loans', { '/repayments': 'Repayments' }), slice('mfe-auth', { '/login': 'Sign in' })]);
+  const whole = vi.mocked(loadBuild).getMockImplementation()!;
+  vi.mocked(loadBuild).mockImplementation((name, build) =>
+    name === 'mfe-auth' ? new Promise(() => undefined) : whole(name, build),
+  );
+  await open('/repayments');
+  expect(await heading('Repayments')).toBeVisible();
+});
+
+test('an unknown address shows the slice that could not be loaded, in the layout, until it is searched again', async () => {
+  goLive([slice('mfe-loans', { '/': 'Dashboard' }), slice('mfe-auth', { '/login': 'Sign in' })]);
+  const whole = vi.mocked(loadBuild).getMockImplementation()!;
+  vi.mocked(loadBuild).mockImplementation((name, build) =>
+    name === 'mfe-loans' ? Promise.reject(new Error('HTTP 500')) : whole(name, build),
+  );
+  const { click } = await open('/somewhere');
+  const title = 'This part of the portal could not be loaded';
+  expect(await screen.findByRole('heading', { name: title }, later)).toBeVisible();
+  expect(screen.getByRole('navigation', { name: 'Main' })).toBeVisible();
+  vi.mocked(loadBuild).mockImplementation(whole);
+  await click(screen.getByRole('button', { name: 'Retry' }));
+  expect(await heading('Page Not Found')).toBeVisible();
 });

@@ -7,13 +7,14 @@ import {
 } from '@module-federation/enhanced/runtime';
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
-import type { SliceBuild } from './live-slices';
+import type { SliceBuild } from '../live-slices';
 
 /** The time limit for a slice's manifest or script, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
 const integrities = new Map<string, string>();
-const misfits = new Map<string, WrongShell>();
+/** Why a manifest was not taken, in sentences; the runtime would replace them by its own codes. */
+const reasons = new Map<string, Error>();
 const registered = new Set<string>();
 let isPrepared = false;
 
@@ -29,13 +30,14 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
   const remote = name.replaceAll('-', '_');
   const entry = new URL(build.entry, window.location.href).href;
   integrities.set(entry, build.integrity);
+  reasons.delete(entry);
   // Registering again clears the runtime's memory of a failed try.
   registerRemotes([{ name: remote, entry }], { force: registered.has(remote) });
   registered.add(remote);
 
   const module = await loadRemote<{ default?: Partial<Slice> }>(`${remote}/slice`, { from: 'runtime' }).catch(
     (cause: unknown) => {
-      throw misfits.get(entry) ?? new Error(reasonOf(cause), { cause });
+      throw reasons.get(entry) ?? new Error(reasonOf(cause), { cause });
     },
   );
   const slice = module?.default;
@@ -45,10 +47,10 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
 
 /** The runtime's own codes, in words for the person in front of the page. */
 const REASONS: Record<string, string> = {
-  'RUNTIME-001': 'Its code defines no slice',
-  'RUNTIME-003': 'Its manifest could not be had, or is not the published one',
-  'RUNTIME-008': 'Its code could not be had',
-  'RUNTIME-013': 'Its manifest is none',
+  'RUNTIME-001': 'Its code does not define a slice',
+  'RUNTIME-003': 'Its manifest could not be loaded, or is not the published one',
+  'RUNTIME-008': 'Its code could not be loaded',
+  'RUNTIME-013': 'Its manifest is not valid',
 };
 
 function reasonOf(error: unknown): string {
@@ -71,11 +73,16 @@ function prepare() {
           ...(integrity ? { integrity } : {}),
           signal: AbortSignal.timeout(TIMEOUT_MS),
         });
-        if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-        const misfit = misfitIn((await answer.clone().json()) as Manifest);
-        if (misfit) {
-          misfits.set(url, misfit);
-          throw misfit;
+        const reason = answer.ok
+          ? misfitIn((await answer.clone().json()) as Manifest)
+          : new Error(
+              answer.status === 404
+                ? 'This version does not exist on the server'
+                : `The server answered its manifest with HTTP ${answer.status}`,
+            );
+        if (reason) {
+          reasons.set(url, reason);
+          throw reason;
         }
         return answer;
       },

@@ -1,7 +1,7 @@
 import type { Slice } from 'mfe-kit';
 import { matchRoutes } from 'react-router';
 import { loadBuild, WrongShell } from './federation';
-import type { SliceBuild } from './live-slices';
+import type { SliceBuild } from '../live-slices';
 import { readSliceList, requestSliceList } from './slice-list';
 
 /** Milliseconds before each retry. */
@@ -19,7 +19,13 @@ export interface LoadedSlice {
 
 const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
-const finds = new Map<string, Promise<Slice | null>>();
+const finds = new Map<string, Promise<FoundSlice>>();
+
+/** The slice with a route for an address; else one that could not be loaded, and may have the route. */
+export interface FoundSlice {
+  slice?: Slice;
+  failure?: SliceFailure;
+}
 
 /** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
@@ -42,8 +48,8 @@ export function loadSlice(name: string): Promise<Slice> {
   return remembered(slices, name, load);
 }
 
-/** The slice with a route for an address that none is known to own; `null` when none has. */
-export function findSlice(pathname: string): Promise<Slice | null> {
+/** Searches all slices for a route of an address, and answers as soon as one has it. */
+export function findSlice(pathname: string): Promise<FoundSlice> {
   return remembered(finds, pathname, find);
 }
 
@@ -71,13 +77,20 @@ function remembered<T>(
   return promise;
 }
 
-async function find(pathname: string): Promise<Slice | null> {
+async function find(pathname: string): Promise<FoundSlice> {
   const list = await readSliceList().catch(() => null);
-  const loaded = await Promise.allSettled(Object.keys(list?.slices ?? {}).map(loadSlice));
-  const found = loaded.find(
-    (result) => result.status === 'fulfilled' && matchRoutes(result.value.routes, pathname),
-  );
-  return found?.status === 'fulfilled' ? found.value : null;
+  const searches = Object.keys(list?.slices ?? {}).map(async (name) => {
+    const slice = await loadSlice(name);
+    if (!matchRoutes(slice.routes, pathname)) throw new Error(`${name} has no route for ${pathname}`);
+    return slice;
+  });
+  try {
+    return { slice: await Promise.any(searches) };
+  } catch (error) {
+    const reasons = (error as AggregateError).errors;
+    const failure = reasons.find((reason) => reason instanceof SliceFailure);
+    return failure ? { failure } : {};
+  }
 }
 
 async function load(name: string): Promise<Slice> {

@@ -1,6 +1,7 @@
+import { queryOptions } from '@tanstack/react-query';
 import { setPortalSettings } from 'mfe-kit';
-import { isOverriding } from './is-overriding';
-import type { SliceList } from './live-slices';
+import type { SliceList } from '../live-slices';
+import { isOverriding } from '../overrides/is-overriding';
 
 declare global {
   interface Window {
@@ -19,10 +20,14 @@ export async function readSliceList(): Promise<SliceList> {
   const list = read as SliceList;
   setPortalSettings(list.portal);
   if (!isOverriding()) return list;
-  const { storeOverridesOfAddress, withOverrides } = await import('./overrides');
+  const { storeOverridesOfAddress, withOverrides } = await import('../overrides/overrides');
   storeOverridesOfAddress(list.portal);
   return withOverrides(list);
 }
+
+/** The list for components. It is read again on each visit, because the loaded slices can change meanwhile. */
+export const liveSlicesQuery = () =>
+  queryOptions({ queryKey: ['live-slices'], queryFn: readSliceList, gcTime: 0 });
 
 /** Requests the list again, as the page does: another build may be live by now. */
 export function requestSliceList(): Promise<SliceList> {

@@ -1,6 +1,6 @@
 import { loadedSlices } from './load-slice';
 import { newVersion } from '../notices/new-version';
-import type { SliceList } from './live-slices';
+import type { SliceList } from '../live-slices';
 import { requestSliceList } from './slice-list';
 
 /** Milliseconds between two checks; a hidden page does not check. */

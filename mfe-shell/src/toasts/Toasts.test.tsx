@@ -6,7 +6,7 @@ import { Toasts } from './Toasts';
 
 beforeEach(() => {
   vi.useFakeTimers();
-  setPortalSettings({ brand: 'Mkopo', product: 'the product', demo: false });
+  setPortalSettings({});
   renderPart(
     <>
       <button type="button">On the page</button>

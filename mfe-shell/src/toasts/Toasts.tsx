@@ -1,12 +1,13 @@
 import type { ShowNotification } from 'mfe-kit';
 import { type FocusEvent, useEffect, useReducer, useRef, useState } from 'react';
 import { useNotices } from '../notices/useNotices';
+import { useOffsetClearOfControls } from './clear-of-controls';
 import { changeToasts, readToast, type Toast } from './toast-list';
 import { ToastCard } from './ToastCard';
 import classes from './Toasts.module.css';
 
 /**
- * Draws the toasts of `showNotification` events. Screen readers announce errors at once and the others
+ * Draws the toasts of `showNotification` events, top-right. Screen readers announce errors at once and the others
  * politely. All toasts stay while the pointer or the focus is on one.
  */
 export function Toasts() {
@@ -16,6 +17,7 @@ export function Toasts() {
   const corner = useRef<HTMLDivElement>(null);
   const cameFrom = useRef<HTMLElement | null>(null);
   const notices = useNotices();
+  const offset = useOffsetClearOfControls(corner, toasts.length);
 
   useEffect(() => {
     const show = (event: Event) => {
@@ -62,7 +64,8 @@ export function Toasts() {
     // eslint-disable-next-line jsx-a11y/no-static-element-interactions -- pauses the timers; not a control
     <div
       className={classes.corner}
-      style={{ '--notices': notices.length }}
+      style={{ '--notices': notices.length, translate: `0 ${offset}px` }}
+      data-offset={offset}
       ref={corner}
       onPointerEnter={() => setPointerHere(true)}
       onPointerLeave={() => setPointerHere(false)}

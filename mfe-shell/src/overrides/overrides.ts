@@ -1,7 +1,5 @@
-import { OVERRIDES, refusals } from './is-overriding';
-import type { SliceList } from './live-slices';
-
-type Overrides = Record<string, string>;
+import type { SliceList } from '../live-slices';
+import { OVERRIDES, overrides, refusals } from './is-overriding';
 
 const SLICE_NAME = /^mfe-[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
@@ -22,15 +20,18 @@ export function withOverrides(list: SliceList): SliceList {
   return { ...list, slices };
 }
 
-/** This tab's overrides: slice to address or version. */
-export function overrides(): Overrides {
-  return JSON.parse(sessionStorage.getItem(OVERRIDES) ?? '{}') as Overrides;
+/** Loads another build of a slice in this tab from now on; returns a sentence where that is refused. */
+export function setOverride(name: string, place: string, portal: SliceList['portal']): string | null {
+  const refusal = place ? refusalOf(name, place, portal) : 'give a version or an address';
+  if (!refusal) store({ ...overrides(), [name]: place });
+  return refusal;
 }
 
-/** Ends all overrides, and reloads the page with the live builds. */
-export function resetOverrides(): void {
-  sessionStorage.removeItem(OVERRIDES);
-  window.location.reload();
+/** Loads a slice's live build again from now on. */
+export function endOverride(name: string): void {
+  const kept = overrides();
+  Reflect.deleteProperty(kept, name);
+  store(kept);
 }
 
 /**
@@ -45,7 +46,7 @@ export function storeOverridesOfAddress(portal: SliceList['portal']): void {
     const at = asked.indexOf('@');
     const [name, place] = [asked.slice(0, Math.max(at, 0)), asked.slice(at + 1)];
     const refusal = refusalOf(name, place, portal);
-    if (refusal) refusals.push(`${asked} is not loaded: ${refusal}.`);
+    if (refusal) refusals.set([...refusals.get(), `${asked} is not loaded: ${refusal}.`]);
     else if (place) kept[name] = place;
     else Reflect.deleteProperty(kept, name);
   }
@@ -55,7 +56,7 @@ export function storeOverridesOfAddress(portal: SliceList['portal']): void {
   window.history.replaceState(window.history.state, '', address);
 }
 
-function store(kept: Overrides) {
+function store(kept: Record<string, string>) {
   if (Object.keys(kept).length > 0) sessionStorage.setItem(OVERRIDES, JSON.stringify(kept));
   else sessionStorage.removeItem(OVERRIDES);
 }
@@ -76,7 +77,7 @@ function refusalOf(name: string, place: string, portal: SliceList['portal']): st
 }
 
 /** The manifest at an address, or of a version on this portal's server. */
-function entryOf(name: string, address: string): URL {
+export function entryOf(name: string, address: string): URL {
   if (VERSION.test(address))
     return new URL(`/slices/${name}/${address}/mf-manifest.json`, window.location.href);
   return new URL(address.endsWith('.json') ? address : `${address.replace(/\/$/, '')}/mf-manifest.json`);

@@ -1,0 +1,36 @@
+import { expect, signIn, test } from '../portal';
+
+for (const [width, height] of [
+  [1280, 800],
+  [375, 812],
+] as const)
+  test.describe(`${width} px`, () => {
+    test.use({ viewport: { width, height } });
+
+    test('the welcome toast does not cover the action or the title of a loan that is opened at once', async ({
+      page,
+    }) => {
+      await signIn(page);
+      const toast = page.getByText(/Login successful! Welcome back to/);
+      await expect(toast).toBeVisible();
+      await page.getByRole('link', { name: 'View', exact: true }).first().click();
+      const action = page.getByRole('button', { name: 'Disburse Loan' });
+      await expect(action).toBeVisible();
+      await expect(toast).toBeVisible();
+      for (const kept of [action, page.locator('h1')])
+        await expect
+          .poll(async () => {
+            const box = (await kept.boundingBox())!;
+            const over = (await toast.locator('..').boundingBox())!;
+            return (
+              over.y < box.y + box.height &&
+              over.y + over.height > box.y &&
+              over.x < box.x + box.width &&
+              over.x + over.width > box.x
+            );
+          })
+          .toBe(false);
+      await action.click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+    });
+  });

@@ -1,0 +1,24 @@
+import { storeOf } from '../store';
+
+/** The key in the tab's storage of the overrides: slice to address or version, as JSON. */
+export const OVERRIDES = 'slice_overrides';
+
+/** Sentences about overrides in the address that were refused. */
+export const refusals = storeOf<readonly string[]>([]);
+
+/** Whether the panel of overrides is open. */
+export const overridePanel = storeOf(false);
+
+/** This tab's overrides: slice to address or version. */
+export function overrides(): Record<string, string> {
+  try {
+    return JSON.parse(sessionStorage.getItem(OVERRIDES) ?? '{}') as Record<string, string>;
+  } catch {
+    return {}; // no access to storage
+  }
+}
+
+/** Whether this tab has an override, or its address asks for one. */
+export function isOverriding(): boolean {
+  return Object.keys(overrides()).length > 0 || new URLSearchParams(window.location.search).has('slice');
+}
