@@ -25,7 +25,11 @@ function focusedControl(): Focused | null {
 /** Tabs through the page from its start, until the focus leaves it or comes round. */
 async function tabThrough(page: Page): Promise<Focused[]> {
   const found: Focused[] = [];
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await page.evaluate(() => {
+    document.body.tabIndex = -1;
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
   for (let step = 0; step < 60; step++) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate(focusedControl);
