@@ -58,7 +58,7 @@ use crate::{
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
     loans::PendingLoan,
-    mobile_money::MobileMoney,
+    mobile_money::{MAX_DELIVERIES, MobileMoney},
     monitoring::{health, metrics::Metrics},
     outbox::Outbox,
     payouts::Record,
@@ -161,7 +161,7 @@ impl Sandbox {
         let console_token =
             settings.console_token(&randomness).with_context(|| unwritable("the console token"))?;
         let fingerprints = Fingerprints::new(&secret);
-        let (results, delivered) = tokio::sync::mpsc::unbounded_channel();
+        let (results, delivered) = tokio::sync::mpsc::channel(MAX_DELIVERIES);
         let sandbox = Self(Arc::new(SandboxState {
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),

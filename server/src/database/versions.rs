@@ -28,6 +28,12 @@ pub struct Versions {
     pub console: i64,
 }
 
+/// Which data the store holds. A reset and a restore put other data in its place, and move the number
+/// in the same transaction: what was begun on other data is recognized by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Generation(i64);
+
 const READ: &str = "
     SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
            (SELECT value FROM version WHERE name = 'sessions') AS sessions,

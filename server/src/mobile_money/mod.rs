@@ -11,10 +11,20 @@ mod scenario;
 mod status;
 
 pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
-pub use pay::{Answer, Delivery, MobileMoney, Payment};
 pub use receipt::receipt;
 pub use scenario::{Scenario, ScenarioChange};
-pub use status::Status;
+pub use status::{Inquiry, Status};
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
+
+use crate::{
+    clock::{Clock, UnixMillis},
+    database::{Database, versions::Generation},
+    phone::Msisdn,
+    randomness::Randomness,
+};
 
 /// The minimum amount of a payment, in KES.
 pub const MINIMUM: i64 = 10;
@@ -22,3 +32,82 @@ pub const MINIMUM: i64 = 10;
 pub const MAXIMUM: i64 = 250_000;
 /// The maximum amount that one phone may receive per day in Nairobi, in KES.
 pub const DAILY_LIMIT: i64 = 500_000;
+/// How many deliveries may wait. One more is lost, as on a network; its status tells the result.
+pub const MAX_DELIVERIES: usize = 256;
+
+/// A client of the simulated service.
+#[derive(Clone, Debug)]
+pub struct MobileMoney {
+    database: Database,
+    clock: Clock,
+    randomness: Randomness,
+    results: mpsc::Sender<Delivery>,
+    /// Requests pass while nobody holds it.
+    line: Arc<RwLock<()>>,
+}
+
+/// A payment request.
+#[derive(Clone, Debug)]
+pub struct Payment {
+    /// Chosen by the caller, never used twice.
+    pub originator_id: String,
+    /// The recipient.
+    pub phone_number: Msisdn,
+    /// The amount in KES.
+    pub amount: i64,
+    /// A request that arrives at this time or later is not carried out; on the clock that nobody
+    /// sets ([`Clock::unset_now`]).
+    pub expires_at: UnixMillis,
+    /// The data that the request was made for. Once other data has been put in its place, it is not
+    /// carried out.
+    pub generation: Generation,
+}
+
+/// The answer to a payment request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The money was sent.
+    Paid {
+        /// The receipt of the payment.
+        receipt: String,
+    },
+    /// No money was sent.
+    Refused(Refusal),
+    /// This originator id was used before. Query its status instead.
+    DuplicateOriginator,
+    /// The request arrived after it had expired or had been voided. It was not carried out and never
+    /// will be.
+    Void,
+    /// The data that the request was made for is gone, and the request with it.
+    DataReplaced,
+}
+
+/// A result that is delivered asynchronously, like an M-Pesa callback.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The payment.
+    pub originator_id: String,
+    /// The data that it was made for.
+    pub generation: Generation,
+    /// The result of the payment.
+    pub answer: Answer,
+    /// Notified when the result has been processed.
+    pub processed: oneshot::Sender<()>,
+}
+
+impl MobileMoney {
+    /// A service that keeps its books in `database` and delivers results to `results`.
+    pub fn new(
+        database: Database,
+        clock: Clock,
+        randomness: Randomness,
+        results: mpsc::Sender<Delivery>,
+    ) -> Self {
+        Self { database, clock, randomness, results, line: Arc::default() }
+    }
+
+    /// Holds requests up on their way, as a slow network does, until the guard is dropped. For tests.
+    pub async fn hold_requests(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.line).write_owned().await
+    }
+}

@@ -2,87 +2,43 @@
 
 use std::{future::pending, time::Duration};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::{
-    DAILY_LIMIT, Outcome, Refusal,
+    Answer, DAILY_LIMIT, Delivery, MobileMoney, Outcome, Payment, Refusal,
     receipt::receipt,
     scenario::{Behaviour, decide},
+    status::VOID,
 };
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, Database, query, query_scalar},
+    database::{Connection, query, query_as, query_scalar, versions::Generation},
     error::Failure,
-    phone::Msisdn,
     randomness::Randomness,
 };
 
+const DAY: Duration = Duration::from_hours(24);
 /// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);
 
-/// A client of the simulated service.
-#[derive(Clone, Debug)]
-pub struct MobileMoney {
-    pub(super) database: Database,
-    pub(super) clock: Clock,
-    randomness: Randomness,
-    results: mpsc::UnboundedSender<Delivery>,
-}
-
-/// A payment request.
-#[derive(Clone, Debug)]
-pub struct Payment {
-    /// Chosen by the caller, never used twice.
-    pub originator_id: String,
-    /// The recipient.
-    pub phone_number: Msisdn,
-    /// The amount in KES.
-    pub amount: i64,
-    /// A request that arrives at this time or later is not carried out.
-    pub expires_at: UnixMillis,
-}
-
-/// The answer to a payment request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// The money was sent.
-    Paid {
-        /// The receipt of the payment.
-        receipt: String,
-    },
-    /// No money was sent.
-    Refused(Refusal),
-    /// This originator id was used before. Query its status instead.
-    DuplicateOriginator,
-    /// The request arrived after it had expired, and was not carried out.
-    Expired,
-}
-
-/// A result that is delivered asynchronously, like an M-Pesa callback.
-#[derive(Debug)]
-pub struct Delivery {
-    /// The payment.
-    pub originator_id: String,
-    /// The result of the payment.
-    pub answer: Answer,
-    /// Notified when the result has been processed.
-    pub processed: oneshot::Sender<()>,
-}
-
-const IS_KNOWN: &str = "SELECT count(*) FROM mobile_money_payment WHERE originator_id = $1";
+/// The current generation of the data, and the result under an originator id that was used before.
+const KNOWN: &str = "
+    SELECT version.value, payment.result_code
+    FROM version LEFT JOIN mobile_money_payment AS payment ON payment.originator_id = $1
+    WHERE version.name = 'generation'";
 
 const IS_TAKEN: &str = "SELECT count(*) FROM mobile_money_payment WHERE receipt = $1";
 
 const FLOAT: &str = "SELECT float FROM mobile_money_account WHERE account_id = 'payouts'";
 
-const RECEIVED_SINCE: &str = "
+const RECEIVED_BETWEEN: &str = "
     SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM mobile_money_payment
-    WHERE phone_number = $1 AND requested_at >= $2 AND result_code = '0'";
+    WHERE phone_number = $1 AND requested_at >= $2 AND requested_at < $3 AND result_code = '0'";
 
 const INSERT: &str = "
     INSERT INTO mobile_money_payment
-        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE account_id = 'payouts'";
 
@@ -90,7 +46,8 @@ const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE ac
 struct Accepted {
     answer: Answer,
     route: AnswerRoute,
-    result_at: UnixMillis,
+    /// How long the result takes.
+    delay: Duration,
 }
 
 enum AnswerRoute {
@@ -101,20 +58,11 @@ enum AnswerRoute {
 }
 
 impl MobileMoney {
-    /// A service that keeps its books in `database` and delivers results to `results`.
-    pub fn new(
-        database: Database,
-        clock: Clock,
-        randomness: Randomness,
-        results: mpsc::UnboundedSender<Delivery>,
-    ) -> Self {
-        Self { database, clock, randomness, results }
-    }
-
     /// Sends money, or returns why not. The same originator id never sends twice. The answer may
     /// never arrive: use a timeout, and then query the status.
     pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
-        let originator_id = payment.originator_id.clone();
+        let (originator_id, generation) = (payment.originator_id.clone(), payment.generation);
+        drop(self.line.read().await);
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
         let accepted = self
             .database
@@ -124,21 +72,23 @@ impl MobileMoney {
             .await?;
         // A lost request is never answered.
         let Some(accepted) = accepted else { return pending().await };
-        self.clock.sleep(accepted.result_at.since(self.clock.now())).await;
+        self.clock.sleep(accepted.delay).await;
+        let deliver = || self.deliver(&originator_id, generation, &accepted.answer);
         match accepted.route {
             AnswerRoute::Answered => {}
             AnswerRoute::Lost => pending().await,
-            AnswerRoute::DeliveredToo => _ = self.deliver(&originator_id, &accepted.answer),
-            AnswerRoute::DeliveredFirst => _ = self.deliver(&originator_id, &accepted.answer).await,
+            AnswerRoute::DeliveredToo => _ = deliver(),
+            AnswerRoute::DeliveredFirst => _ = deliver().await,
         }
         Ok(accepted.answer)
     }
 
-    fn deliver(&self, originator_id: &str, answer: &Answer) -> oneshot::Receiver<()> {
+    fn deliver(&self, originator_id: &str, generation: Generation, answer: &Answer) -> oneshot::Receiver<()> {
         let (processed, is_processed) = oneshot::channel();
-        // The receiver is gone when the sandbox is being closed. The books have the result.
-        _ = self.results.send(Delivery {
+        // Lost when too many wait or the sandbox is being closed. The books have the result.
+        _ = self.results.try_send(Delivery {
             originator_id: originator_id.to_owned(),
+            generation,
             answer: answer.clone(),
             processed,
         });
@@ -153,31 +103,37 @@ async fn accept(
     clock: &Clock,
     randomness: &Randomness,
 ) -> Result<Option<Accepted>, Failure> {
-    let now = clock.now();
-    let immediately = |answer| Some(Accepted { answer, route: AnswerRoute::Answered, result_at: now });
-    if now >= payment.expires_at {
-        return Ok(immediately(Answer::Expired));
+    let (now, unset_now) = (clock.now(), clock.unset_now());
+    let immediately =
+        |answer| Ok(Some(Accepted { answer, route: AnswerRoute::Answered, delay: Duration::ZERO }));
+    let (generation, known): (Generation, Option<String>) =
+        query_as(KNOWN).bind(&payment.originator_id).fetch_one(&mut *connection).await?;
+    if generation != payment.generation {
+        return immediately(Answer::DataReplaced);
     }
-    if exists(connection, IS_KNOWN, &payment.originator_id).await? {
-        return Ok(immediately(Answer::DuplicateOriginator));
+    match known.as_deref() {
+        Some(VOID) => return immediately(Answer::Void),
+        Some(_) => return immediately(Answer::DuplicateOriginator),
+        None => {}
+    }
+    let entry = Entry { payment, now, unset_now };
+    if unset_now >= payment.expires_at {
+        entry.insert(connection, None, VOID, Duration::ZERO).await?;
+        return immediately(Answer::Void);
     }
     let behaviour = decide(connection, payment).await?;
     if behaviour.outcome == Outcome::LostUnpaid {
         return Ok(None);
     }
     if let Some(refusal) = refusal(connection, payment, &behaviour, now).await? {
-        let result_at = now.plus(behaviour.latency);
-        insert(connection, payment, Err(refusal), now, result_at).await?;
-        return Ok(Some(Accepted {
-            answer: Answer::Refused(refusal),
-            route: AnswerRoute::Answered,
-            result_at,
-        }));
+        let delay = behaviour.latency;
+        entry.insert(connection, None, refusal.code(), delay).await?;
+        return Ok(Some(Accepted { answer: Answer::Refused(refusal), route: AnswerRoute::Answered, delay }));
     }
     let slow = if behaviour.outcome == Outcome::Slow { SLOW } else { Duration::ZERO };
-    let result_at = now.plus(behaviour.latency + slow);
+    let delay = behaviour.latency + slow;
     let receipt = unused_receipt(connection, now, randomness).await?;
-    insert(connection, payment, Ok(&receipt), now, result_at).await?;
+    entry.insert(connection, Some(&receipt), "0", delay).await?;
     query(SPEND).bind(payment.amount).execute(connection).await?;
     let route = match behaviour.outcome {
         Outcome::PaidAnswerLost => AnswerRoute::Lost,
@@ -185,27 +141,37 @@ async fn accept(
         Outcome::ResultBeforeAnswer => AnswerRoute::DeliveredFirst,
         Outcome::Success | Outcome::Slow | Outcome::LostUnpaid | Outcome::Refused(_) => AnswerRoute::Answered,
     };
-    Ok(Some(Accepted { answer: Answer::Paid { receipt }, route, result_at }))
+    Ok(Some(Accepted { answer: Answer::Paid { receipt }, route, delay }))
 }
 
-async fn insert(
-    connection: &mut Connection,
-    payment: &Payment,
-    result: Result<&str, Refusal>,
-    requested_at: UnixMillis,
-    result_at: UnixMillis,
-) -> Result<(), sqlx::Error> {
-    query(INSERT)
-        .bind(&payment.originator_id)
-        .bind(result.ok())
-        .bind(&payment.phone_number)
-        .bind(payment.amount)
-        .bind(result.err().map_or("0", Refusal::code))
-        .bind(requested_at)
-        .bind(result_at)
-        .execute(connection)
-        .await?;
-    Ok(())
+/// A row of the books about to be written.
+struct Entry<'a> {
+    payment: &'a Payment,
+    now: UnixMillis,
+    unset_now: UnixMillis,
+}
+
+impl Entry<'_> {
+    async fn insert(
+        &self,
+        connection: &mut Connection,
+        receipt: Option<&str>,
+        result_code: &str,
+        delay: Duration,
+    ) -> Result<(), sqlx::Error> {
+        query(INSERT)
+            .bind(&self.payment.originator_id)
+            .bind(receipt)
+            .bind(&self.payment.phone_number)
+            .bind(self.payment.amount)
+            .bind(result_code)
+            .bind(self.now)
+            .bind(self.now.plus(delay))
+            .bind(self.unset_now.plus(delay))
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
 }
 
 async fn exists(connection: &mut Connection, query: &'static str, what: &str) -> Result<bool, Failure> {
@@ -239,9 +205,12 @@ async fn refusal(
     if behaviour.is_magic {
         return Ok(None);
     }
-    let received: i64 = query_scalar(RECEIVED_SINCE)
+    let midnight = now.nairobi_midnight();
+    let received: i64 = query_scalar(RECEIVED_BETWEEN)
         .bind(&payment.phone_number)
-        .bind(now.nairobi_midnight())
+        .bind(midnight)
+        // The clock may have been ahead: payments of a later day are not of today.
+        .bind(midnight.plus(DAY))
         .fetch_one(&mut *connection)
         .await?;
     if received + payment.amount > DAILY_LIMIT {

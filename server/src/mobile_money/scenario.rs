@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{MobileMoney, Outcome, outcome::chosen_by_magic, pay::Payment};
+use super::{MobileMoney, Outcome, Payment, outcome::chosen_by_magic};
 use crate::{
     database::{Connection, query, query_as, query_scalar},
     error::Failure,

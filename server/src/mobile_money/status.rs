@@ -1,11 +1,15 @@
-//! The status of a payment.
+//! The status of a payment, and how it is made final.
 
 use super::{MobileMoney, Refusal};
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, query_as},
+    database::{Connection, query, query_as, versions::Generation},
     error::Failure,
+    phone::Msisdn,
 };
+
+/// The result code of a request that was voided before it arrived.
+pub(super) const VOID: &str = "VOID";
 
 /// The status of an originator id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,38 +23,80 @@ pub enum Status {
     Refused(Refusal),
     /// The payment is being processed; query it again.
     Processing,
-    /// No request with this id has arrived.
+    /// No request with this id has arrived; one still may.
     Unknown,
+    /// No request with this id was carried out, and none ever will be.
+    Void,
+}
+
+/// A request whose status is queried.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    /// The id of the request.
+    pub originator_id: String,
+    /// The recipient.
+    pub phone_number: Msisdn,
+    /// The amount in KES.
+    pub amount: i64,
+    /// The data that it was made for.
+    pub generation: Generation,
 }
 
 const STATUS: &str = "
-    SELECT receipt, result_code, result_at FROM mobile_money_payment WHERE originator_id = $1";
+    SELECT receipt, result_code, result_at, result_by FROM mobile_money_payment WHERE originator_id = $1";
+
+const INSERT_VOID: &str = "
+    INSERT INTO mobile_money_payment
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
+    SELECT $1, NULL, $2, $3, $4, $5, $5, $6
+    FROM version WHERE name = 'generation' AND value = $7
+    ON CONFLICT (originator_id) DO NOTHING";
 
 impl MobileMoney {
     /// The status of the payment that was requested under `originator_id`.
-    ///
-    /// Status queries are serialized with payments: a concurrent request is either visible here, or
-    /// reads a clock that is no earlier than the one read here. So if the status is still unknown
-    /// after the request has expired, it will never be paid.
     pub async fn status(&self, originator_id: &str) -> Result<Status, Failure> {
-        let originator_id = originator_id.to_owned();
+        look_up(&mut *self.database.read().await?, originator_id, &self.clock).await
+    }
+
+    /// The status of a request that has expired, made final: if none has arrived, the id is voided, and
+    /// a request that arrives later is refused for good. A request that is being entered is waited for.
+    ///
+    /// So a payout that is taken for not received can never be paid, whatever the clocks of those who
+    /// ask. A service that offers no such call leaves a payout PENDING until it answers 'no' itself.
+    pub async fn void(&self, inquiry: Inquiry) -> Result<Status, Failure> {
         let clock = self.clock.clone();
         self.database
             .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { look_up(connection, &originator_id, &clock).await })
+                Box::pin(async move {
+                    query(INSERT_VOID)
+                        .bind(&inquiry.originator_id)
+                        .bind(&inquiry.phone_number)
+                        .bind(inquiry.amount)
+                        .bind(VOID)
+                        .bind(clock.now())
+                        .bind(clock.unset_now())
+                        .bind(inquiry.generation)
+                        .execute(&mut *connection)
+                        .await?;
+                    look_up(connection, &inquiry.originator_id, &clock).await
+                })
             })
             .await
     }
 }
 
 async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock) -> Result<Status, Failure> {
-    let known: Option<(Option<String>, String, UnixMillis)> =
+    let known: Option<(Option<String>, String, UnixMillis, UnixMillis)> =
         query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
-    Ok(match known {
-        None => Status::Unknown,
-        Some((_, _, result_at)) if clock.now() < result_at => Status::Processing,
-        Some((Some(receipt), _, _)) => Status::Paid { receipt },
-        Some((None, code, _)) => Status::Refused(
+    let Some((receipt, code, result_at, result_by)) = known else { return Ok(Status::Unknown) };
+    // By either clock: the one that the console sets may have been ahead when the request came.
+    if clock.now() < result_at && clock.unset_now() < result_by {
+        return Ok(Status::Processing);
+    }
+    Ok(match receipt {
+        Some(receipt) => Status::Paid { receipt },
+        None if code == VOID => Status::Void,
+        None => Status::Refused(
             Refusal::from_code(&code)
                 .ok_or_else(|| Failure::Internal(format!("unknown stored result code {code}")))?,
         ),

@@ -4,18 +4,18 @@
 //! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
 
 use super::{
-    ANSWER_TIMEOUT, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply, idempotency,
-    records,
+    ANSWER_TIMEOUT, FIRST_CHECK, KeyedCall, PAYMENT_TIMEOUT, PayoutStatus, REQUEST_LIFETIME, RESEND_INTERVAL,
+    Record, Reply, idempotency, records,
     settle::{Settled, Verdict, settle},
 };
 use crate::{
     Sandbox,
     auth::Staff,
     clock::UnixMillis,
-    database::{Connection, query, query_as},
+    database::{Connection, query_as, query_scalar},
     error::{Failure, FailureFormat},
     loans::LoanStatus,
-    mobile_money::Payment,
+    mobile_money::{Answer, Payment},
     phone::Msisdn,
 };
 
@@ -41,6 +41,7 @@ pub struct DisbursementRequest {
 /// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`],
 /// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
 /// payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no money was sent yet.
+/// A payout whose data is replaced while it runs is answered with the latter, too.
 pub async fn disburse(
     sandbox: &Sandbox,
     staff: &Staff,
@@ -57,6 +58,7 @@ pub async fn disburse(
         call,
         format,
         now,
+        claimed_at: sandbox.clock.unset_now(),
     };
     // A separate task: a payout must not stop halfway because the caller disconnects.
     let payout = sandbox.tasks.finish(claim_pay_settle(sandbox.clone(), claim));
@@ -91,35 +93,65 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
 
     // Continues after the answer stops waiting for it.
     let paying = sandbox.tasks.spawn_background(pay_and_settle(sandbox.clone(), payment));
-    let settled = tokio::select! {
-        settled = paying => settled.ok().flatten().flatten(),
-        () = sandbox.clock.sleep(ANSWER_TIMEOUT) => None,
+    let paid = tokio::select! {
+        paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
+        () = sandbox.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
     };
-    match settled {
-        Some(Settled { reply: Some(reply), .. }) => Ok(reply),
-        Some(Settled { record, reply: None }) => Reply::of(record, &format),
-        None if has_key => match accept(&sandbox, record.clone()).await {
+    match paid {
+        Paid::Settled(Settled { reply: Some(reply), .. }) => Ok(reply),
+        Paid::Settled(Settled { record, reply: None }) => Reply::of(record, &format),
+        Paid::DataReplaced => Err(Failure::NotCommitted),
+        Paid::Unknown if has_key => match accept(&sandbox, record.clone()).await {
             Ok(Some(reply)) => Ok(reply),
             // The payout is accepted anyway; settling it stores the answer for a repeat.
             Ok(None) | Err(_) => Reply::of(record, &format),
         },
-        None => Reply::of(record, &format),
+        Paid::Unknown => Reply::of(record, &format),
     }
 }
 
-/// Requests the payment and settles the payout; `None` if the result is unknown. After any error,
-/// the payout stays PENDING until its status has been queried.
-async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Option<Settled> {
-    let transaction_id = payment.originator_id.clone();
+/// What became of a payment request.
+enum Paid {
+    Settled(Settled),
+    /// The payout stays PENDING until its status has been queried.
+    Unknown,
+    /// A reset or a restore put other data in the place of the payout.
+    DataReplaced,
+}
+
+/// Requests the payment and settles the payout.
+async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Paid {
+    let (transaction_id, generation) = (payment.originator_id.clone(), payment.generation);
     let answer = tokio::select! {
-        answer = sandbox.mobile_money.pay(payment) => answer,
-        () = sandbox.clock.sleep(REQUEST_LIFETIME) => return None,
+        answer = pay(&sandbox, payment) => answer,
+        () = sandbox.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
     };
     let settled = match answer {
-        Ok(answer) => settle(&sandbox, transaction_id, Verdict::of(answer)?).await,
+        Ok(Answer::DataReplaced) => return Paid::DataReplaced,
+        Ok(answer) => match Verdict::of(answer) {
+            Some(verdict) => settle(&sandbox, transaction_id, generation, verdict).await,
+            None => return Paid::Unknown,
+        },
         Err(failure) => Err(failure),
     };
-    settled.inspect_err(|failure| tracing::error!(?failure, "payout.left_pending")).ok().flatten()
+    match settled {
+        Ok(Some(settled)) => Paid::Settled(settled),
+        Ok(None) => Paid::DataReplaced,
+        Err(failure) => {
+            tracing::error!(?failure, "payout.left_pending");
+            Paid::Unknown
+        }
+    }
+}
+
+/// Requests the payment, again if the request was certainly not sent.
+async fn pay(sandbox: &Sandbox, payment: Payment) -> Result<Answer, Failure> {
+    loop {
+        match sandbox.mobile_money.pay(payment.clone()).await {
+            Err(Failure::Busy) => sandbox.clock.sleep(RESEND_INTERVAL).await,
+            answer => return answer,
+        }
+    }
 }
 
 /// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled.
@@ -138,6 +170,8 @@ struct Claim {
     call: Option<KeyedCall>,
     format: FailureFormat,
     now: UnixMillis,
+    /// On the clock that nobody sets.
+    claimed_at: UnixMillis,
 }
 
 enum Claimed {
@@ -163,8 +197,9 @@ const LOAN: &str = "
 const CLAIM: &str = "
     INSERT INTO payout
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
-         check_at)
-    VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8, $9)";
+         check_at, claimed_at, check_by)
+    VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8, $9, $10, $11)
+    RETURNING (SELECT value FROM version WHERE name = 'generation')";
 
 impl Claim {
     async fn run(self, connection: &mut Connection) -> Result<Claimed, Failure> {
@@ -214,7 +249,7 @@ impl Claim {
     }
 
     async fn claim(&self, connection: &mut Connection, phone_number: Msisdn) -> Result<Claimed, Failure> {
-        query(CLAIM)
+        let generation = query_scalar(CLAIM)
             .bind(&self.payout_id)
             .bind(&self.request.loan_id)
             .bind(&self.transaction_id)
@@ -224,14 +259,17 @@ impl Claim {
             .bind(&self.request.agent_id)
             .bind(self.now)
             .bind(self.now.plus(FIRST_CHECK))
-            .execute(&mut *connection)
+            .bind(self.claimed_at)
+            .bind(self.claimed_at.plus(FIRST_CHECK))
+            .fetch_one(&mut *connection)
             .await?;
         let record = records::record(connection, &self.payout_id).await?;
         let payment = Payment {
             originator_id: self.transaction_id.clone(),
             phone_number,
             amount: self.request.amount,
-            expires_at: self.now.plus(REQUEST_LIFETIME),
+            expires_at: self.claimed_at.plus(REQUEST_LIFETIME),
+            generation,
         };
         Ok(Claimed::New(Box::new(record), payment))
     }

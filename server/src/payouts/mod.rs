@@ -42,13 +42,16 @@ pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 /// answered before.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How long a request to mobile money is valid. It is refused if it arrives later.
-const REQUEST_LIFETIME: Duration = Duration::from_secs(30);
+/// How long a request to mobile money is valid. It is refused if it arrives later; one that is unknown
+/// after this time is voided. Longer than any request waits for the writer, short enough that the loan
+/// of a payout that never left a crashed server is free again in seconds.
+const REQUEST_LIFETIME: Duration = Duration::from_secs(20);
 
-/// How long after that a payout that is unknown to mobile money counts as never received. It allows
-/// for a request that arrived at the last moment to reach mobile money's books, and for clock skew
-/// between two machines.
-const MARGIN: Duration = Duration::from_mins(2);
+/// How long the answer to a request is waited for. After that its status tells the result.
+const PAYMENT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long after a request that was not sent it is sent again.
+const RESEND_INTERVAL: Duration = Duration::from_millis(500);
 
 /// When the status of a payout is first queried: after its caller has been answered.
 const FIRST_CHECK: Duration = Duration::from_secs(10);

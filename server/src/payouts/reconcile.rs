@@ -2,26 +2,29 @@
 //! before it could record the answer. No manual work is needed.
 //!
 //! The status of every PENDING payout is queried: first ten seconds after its start, then at
-//! intervals that double up to five minutes, and immediately after a restart. If mobile money does
-//! not know a payout whose request can no longer arrive, the payout fails as not received, and its
-//! loan can be tried again. A server leases a payout before it queries it, so that several servers
+//! intervals that double up to five minutes, and immediately after a restart. A payout is due by the
+//! sandbox's clock or by the one that nobody sets, whichever comes first, so that a clock that is set
+//! back delays nothing. If mobile money does not know a payout whose request has expired, the request
+//! is voided: it can't be paid from then on, whatever is still on its way. Then the payout fails as not
+//! received, and its loan can be tried again. A server leases a payout before it queries it, so that several servers
 //! can reconcile concurrently. Settling is idempotent, in case a lease expires.
 
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::{StreamExt, future::join_all, stream};
 use tokio::sync::mpsc;
 
 use super::{
-    FIRST_CHECK, MARGIN, REQUEST_LIFETIME, idempotency,
+    FIRST_CHECK, REQUEST_LIFETIME, idempotency,
     settle::{Verdict, settle},
 };
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, query, query_as, query_scalar, versions::Generation},
     error::Failure,
-    mobile_money::{Delivery, Status},
+    mobile_money::{Delivery, Inquiry, Status},
+    phone::Msisdn,
 };
 
 /// Poll interval for payouts that are due.
@@ -30,27 +33,34 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const MAX_INTERVAL: Duration = Duration::from_mins(5);
 /// How many payouts are leased at once.
 const BATCH_SIZE: i64 = 64;
+/// How many delivered results are settled at once.
+const CONCURRENT_RESULTS: usize = 16;
 /// How often expired keys are deleted.
 const CLEANUP_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving
 /// the results that mobile money delivers.
-pub fn keep_settling(sandbox: &Sandbox, results: mpsc::UnboundedReceiver<Delivery>) {
+pub fn keep_settling(sandbox: &Sandbox, results: mpsc::Receiver<Delivery>) {
     sandbox.tasks.spawn_background(receive_results(sandbox.clone(), results));
     sandbox.tasks.spawn_background(keep_reconciling(sandbox.clone()));
 }
 
-async fn receive_results(sandbox: Sandbox, mut results: mpsc::UnboundedReceiver<Delivery>) {
-    while let Some(Delivery { originator_id, answer, processed }) = results.recv().await {
-        let Some(verdict) = Verdict::of(answer) else { continue };
-        match settle(&sandbox, originator_id, verdict).await {
-            Ok(Some(_)) => {}
-            Ok(None) => tracing::warn!("received a result for an unknown payment"),
-            // The payout stays PENDING, and its status will be queried.
-            Err(failure) => tracing::error!(?failure, "payout.result_not_kept"),
-        }
-        _ = processed.send(());
+/// Results that arrive together are settled together, in one commit of the writer.
+async fn receive_results(sandbox: Sandbox, results: mpsc::Receiver<Delivery>) {
+    let results = stream::unfold(results, async |mut results| Some((results.recv().await?, results)));
+    results.for_each_concurrent(CONCURRENT_RESULTS, |delivery| receive_result(&sandbox, delivery)).await;
+}
+
+async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
+    let Delivery { originator_id, generation, answer, processed } = delivery;
+    let Some(verdict) = Verdict::of(answer) else { return };
+    match settle(sandbox, originator_id, generation, verdict).await {
+        Ok(Some(_)) => {}
+        Ok(None) => tracing::warn!("received a result for an unknown payment"),
+        // The payout stays PENDING, and its status will be queried.
+        Err(failure) => tracing::error!(?failure, "payout.result_not_kept"),
     }
+    _ = processed.send(());
 }
 
 async fn keep_reconciling(sandbox: Sandbox) {
@@ -127,47 +137,88 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
 }
 
 const IS_ANY_DUE: &str = "
-    SELECT count(*) FROM (SELECT 1 FROM payout WHERE status = 'PENDING' AND check_at <= $1 LIMIT 1) AS due";
+    SELECT count(*) FROM
+        (SELECT 1 FROM payout WHERE status = 'PENDING' AND (check_at <= $1 OR check_by <= $2) LIMIT 1) AS due";
 
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
-    let now = sandbox.clock.now();
+    let Now { set, unset } = Now::of(sandbox);
     let mut reader = sandbox.database.read().await?;
-    let due: i64 = query_scalar(IS_ANY_DUE).bind(now).fetch_one(&mut reader).await?;
+    let due: i64 = query_scalar(IS_ANY_DUE).bind(set).bind(unset).fetch_one(&mut reader).await?;
     Ok(due > 0)
+}
+
+/// The time on both clocks.
+#[derive(Clone, Copy)]
+struct Now {
+    /// On the sandbox's clock, which the console sets.
+    set: UnixMillis,
+    /// On the clock that nobody sets.
+    unset: UnixMillis,
+}
+
+impl Now {
+    fn of(sandbox: &Sandbox) -> Self {
+        Self { set: sandbox.clock.now(), unset: sandbox.clock.unset_now() }
+    }
 }
 
 #[derive(sqlx::FromRow)]
 struct Open {
     payout_id: String,
     transaction_id: String,
+    amount: i64,
+    phone_number: Msisdn,
     created_at: UnixMillis,
+    claimed_at: UnixMillis,
     checks: i64,
+    generation: Generation,
+}
+
+impl Open {
+    /// Whether its request is refused from now on.
+    fn is_expired(&self, now: Now) -> bool {
+        now.set >= self.created_at.plus(REQUEST_LIFETIME)
+            || now.unset >= self.claimed_at.plus(REQUEST_LIFETIME)
+    }
+
+    /// How long after this query the next one is due: no later than the request expires.
+    fn next_interval(&self, now: Now) -> Duration {
+        let interval = interval_after(self.checks);
+        if self.is_expired(now) {
+            return interval;
+        }
+        let left = self.claimed_at.plus(REQUEST_LIFETIME).since(now.unset);
+        interval.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
+    }
 }
 
 const DUE: &str = "
-    SELECT payout_id, transaction_id, created_at, checks FROM payout
-    WHERE status = 'PENDING' AND check_at <= $1 ORDER BY check_at, payout_id LIMIT $2";
+    SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
+           (SELECT value FROM version WHERE name = 'generation') AS generation
+    FROM payout
+    WHERE status = 'PENDING' AND (check_at <= $1 OR check_by <= $2) ORDER BY check_at, payout_id LIMIT $3";
 
 const LEASE: &str = "
-    UPDATE payout SET check_at = $3, checks = checks + 1
+    UPDATE payout SET check_at = $3, check_by = $4, checks = checks + 1
     WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
 
 /// Leases due payouts for this server until they are due again.
 async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
-    let now = sandbox.clock.now();
+    let now = Now::of(sandbox);
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let due: Vec<Open> =
-                    query_as(DUE).bind(now).bind(BATCH_SIZE).fetch_all(&mut *connection).await?;
+                let due = query_as(DUE).bind(now.set).bind(now.unset).bind(BATCH_SIZE);
+                let due: Vec<Open> = due.fetch_all(&mut *connection).await?;
                 let mut leased = Vec::new();
                 for open in due {
                     let mine = query(LEASE)
                         .bind(&open.payout_id)
                         .bind(open.checks)
-                        .bind(now.plus(interval_after(open.checks)))
+                        .bind(now.set.plus(open.next_interval(now)))
+                        .bind(now.unset.plus(open.next_interval(now)))
                         .execute(&mut *connection)
                         .await?;
                     if mine == 1 {
@@ -187,16 +238,25 @@ fn interval_after(checks: i64) -> Duration {
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
 async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
-    // Read before the query: only time that had passed when mobile money answered counts.
-    let now = sandbox.clock.now();
-    let is_expired = now >= open.created_at.plus(REQUEST_LIFETIME + MARGIN);
-    let verdict = match sandbox.mobile_money.status(&open.transaction_id).await? {
+    let status = if open.is_expired(Now::of(sandbox)) {
+        let Open { transaction_id, amount, phone_number, generation, .. } = &open;
+        let inquiry = Inquiry {
+            originator_id: transaction_id.clone(),
+            phone_number: phone_number.clone(),
+            amount: *amount,
+            generation: *generation,
+        };
+        sandbox.mobile_money.void(inquiry).await?
+    } else {
+        sandbox.mobile_money.status(&open.transaction_id).await?
+    };
+    let verdict = match status {
         Status::Paid { receipt } => Verdict::Paid(receipt),
         Status::Refused(refusal) => Verdict::Refused(refusal),
-        Status::Unknown if is_expired => Verdict::NotReceived,
+        Status::Void => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
-    Ok(settle(sandbox, open.transaction_id, verdict).await?.is_some())
+    Ok(settle(sandbox, open.transaction_id, open.generation, verdict).await?.is_some())
 }
 
 #[cfg(test)]

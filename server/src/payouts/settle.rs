@@ -5,7 +5,7 @@ use super::{PayoutStatus, Record, Reply, idempotency, records};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_scalar},
+    database::{Connection, query, query_scalar, versions::Generation},
     error::Failure,
     mobile_money::{Answer, Refusal},
     outbox,
@@ -29,8 +29,8 @@ impl Verdict {
         match answer {
             Answer::Paid { receipt } => Some(Self::Paid(receipt)),
             Answer::Refused(refusal) => Some(Self::Refused(refusal)),
-            Answer::Expired => Some(Self::NotReceived),
-            Answer::DuplicateOriginator => None,
+            Answer::Void => Some(Self::NotReceived),
+            Answer::DuplicateOriginator | Answer::DataReplaced => None,
         }
     }
 }
@@ -42,7 +42,9 @@ pub(super) struct Settled {
     pub reply: Option<Reply>,
 }
 
-const FIND: &str = "SELECT payout_id FROM payout WHERE transaction_id = $1";
+const FIND: &str = "
+    SELECT payout_id FROM payout
+    WHERE transaction_id = $1 AND (SELECT value FROM version WHERE name = 'generation') = $2";
 
 const COMPLETE: &str = "
     UPDATE payout SET status = 'COMPLETED', receipt = $2, result_code = '0', processed_at = $3
@@ -55,10 +57,12 @@ const FAIL: &str = "
 const DISBURSE_LOAN: &str = "
     UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
 
-/// Settles the payout with this `transaction_id`; `None` if it does not exist.
+/// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not
+/// exist, or other data has been put in its place: a result says nothing about a restored copy.
 pub(super) async fn settle(
     sandbox: &Sandbox,
     transaction_id: String,
+    generation: Generation,
     verdict: Verdict,
 ) -> Result<Option<Settled>, Failure> {
     let settling = Settling {
@@ -71,8 +75,11 @@ pub(super) async fn settle(
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let found: Option<String> =
-                    query_scalar(FIND).bind(transaction_id).fetch_optional(&mut *connection).await?;
+                let found: Option<String> = query_scalar(FIND)
+                    .bind(transaction_id)
+                    .bind(generation)
+                    .fetch_optional(&mut *connection)
+                    .await?;
                 let Some(payout_id) = found else { return Ok(None) };
                 let (record, is_first) = settling.record_result(connection, &payout_id).await?;
                 let reply = idempotency::answer(connection, record.clone()).await?;

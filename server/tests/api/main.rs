@@ -31,6 +31,7 @@ mod mail_server;
 mod mobile_money;
 mod otp;
 mod outbox;
+mod paid_once;
 mod password_reset;
 mod payouts;
 mod reconciling;

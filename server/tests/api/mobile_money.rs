@@ -3,7 +3,8 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use insta::assert_json_snapshot;
 use mkopo::{
-    mobile_money::{Answer, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
+    database::versions::Generation,
+    mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
     phone::Msisdn,
 };
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ fn payment(originator_id: &str, amount: i64) -> Payment {
         phone_number: Msisdn::parse(PLAIN).unwrap(),
         amount,
         expires_at: NOON.plus(Duration::from_secs(30)),
+        generation: Generation::default(),
     }
 }
 
@@ -154,8 +156,24 @@ async fn an_expired_request_is_not_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     app.clock.advance(Duration::from_secs(30));
-    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Expired);
-    assert_eq!(money.status("late").await.unwrap(), Status::Unknown);
+    assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Void);
+    assert_eq!(money.status("late").await.unwrap(), Status::Void);
+}
+
+#[tokio::test]
+async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let inquiry = |originator_id: &str| {
+        let Payment { phone_number, amount, generation, .. } = payment(originator_id, 500);
+        Inquiry { originator_id: originator_id.to_owned(), phone_number, amount, generation }
+    };
+    assert_eq!(money.void(inquiry("early")).await.unwrap(), Status::Void);
+    assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Void);
+    assert_eq!(money.status("early").await.unwrap(), Status::Void);
+    let Answer::Paid { receipt } = money.pay(payment("paid", 500)).await.unwrap() else { panic!("refused") };
+    assert_eq!(money.void(inquiry("paid")).await.unwrap(), Status::Paid { receipt });
+    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500);
 }
 
 #[tokio::test]

@@ -48,9 +48,9 @@ async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
     app.next_outcomes(&[Outcome::LostUnpaid]).await;
     assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
 
-    app.later(Duration::from_mins(2)).await;
+    app.later(Duration::from_secs(2)).await;
     assert_eq!(status_of(&agent, loan).await, "PENDING", "its request might still arrive");
-    app.later(Duration::from_mins(1)).await;
+    app.later(Duration::from_secs(10)).await;
     let record = &agent.records_of(loan).await[0];
     assert_eq!(
         json!([record["status"], record["error_message"], record["mpesa_ref"]]),

@@ -6,7 +6,8 @@ use crate::{
 };
 
 /// Replaces all data with the demo data of `seed`: ends all sessions, clears limits, messages, faults and
-/// the scenario, and sets the clock to the real time. Keeps the snapshots.
+/// the scenario, and sets the clock to the real time. Keeps the snapshots. Payouts that run are cut
+/// off, in every server: the generation of the data moves on.
 ///
 /// # Errors
 /// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
@@ -15,8 +16,6 @@ pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
         return Err(Failure::NotInDemoMode);
     }
     let hashes = demo::hash_passwords(&sandbox.passwords).await?;
-    // A reconciliation of the previous data must not settle payouts in the new data.
-    let _reconciling = sandbox.reconciling.lock().await;
     let sandbox_clock = sandbox.clock.clone();
     sandbox
         .database

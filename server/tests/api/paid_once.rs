@@ -1,0 +1,293 @@
+//! A loan is paid once, whatever clocks, resets and other servers do between its claim and its payment.
+
+use std::{pin::Pin, time::Duration};
+
+use axum::http::{Method, StatusCode};
+use mkopo::{
+    clock::Clock,
+    database::Connection,
+    error::Failure,
+    mobile_money::{Outcome, ScenarioChange},
+    payouts,
+};
+use serde_json::{Value, json};
+use sqlx::{Connection as _, SqliteConnection};
+use tokio::sync::oneshot;
+
+use crate::test_app::{Answer, NOON, Staff, TestApp, waiting};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// A payout that is claimed, and whose request waits on its way to mobile money for the first of the two.
+macro_rules! claimed {
+    ($app:expr, $agent:expr, $loan:expr) => {{
+        let held = $app.sandbox.mobile_money.hold_requests().await;
+        let mut call: Pin<Box<dyn Future<Output = Answer> + '_>> = Box::pin($agent.disburse($loan));
+        until_claimed($agent, $loan, &mut call).await;
+        (held, call)
+    }};
+}
+
+async fn until_claimed(
+    agent: &Staff<'_>,
+    loan: &Value,
+    call: &mut Pin<Box<dyn Future<Output = Answer> + '_>>,
+) {
+    loop {
+        tokio::select! {
+            biased;
+            answer = call.as_mut() => panic!("answered {}", answer.status),
+            records = agent.records_of(loan) => if !records.is_empty() { return },
+        }
+    }
+}
+
+async fn status_of(agent: &Staff<'_>, loan: &Value) -> Value {
+    agent.records_of(loan).await[0]["status"].clone()
+}
+
+/// The loan is paid by one more call, and only by it.
+async fn assert_paid_once_by_the_next_call(app: &TestApp, agent: &Staff<'_>, loan: &Value) {
+    let phone = loan["customer_phone_number"].as_str().unwrap();
+    if status_of(agent, loan).await == "FAILED" {
+        assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::OK);
+    }
+    assert_eq!(agent.disburse(loan).await.failure().1, "already_disbursed");
+    assert_eq!(app.texts_to(phone).await, 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_server_whose_clock_is_an_hour_ahead_does_not_free_a_loan_that_is_being_paid() {
+    let app = TestApp::start().await;
+    let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    for loan in waiting(&pending).take(3) {
+        let (held, call) = claimed!(app, &agent, loan);
+        payouts::reconcile(&ahead.sandbox).await.unwrap();
+        drop(held);
+        let answer = app.as_time_passes(call).await;
+        assert!(matches!(answer.status.as_u16(), 200 | 422), "{}", answer.status);
+        assert_paid_once_by_the_next_call(&app, &agent, loan).await;
+    }
+}
+
+#[tokio::test]
+async fn moving_the_clock_on_does_not_free_a_loan_that_is_being_paid() {
+    let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    for loan in waiting(&pending).take(3) {
+        let (held, call) = claimed!(app, &agent, loan);
+        app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+        payouts::reconcile(&app.sandbox).await.unwrap();
+        drop(held);
+        let answer = app.as_time_passes(call).await;
+        assert!(matches!(answer.status.as_u16(), 200 | 202 | 422), "{}", answer.status);
+        assert_paid_once_by_the_next_call(&app, &agent, loan).await;
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_was_asked_after_in_vain_is_refused_for_good() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
+    let (held, call) = claimed!(app, &agent, loan);
+    payouts::reconcile(&ahead.sandbox).await.unwrap();
+    assert_eq!(status_of(&agent, loan).await, "FAILED");
+    // Somebody else pays the loan before the first call goes on.
+    assert_eq!(ahead.with(&agent.token).disburse(loan).await.status, StatusCode::OK);
+    drop(held);
+    let answer = app.as_time_passes(call).await;
+    assert_eq!(answer.failure().1, "mobile_money_refused");
+    assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_reset_cuts_off_the_payouts_that_run_in_every_server() {
+    let app = TestApp::start().await;
+    let second = app.another_server(&[]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let (held, call) = claimed!(app, &agent, loan);
+    assert_eq!(second.console(Method::POST, "/data/reset", None).await.status, StatusCode::NO_CONTENT);
+    drop(held);
+    let cut_off = app.as_time_passes(call).await;
+    assert_eq!(cut_off.failure().1, "not_known");
+    app.assert_every_shilling_is_accounted_for().await;
+    // The loan is there again, with the demo data, and is paid as any other.
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    assert_eq!(agent.disburse(waiting(&pending).next().unwrap()).await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    let free = occupy_writer(&app).await;
+    {
+        let mut reset = Box::pin(app.console(Method::POST, "/data/reset", None));
+        while app.sandbox.database.load().writes_waiting == 0 {
+            assert!(futures::poll!(&mut reset).is_pending());
+            tokio::task::yield_now().await;
+        }
+    }
+    free.send(()).unwrap();
+    let agent_is_signed_out = async {
+        while agent.get("/api/v1/auth/me").await.status != StatusCode::UNAUTHORIZED {
+            tokio::task::yield_now().await;
+        }
+    };
+    agent_is_signed_out.await;
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let latency = ScenarioChange { latency_ms: Some(2_000), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
+    let (held, mut call) = claimed!(app, &agent, loan);
+    let saved = app.console(Method::POST, "/data/snapshots/claimed", None).await;
+    assert_eq!(saved.status, StatusCode::CREATED);
+    // Mobile money takes the payment in; its answer is on the way.
+    let paid_before = money_out(&app).await;
+    drop(held);
+    while money_out(&app).await == paid_before {
+        tokio::select! {
+            biased;
+            answer = call.as_mut() => panic!("answered {} {}", answer.status, answer.json()),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    let restored = app.console(Method::PUT, "/data/snapshots/claimed", None).await;
+    assert_eq!(restored.status, StatusCode::NO_CONTENT);
+    app.as_time_passes(call).await;
+    app.assert_every_shilling_is_accounted_for().await;
+    app.as_time_passes(async { while status_of(&agent, loan).await == "PENDING" {} }).await;
+    assert_paid_once_by_the_next_call(&app, &agent, loan).await;
+}
+
+/// What left mobile money's account, settled with us or not.
+async fn money_out(app: &TestApp) -> i64 {
+    -app.sandbox.mobile_money.scenario().await.unwrap().float
+}
+
+#[tokio::test]
+async fn a_request_lost_while_the_clock_was_ahead_is_settled_in_seconds_once_it_is_set_back() {
+    let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let (lost, slow) = (loans.next().unwrap(), loans.next().unwrap());
+    app.set_console(Method::PUT, "/clock", json!({"advance": "25d"})).await;
+    app.next_outcomes(&[Outcome::LostUnpaid, Outcome::Slow]).await;
+    for loan in [lost, slow] {
+        assert_eq!(app.as_time_passes(agent.disburse(loan)).await.status, StatusCode::ACCEPTED);
+    }
+    app.set_console(Method::PUT, "/clock", json!({"now": NOON.to_string()})).await;
+    app.later(Duration::from_secs(30)).await;
+    app.later(Duration::from_secs(30)).await;
+    assert_eq!(status_of(&agent, lost).await, "FAILED");
+    assert_eq!(status_of(&agent, slow).await, "COMPLETED");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn the_daily_limit_does_not_count_payments_of_a_later_day() {
+    let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
+    let agent = app.sign_in("agent").await;
+    let loan = json!({"total_loan_amount": 250_000, "customer_phone_number": "0712000777"});
+    let mut loans = Vec::new();
+    for _ in 0..3 {
+        let approved = app.console(Method::POST, "/loans", Some(json!({"loan": loan}))).await;
+        loans.push(approved.json()[0].clone());
+    }
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    for loan in &loans[..2] {
+        assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    }
+    app.set_console(Method::PUT, "/clock", json!({"now": NOON.to_string()})).await;
+    assert_eq!(agent.disburse(&loans[2]).await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+/// Keeps the writer busy until told otherwise.
+async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
+    let (free, freed) = oneshot::channel::<()>();
+    let (occupied, is_occupied) = oneshot::channel();
+    let database = app.sandbox.database.clone();
+    tokio::spawn(async move {
+        database
+            .write(move |_: &mut Connection| {
+                Box::pin(async move {
+                    occupied.send(()).unwrap();
+                    _ = freed.await;
+                    Ok(())
+                })
+            })
+            .await
+    });
+    is_occupied.await.unwrap();
+    free
+}
+
+async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
+    let write = app.sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move { Ok(connection.command(sql).await?) })
+    });
+    write.await
+}
+
+#[tokio::test]
+async fn a_payment_that_the_store_turned_away_is_sent_again_under_the_same_id() {
+    let app = TestApp::start_on_file().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let (held, mut call) = claimed!(app, &agent, loan);
+    // Another program holds the lock for longer than the server waits for it.
+    write(&app, "PRAGMA busy_timeout = 20").await.unwrap();
+    let mut other =
+        SqliteConnection::connect(app.data_dir().join("mkopo.db").to_str().unwrap()).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    drop(held);
+    while write(&app, "SELECT 1").await.is_ok() {}
+    assert!(futures::poll!(&mut call).is_pending());
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+    let answer = app.as_time_passes(call).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(agent.records_of(loan).await.len(), 1);
+    assert_paid_once_by_the_next_call(&app, &agent, loan).await;
+}
+
+#[tokio::test]
+async fn a_payout_that_never_left_a_crashed_server_frees_its_loan_within_half_a_minute() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    drop(claimed!(app, &agent, loan).1);
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    for _ in 0..3 {
+        app.later(Duration::from_secs(10)).await;
+    }
+    assert_eq!(status_of(&agent, loan).await, "FAILED");
+    assert_paid_once_by_the_next_call(&app, &agent, loan).await;
+}
