@@ -24,7 +24,8 @@ pub struct Invariant {
 
 /// Money out is what mobile money paid, except for payouts that are PENDING in our books.
 /// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details,
-/// FAILED but paid, or COMPLETED with a loan that is not DISBURSED.
+/// FAILED but paid, PENDING and paid with other details, or COMPLETED with a loan that is not DISBURSED;
+/// payments without a payout; and loans that are DISBURSED without a COMPLETED payout.
 const AUDIT: &str = "
     WITH paid AS (
         SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,
@@ -44,10 +45,15 @@ const AUDIT: &str = "
              JOIN loan ON loan.loan_id = payout.loan_id
              LEFT JOIN paid ON paid.originator_id = payout.transaction_id
              WHERE payout.status = 'FAILED' AND paid.originator_id IS NOT NULL
+                OR payout.status <> 'FAILED' AND (
+                    paid.amount <> payout.amount OR paid.phone_number <> payout.phone_number)
                 OR payout.status = 'COMPLETED' AND (
-                    paid.originator_id IS NULL OR paid.amount <> payout.amount
-                    OR paid.receipt <> payout.receipt OR paid.phone_number <> payout.phone_number
-                    OR loan.status <> 'DISBURSED')) AS disagreements
+                    paid.originator_id IS NULL OR paid.receipt <> payout.receipt
+                    OR loan.status <> 'DISBURSED'))
+            + (SELECT count(*) FROM paid WHERE loan_id IS NULL)
+            + (SELECT count(*) FROM loan WHERE status = 'DISBURSED' AND NOT EXISTS
+                  (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id AND payout.status = 'COMPLETED'))
+            AS disagreements
     ),
     double_paid AS (
         SELECT loan_id FROM paid WHERE loan_id IS NOT NULL GROUP BY loan_id HAVING count(*) > 1

@@ -23,6 +23,7 @@ mod database;
 mod edge;
 mod engines;
 mod idempotency;
+mod invariant;
 mod limits;
 mod lists;
 mod loans;

@@ -1,0 +1,56 @@
+//! The audit finds every way in which the books can disagree.
+
+use axum::http::Method;
+use mkopo::database::Connection;
+
+use crate::test_app::{TestApp, waiting};
+
+/// Ways to break the books, each from a sound state. `$paid` is a loan that was paid, `$open` one that
+/// was not.
+const BREAKS: [(&str, &str); 9] = [
+    (
+        "money left without a payout",
+        "INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
+         VALUES ('stray', 'STRAY00001', '+254712345678', 500, '0', 1, 1)",
+    ),
+    ("a payment is gone", "DELETE FROM mobile_money_payment WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
+    ("another amount was paid", "UPDATE mobile_money_payment SET amount = amount + 1 WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
+    ("another phone was paid", "UPDATE mobile_money_payment SET phone_number = '+254700999999' WHERE originator_id = (SELECT transaction_id FROM payout WHERE loan_id = '$paid')"),
+    ("another receipt was written down", "UPDATE payout SET receipt = 'OTHER00001' WHERE loan_id = '$paid'"),
+    ("a paid payout is called failed", "UPDATE payout SET status = 'FAILED', receipt = NULL WHERE loan_id = '$paid'"),
+    ("a paid loan waits again", "UPDATE loan SET status = 'APPROVED', disbursed_at = NULL WHERE loan_id = '$paid'"),
+    ("a loan is called disbursed that nobody paid", "UPDATE loan SET status = 'DISBURSED', disbursed_at = 1 WHERE loan_id = '$open'"),
+    (
+        "a loan was paid twice",
+        "INSERT INTO payout (payout_id, loan_id, transaction_id, amount, phone_number, status, result_code, error_message,
+                             staff_id, agent_id, created_at, processed_at, check_at)
+         SELECT 'second', loan_id, 'second', amount, phone_number, 'FAILED', NULL, 'x', staff_id, agent_id, 1, 1, 1
+         FROM payout WHERE loan_id = '$paid';
+         INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
+         SELECT 'second', 'SECOND0001', phone_number, amount, '0', 1, 1 FROM payout WHERE payout_id = 'second'",
+    ),
+];
+
+#[tokio::test]
+async fn every_broken_state_of_the_books_is_found() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending).map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
+    let (paid, open) = (loans.next().unwrap(), loans.next().unwrap());
+    let loan = waiting(&pending).next().unwrap();
+    assert_eq!(agent.disburse(loan).await.status, 200);
+    app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(app.console(Method::POST, "/data/snapshots/sound", None).await.status, 201);
+    for (what, sql) in BREAKS {
+        let sql = sql.replace("$paid", &paid).replace("$open", &open);
+        let broken = app.sandbox.database.write(move |connection: &mut Connection| {
+            Box::pin(async move { Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?) })
+        });
+        broken.await.unwrap();
+        let audit = app.console(Method::GET, "/invariant", None).await.json();
+        assert_eq!(audit["ok"], false, "{what}: {audit}");
+        assert_eq!(app.console(Method::PUT, "/data/snapshots/sound", None).await.status, 204);
+        app.assert_every_shilling_is_accounted_for().await;
+    }
+}
