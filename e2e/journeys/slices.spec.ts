@@ -147,12 +147,7 @@ test.describe('when the live build of a slice', () => {
 
   const LIVE = '**/slices/mfe-loans/0.2.0/';
   const breaks: [string, string, (route: Route) => unknown, string][] = [
-    [
-      'is missing',
-      '*',
-      (route) => route.fulfill({ status: 404 }),
-      'This version does not exist on the server',
-    ],
+    ['is missing', '*', (route) => route.fulfill({ status: 404 }), 'Its manifest could not be loaded'],
     ['can’t be reached', '*.js', (route) => route.abort(), 'Its code could not be loaded'],
     [
       'is not JavaScript',
@@ -300,6 +295,20 @@ test('?slice= loads a published build that is not live', async ({ page, build, m
   await expect(dashboard(page, OLD)).toBeVisible();
   await page.goto('/?slice=mfe-loans@0.2.0');
   await expect(dashboard(page, NEW)).toBeVisible();
+});
+
+test.describe('a version that was never published', () => {
+  test.use({ expectedError: /./ });
+
+  test('is named in place of the screens, with a button that opens the overrides', async ({ page }) => {
+    await signIn(page);
+    await page.goto('/?slice=mfe-loans@9.9.9');
+    const screen = page.getByRole('main');
+    await expect(screen.getByText('This version does not exist on the server')).toBeVisible();
+    await screen.getByRole('button', { name: 'Overrides' }).click();
+    await page.getByRole('button', { name: 'End override of mfe-loans' }).click();
+    await expect(dashboard(page, OLD)).toBeVisible();
+  });
 });
 
 test.describe('where overrides are not allowed', () => {
