@@ -1039,7 +1039,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check that the service can answer requests. */
+        /**
+         * Check that the service can answer requests.
+         * @description Where several servers share a database, they all follow its clock. A server whose machine's
+         *     clock differs from it by more than 2 seconds says so.
+         */
         get: operations["readyz"];
         put?: never;
         post?: never;
@@ -1478,6 +1482,15 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        Readiness: {
+            /**
+             * @description How far this machine's clock is ahead of the database's; negative if it is behind. Only
+             *     present when it is more than 2 seconds. The service uses the database's clock.
+             */
+            clock_offset_ms?: number;
+            /** @constant */
+            status: "ok";
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
@@ -3897,7 +3910,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
             503: components["responses"]["Busy"];

@@ -1,7 +1,7 @@
 //! The only clock. A lint ensures that nothing else in this crate reads the system time, so tests
 //! and the console can stop and move the clock, and all dates move with it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::{Span, SpanRelativeTo, Timestamp, tz::Offset};
 use serde::{Deserialize, Serialize, Serializer};
@@ -93,8 +93,15 @@ struct Reading {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Base {
-    /// The system time plus an offset in ms.
-    Running { offset_ms: i64 },
+    /// The machine's time.
+    Running {
+        /// How far the machine is ahead of the right time; not zero in tests only.
+        machine_ahead_ms: i64,
+        /// What is added to the machine's time to get the right one.
+        correction_ms: i64,
+        /// How far time was advanced.
+        advanced_ms: i64,
+    },
     /// A fixed time.
     Held(UnixMillis),
 }
@@ -102,7 +109,13 @@ enum Base {
 impl Clock {
     /// The system time.
     pub fn system() -> Self {
-        Self::on(Base::Running { offset_ms: 0 })
+        Self::ahead_by(0)
+    }
+
+    /// The time of a machine that is this many ms ahead of the right time, or behind if negative: for
+    /// tests.
+    pub fn ahead_by(ms: i64) -> Self {
+        Self::on(Base::Running { machine_ahead_ms: ms, correction_ms: 0, advanced_ms: 0 })
     }
 
     /// A clock that stays at `moment` until it is moved.
@@ -140,28 +153,56 @@ impl Clock {
 
     /// Advances the base time, held or running.
     pub fn advance(&self, by: Duration) {
+        self.0.send_modify(|reading| match &mut reading.base {
+            Base::Running { advanced_ms, .. } => *advanced_ms = UnixMillis(*advanced_ms).plus(by).0,
+            Base::Held(at) => *at = at.plus(by),
+        });
+    }
+
+    /// The machine's time; `None` for a clock that is held.
+    pub fn machine_now(&self) -> Option<UnixMillis> {
+        match self.0.borrow().base {
+            Base::Running { machine_ahead_ms, .. } => Some(machine_now(machine_ahead_ms)),
+            Base::Held(_) => None,
+        }
+    }
+
+    /// What is added to the machine's time, in ms.
+    pub fn correction_ms(&self) -> i64 {
+        match self.0.borrow().base {
+            Base::Running { correction_ms, .. } => correction_ms,
+            Base::Held(_) => 0,
+        }
+    }
+
+    /// Sets what is added to the machine's time. A clock that is held stays as it is.
+    pub fn correct_by(&self, ms: i64) {
         self.0.send_modify(|reading| {
-            reading.base = match reading.base {
-                Base::Running { offset_ms } => Base::Running { offset_ms: UnixMillis(offset_ms).plus(by).0 },
-                Base::Held(at) => Base::Held(at.plus(by)),
+            if let Base::Running { correction_ms, .. } = &mut reading.base {
+                *correction_ms = ms;
             }
         });
     }
 
     /// Waits until `duration` has passed on this clock. Moving the clock forward shortens the wait;
-    /// moving it back does not lengthen it. The wait continues while the clock is frozen, so that
-    /// callers are still answered.
+    /// moving it back does not lengthen it, and correcting it changes nothing. The wait continues while
+    /// the clock is frozen, so that callers are still answered.
     pub async fn sleep(&self, duration: Duration) {
         let mut left = duration;
         let mut moved = self.0.subscribe();
         let mut reading = *moved.borrow_and_update();
         while !left.is_zero() {
-            let began = reading.base.now();
-            match reading.base {
-                Base::Held(_) => _ = moved.changed().await,
-                Base::Running { .. } => _ = tokio::time::timeout(left, moved.changed()).await,
-            }
-            let passed = reading.base.now().since(began);
+            let began = Instant::now();
+            let passed = match reading.base {
+                Base::Held(_) => {
+                    _ = moved.changed().await;
+                    Duration::ZERO
+                }
+                Base::Running { .. } => {
+                    _ = tokio::time::timeout(left, moved.changed()).await;
+                    began.elapsed()
+                }
+            };
             let before = reading;
             reading = *moved.borrow_and_update();
             left = left.saturating_sub(passed).saturating_sub(before.jump_to(reading));
@@ -176,13 +217,21 @@ impl Reading {
             .unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
     }
 
-    /// How far `next` is ahead of this reading.
+    /// How far `next` was moved ahead of this reading.
     fn jump_to(self, next: Self) -> Duration {
-        if self.base == next.base {
-            next.now().since(self.now())
+        let (before, after) = (self.uncorrected(), next.uncorrected());
+        if before.base == after.base {
+            after.now().since(before.now())
         } else {
-            next.base.now().since(self.base.now())
+            after.base.now().since(before.base.now())
         }
+    }
+
+    fn uncorrected(mut self) -> Self {
+        if let Base::Running { correction_ms, .. } = &mut self.base {
+            *correction_ms = 0;
+        }
+        self
     }
 }
 
@@ -190,13 +239,18 @@ impl Base {
     fn now(self) -> UnixMillis {
         match self {
             Self::Held(at) => at,
-            Self::Running { offset_ms } => {
-                #[expect(clippy::disallowed_methods, reason = "this is the clock")]
-                let machine = Timestamp::now().as_millisecond();
-                UnixMillis(machine.saturating_add(offset_ms))
+            Self::Running { machine_ahead_ms, correction_ms, advanced_ms } => {
+                let machine = machine_now(machine_ahead_ms);
+                UnixMillis(machine.0.saturating_add(correction_ms).saturating_add(advanced_ms))
             }
         }
     }
+}
+
+fn machine_now(ahead_ms: i64) -> UnixMillis {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
+    let now = Timestamp::now().as_millisecond();
+    UnixMillis(now.saturating_add(ahead_ms))
 }
 
 /// Parses a duration such as `90s`, `15m`, `2d` or `1h30m`. Days have 24 hours.
@@ -273,6 +327,22 @@ mod tests {
         tokio::task::yield_now().await;
         clock.set(Setting { offset_ms: 3_600_000, frozen_at: None });
         sleeper.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_correction_is_no_time_that_passes() {
+        let clock = Clock::ahead_by(-3_600_000);
+        let sleeper = tokio::spawn({
+            let clock = clock.clone();
+            async move { clock.sleep(Duration::from_mins(1)).await }
+        });
+        tokio::task::yield_now().await;
+        let before = clock.now();
+        clock.correct_by(3_600_000);
+        assert!(clock.now().since(before) >= Duration::from_hours(1));
+        tokio::task::yield_now().await;
+        assert!(!sleeper.is_finished());
+        sleeper.abort();
     }
 
     #[test]

@@ -53,7 +53,7 @@ use crate::{
     },
     clock::Clock,
     console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
-    database::{Database, versions::SharedRead},
+    database::{Database, shared_clock, versions::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
@@ -185,12 +185,15 @@ impl Sandbox {
             randomness,
             database,
         }));
+        shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo {
             demo::fill_when_empty(&sandbox).await?;
         }
         payouts::keep_settling(&sandbox, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
+        let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
+        sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         Ok(sandbox)
     }
 

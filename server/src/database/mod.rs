@@ -9,6 +9,7 @@ mod engine_error;
 mod in_place;
 
 pub mod rows;
+pub mod shared_clock;
 pub mod url;
 pub mod versions;
 mod writer;

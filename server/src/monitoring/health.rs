@@ -8,9 +8,14 @@ use axum::{
     http::{HeaderName, header},
     routing::get,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Sandbox, database::versions::Versions, error::Failure};
+use crate::{
+    Sandbox,
+    database::{shared_clock, versions::Versions},
+    error::Failure,
+};
 
 /// How long the database may take to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -27,13 +32,23 @@ fn ok() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Value>, Failure> {
+#[derive(Serialize)]
+struct Readiness {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_offset_ms: Option<i64>,
+}
+
+async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Readiness>, Failure> {
     let answers = async {
         let mut reader = sandbox.database.read().await?;
         Versions::read(&mut reader).await.map_err(Failure::from)
     };
     match tokio::time::timeout(READY_TIMEOUT, answers).await {
-        Ok(Ok(_)) => Ok(ok()),
+        Ok(Ok(_)) => {
+            let clock_offset_ms = shared_clock::wrong_by_ms(&sandbox.clock);
+            Ok(Json(Readiness { status: "ok", clock_offset_ms }))
+        }
         Ok(Err(failure)) => {
             tracing::error!(error = ?failure, "not ready");
             Err(Failure::Busy)

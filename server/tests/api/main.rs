@@ -38,6 +38,7 @@ mod payouts;
 mod reconciling;
 mod seed;
 mod service;
+mod shared_clock;
 mod sign_in;
 mod slices;
 mod store;

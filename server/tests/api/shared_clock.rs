@@ -1,0 +1,46 @@
+use std::time::Duration;
+
+use axum::http::Method;
+use mkopo::clock::{Clock, UnixMillis};
+use serde_json::json;
+
+use crate::{
+    store,
+    test_app::{TestApp, waiting},
+};
+
+const HOUR_MS: i64 = 3_600_000;
+
+async fn time_of(app: &TestApp) -> UnixMillis {
+    let clock = app.console(Method::GET, "/clock", None).await.json();
+    clock["now"].as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn servers_whose_machines_disagree_by_two_hours_agree_on_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    // A file is on one machine, which has one clock.
+    let Some(url) = store::url(folder.path()) else { return };
+    let fast = TestApp::start_at(&url, Clock::ahead_by(HOUR_MS)).await;
+    let slow = TestApp::start_at(&url, Clock::ahead_by(-HOUR_MS)).await;
+    let (first, second, third) = (time_of(&fast).await, time_of(&slow).await, time_of(&fast).await);
+    let tolerance = Duration::from_secs(1);
+    assert!(second.since(first) < tolerance && first.since(second) < tolerance, "{first} {second}");
+    assert!(third.since(second) < tolerance && second.since(third) < tolerance, "{second} {third}");
+
+    for (app, expected) in [(&fast, HOUR_MS), (&slow, -HOUR_MS)] {
+        let ready = app.call(Method::GET, "/readyz", None).await.json();
+        let offset = ready["clock_offset_ms"].as_i64().unwrap();
+        assert!((offset - expected).abs() < 1000, "{ready}");
+    }
+    let right = TestApp::start_at(&url, Clock::ahead_by(500)).await;
+    assert_eq!(right.call(Method::GET, "/readyz", None).await.json(), json!({"status": "ok"}));
+
+    // A session and a payout of one server are as old on the other.
+    let agent = fast.sign_in("agent").await;
+    let agent = slow.with(&agent.token);
+    let loan = waiting(&agent.pending().await).next().unwrap().clone();
+    let paid = agent.disburse(&loan).await.json();
+    let paid_at: UnixMillis = paid["created_at"].as_str().unwrap().parse().unwrap();
+    assert!(time_of(&fast).await.since(paid_at) < Duration::from_secs(5), "{paid}");
+}
