@@ -5,7 +5,10 @@ use insta::assert_json_snapshot;
 use mkopo::clock::Clock;
 use serde_json::{Value, json};
 
-use crate::test_app::{NOON, TestApp, waiting};
+use crate::{
+    browser::Browser,
+    test_app::{NOON, TestApp, waiting},
+};
 
 async fn set_clock(app: &TestApp, change: Value) -> Value {
     app.set_console(Method::PUT, "/clock", change).await.json()
@@ -150,4 +153,23 @@ async fn an_invalid_time_is_rejected_and_changes_nothing() {
     ]
     "#);
     assert_eq!(app.clock.now(), NOON);
+}
+
+#[tokio::test]
+async fn the_page_moves_stops_and_resets_the_clock() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let agent = app.sign_in("agent").await;
+    let done = browser.done("/console/clock", "advance", &[("advance", "1d")]).await;
+    assert!(done.contains("The time is now 15 Nov 2026, 12:00:00.") && done.contains("1 d ahead"), "{done}");
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "the session is over");
+    let done = browser.done("/console/clock", "go", &[("now", "2026-11-01T08:30")]).await;
+    assert!(done.contains("1 Nov 2026, 08:30:00") && done.contains("behind the real time"), "{done}");
+    browser.done("/console/clock", "go", &[("now", "2026-12-24T06:00:00Z")]).await;
+    assert!(browser.done("/console/clock", "stop", &[]).await.contains("Stopped 39 d 21 h ahead"));
+    assert!(browser.done("/console/clock", "run", &[]).await.contains("Running"));
+    browser.done("/console/clock", "stop", &[]).await;
+    assert!(browser.done("/console/clock", "real", &[]).await.contains("Running The real time"));
+    let state = app.console(Method::GET, "/clock", None).await.json();
+    assert_eq!((&state["offset_ms"], &state["frozen"]), (&json!(0), &json!(false)));
 }

@@ -1,7 +1,10 @@
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::test_app::{Staff, TestApp, waiting};
+use crate::{
+    browser::{Browser, words},
+    test_app::{Staff, TestApp, waiting},
+};
 
 /// The pending loans and the records.
 async fn lists(agent: &Staff<'_>) -> (Vec<Value>, Vec<Value>) {
@@ -141,4 +144,25 @@ async fn unknown_and_invalid_snapshot_names_are_rejected() {
         }
     }
     assert_eq!(lists(&app.sign_in("agent").await).await, before);
+}
+
+#[tokio::test]
+async fn the_page_saves_restores_removes_and_resets_data() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let name = ("name", "before-the-test");
+    assert!(browser.done("/console/data", "save", &[name]).await.contains("Saved as before-the-test."));
+    app.set_console(Method::POST, "/loans", json!({"count": 3})).await;
+    let many = app.sign_in("agent").await.pending().await.len();
+    assert!(browser.done("/console/data", "restore", &[name]).await.contains("before-the-test is restored"));
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), many - 3);
+    assert!(browser.done("/console/data", "remove", &[name]).await.contains("No snapshots yet"));
+    let gone = browser.send("/console/data", "restore", &[name]).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert!(words(&gone).contains("There is no snapshot before-the-test."));
+    let agent = app.sign_in("agent").await;
+    assert!(
+        browser.done("/console/data", "reset", &[("seed", "7")]).await.contains("The demo data is restored.")
+    );
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
 }

@@ -9,7 +9,10 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::test_app::{TestApp, disbursement_of, waiting};
+use crate::{
+    browser::{Browser, html, words},
+    test_app::{TestApp, disbursement_of, waiting},
+};
 
 async fn add_fault(app: &TestApp, fault: Value) -> Value {
     let answer = app.set_console(Method::POST, "/faults", fault).await;
@@ -260,4 +263,35 @@ async fn an_invalid_fault_is_rejected() {
     ]
     "#);
     assert_eq!(hits(&app).await, Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn the_page_adds_and_removes_faults() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let agent = app.sign_in("agent").await;
+    let typed = [
+        ("method", "GET"),
+        ("path", "/api/v1/disbursement-records"),
+        ("kind", "status"),
+        ("status", "503"),
+        ("probability", "1"),
+        ("times", "1"),
+        ("ms", ""),
+        ("seed", ""),
+        ("when", ""),
+    ];
+    let done = browser.done("/console/faults", "add", &typed).await;
+    assert!(done.contains("The fault applies from the next call: returns 503 before processing."), "{done}");
+    assert_eq!(agent.get("/api/v1/disbursement-records").await.status, 503);
+    let page = browser.get("/console/faults").await;
+    assert!(words(&page).contains("every call, at most 1 time 1 Remove"), "{}", words(&page));
+    let (_, rest) = html(&page).split_once("name=\"id\" value=\"").unwrap();
+    let id = rest.split_once('"').unwrap().0;
+    assert!(browser.done("/console/faults", "remove", &[("id", id)]).await.contains("No faults"));
+    let gone = browser.send("/console/faults", "remove", &[("id", id)]).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    assert!(words(&gone).contains(&format!("There is no fault {id}.")), "{}", words(&gone));
+    browser.done("/console/faults", "add", &typed).await;
+    assert!(browser.done("/console/faults", "end", &[]).await.contains("All faults are removed."));
 }

@@ -2,7 +2,7 @@ use axum::http::Method;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::test_app::TestApp;
+use crate::{browser::Browser, test_app::TestApp};
 
 async fn approve(app: &TestApp, body: Value) -> Vec<Value> {
     app.set_console(Method::POST, "/loans", body).await.json().as_array().unwrap().clone()
@@ -132,4 +132,29 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
     ]
     "#);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), before);
+}
+
+#[tokio::test]
+async fn the_page_approves_one_given_loan_or_many_generated_ones() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let agent = app.sign_in("agent").await;
+    let before = agent.pending().await.len();
+    let typed = [
+        ("customer_first_name", "Wanjiku"),
+        ("customer_last_name", ""),
+        ("customer_phone_number", "0712 345 678"),
+        ("total_loan_amount", "25000"),
+        ("term", "6"),
+        ("interest_rate", "12.5"),
+        ("purpose", "Stock"),
+        ("loan_id", "LN-1"),
+    ];
+    let done = browser.done("/console/loans", "approve", &typed).await;
+    assert!(done.contains("KES 25,000 for Wanjiku"), "{done}");
+    let loan = agent.pending().await.into_iter().find(|loan| loan["loan_id"] == "LN-1").unwrap();
+    assert_eq!((&loan["interest_rate"], &loan["term"]), (&json!(12.5), &json!(6)));
+    assert_eq!(loan["customer_phone_number"], "+254712345678");
+    assert!(browser.done("/console/loans", "make", &[("count", "30")]).await.contains("30 loans approved."));
+    assert_eq!(agent.pending().await.len(), before + 31);
 }

@@ -4,7 +4,7 @@ use axum::http::Method;
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 
-use crate::test_app::TestApp;
+use crate::{browser::Browser, test_app::TestApp};
 
 async fn outbox(app: &TestApp, query: &str) -> Vec<Value> {
     let answer = app.console(Method::GET, &format!("/outbox{query}"), None).await;
@@ -130,4 +130,21 @@ async fn invalid_queries_are_rejected() {
       ]
     ]
     "#);
+}
+
+#[tokio::test]
+async fn the_page_is_filtered_and_empties_the_outbox() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    for who in ["agent", "admin"] {
+        app.post("/api/v1/auth/request-signin-otp", json!({"email": format!("{who}@mkopo.test")})).await;
+    }
+    assert!(browser.read("/console/outbox").await.contains("2 messages"));
+    let one = browser.read("/console/outbox?to=Agent%40mkopo.test&channel=email").await;
+    assert!(
+        one.contains("1 message ") && one.contains("agent@mkopo.test") && !one.contains("admin@"),
+        "{one}"
+    );
+    let done = browser.done("/console/outbox", "empty", &[]).await;
+    assert!(done.contains("The outbox is empty.") && done.contains("No messages yet"), "{done}");
 }

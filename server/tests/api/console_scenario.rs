@@ -1,8 +1,12 @@
 use axum::http::Method;
 use insta::assert_json_snapshot;
+use mkopo::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
-use crate::test_app::{TestApp, waiting};
+use crate::{
+    browser::Browser,
+    test_app::{TestApp, waiting},
+};
 
 #[tokio::test]
 async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
@@ -156,4 +160,26 @@ async fn the_audit_includes_a_payout() {
     assert_eq!(after["ok"], true);
     assert_eq!(after["money_out"], before["money_out"].as_i64().unwrap() + amount);
     assert_eq!(after["completed"], after["money_out"]);
+}
+
+#[tokio::test]
+async fn the_page_queues_outcomes_and_changes_settings() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let typed = [("next", "insufficient_funds"), ("count", "2")];
+    let done = browser.done("/console/scenario", "queue", &typed).await;
+    assert!(done.contains("Queued for the next payouts: insufficient funds (code 1)."), "{done}");
+    browser.done("/console/scenario", "queue", &[("next", "slow")]).await;
+    let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
+    let refused = Outcome::Refused(Refusal::InsufficientFunds);
+    assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "in the order of submission");
+    assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No queued outcomes"));
+
+    let typed = [("default", "lost_unpaid"), ("latency_ms", "250"), ("float", "-5"), ("seed", "9")];
+    browser.done("/console/scenario", "change", &typed).await;
+    let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
+    assert_eq!((scenario.default, scenario.latency_ms), (Outcome::LostUnpaid, 250));
+    assert_eq!((scenario.float, scenario.seed), (-5, 9));
+    browser.done("/console/scenario", "start", &[]).await;
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 50_000_000);
 }

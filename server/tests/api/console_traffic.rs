@@ -3,7 +3,10 @@ use insta::assert_json_snapshot;
 use mkopo::demo;
 use serde_json::{Value, json};
 
-use crate::test_app::{TestApp, waiting};
+use crate::{
+    browser::Browser,
+    test_app::{TestApp, waiting},
+};
 
 async fn traffic(app: &TestApp) -> Vec<Value> {
     app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().clone()
@@ -137,4 +140,27 @@ async fn only_the_size_of_a_large_body_is_listed() {
     let list = agent.get("/api/v1/disbursement-records").await;
     let call = &traffic(&app).await[0];
     assert_eq!(call["response_body"], format!("[{} bytes]", list.bytes.len()));
+}
+
+#[tokio::test]
+async fn the_page_filters_and_clears_traffic() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let agent = app.sign_in("agent").await;
+    agent.get("/api/v1/auth/me").await;
+    agent.get("/api/v1/nothing").await;
+    assert!(browser.read("/console/traffic").await.contains("3 calls"));
+    for (query, found) in [
+        ("path=auth", "2 calls"),
+        ("method=POST", "1 call;"),
+        ("status=4xx", "1 call;"),
+        ("status=none", "No matching calls"),
+        ("user=agent%40", "1 call;"),
+        ("path=auth&method=GET&status=2xx&user=agent", "1 call;"),
+    ] {
+        let read = browser.read(&format!("/console/traffic?{query}")).await;
+        assert!(read.contains(found), "{query}: {read}");
+    }
+    let done = browser.done("/console/traffic", "forget", &[]).await;
+    assert!(done.contains("The calls are cleared.") && done.contains("No calls yet"), "{done}");
 }

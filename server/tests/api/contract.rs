@@ -1,7 +1,7 @@
 //! Checks responses against `contract/openapi.yaml`.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
@@ -84,15 +84,33 @@ fn validator(pointer: &str) -> Arc<Validator> {
 }
 
 fn operation(method: &Method, path: &str) -> Option<(&'static Value, String)> {
+    let (template, method) = name(method, path)?;
+    let pointer = format!("/paths/{}/{method}", template.replace('/', "~1"));
+    Some((CONTRACT.pointer(&pointer)?, format!("#{pointer}")))
+}
+
+/// The path and the method of the operation, as the contract writes them.
+pub fn name(method: &Method, path: &str) -> Option<(&'static str, String)> {
     let path = path.split('?').next()?;
     let method = method.as_str().to_lowercase();
-    CONTRACT["paths"].as_object()?.iter().find_map(|(template, item)| {
-        let matches = template.split('/').count() == path.split('/').count()
+    let (template, _) = CONTRACT["paths"].as_object()?.iter().find(|(template, item)| {
+        item.get(&method).is_some()
+            && template.split('/').count() == path.split('/').count()
             && template
                 .split('/')
                 .zip(path.split('/'))
-                .all(|(expected, actual)| expected == actual || expected.starts_with('{'));
-        let operation = item.get(&method)?;
-        matches.then(|| (operation, format!("#/paths/{}/{method}", template.replace('/', "~1"))))
-    })
+                .all(|(expected, actual)| expected == actual || expected.starts_with('{'))
+    })?;
+    Some((template, method))
+}
+
+/// The path and the method of each operation.
+pub fn operations() -> BTreeSet<(&'static str, String)> {
+    let mut operations = BTreeSet::new();
+    for (path, item) in CONTRACT["paths"].as_object().unwrap() {
+        for key in item.as_object().unwrap().keys().filter(|key| *key != "parameters") {
+            operations.insert((path.as_str(), key.clone()));
+        }
+    }
+    operations
 }

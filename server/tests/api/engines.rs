@@ -1,60 +1,141 @@
 //! Checks that the schema is the same on `SQLite` and PostgreSQL, and that both accept every statement
 //! of the program.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::Path,
+};
 
 use mkopo::database::{Connection, Database, query_as, query_scalar};
+use proc_macro2::{TokenStream, TokenTree};
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+use syn::{Attribute, ItemMacro, LitStr, Macro, visit::Visit};
 
-use crate::store;
+use crate::{sources, store};
 
-/// Every Rust file under `folder`.
-fn sources(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            // The database folder has statements for only one engine.
-            if path.file_name().unwrap() != "database" {
-                found.extend(sources(&path));
+/// The statements of a source.
+#[derive(Default)]
+struct Statements {
+    found: Vec<String>,
+    /// The statements that the source's own macros build with `concat!`, by the name of the macro.
+    templates: HashMap<String, Vec<Template>>,
+}
+
+/// A statement in the definition of a macro.
+type Template = Vec<Part>;
+
+enum Part {
+    Text(String),
+    /// Stands for an argument of the macro.
+    Name,
+}
+
+impl Statements {
+    fn add(&mut self, text: String) {
+        if is_statement(&text) {
+            self.found.push(text);
+        }
+    }
+}
+
+impl Visit<'_> for Statements {
+    /// Documentation is an attribute too.
+    fn visit_attribute(&mut self, _: &Attribute) {}
+
+    fn visit_lit_str(&mut self, literal: &LitStr) {
+        self.add(literal.value());
+    }
+
+    fn visit_item_macro(&mut self, item: &ItemMacro) {
+        match &item.ident {
+            Some(name) => _ = self.templates.insert(name.to_string(), templates(item.mac.tokens.clone())),
+            None => self.visit_macro(&item.mac),
+        }
+    }
+
+    fn visit_macro(&mut self, call: &Macro) {
+        let name = call.path.segments.last().unwrap().ident.to_string();
+        let arguments = literals(call.tokens.clone());
+        if name == "concat" {
+            self.add(arguments.concat());
+        } else if let Some(templates) = self.templates.get(&name) {
+            for template in templates {
+                for argument in &arguments {
+                    let parts = template.iter().map(|part| match part {
+                        Part::Text(text) => text.as_str(),
+                        Part::Name => argument.as_str(),
+                    });
+                    self.found.push(parts.collect());
+                }
             }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(std::fs::read_to_string(path).unwrap());
+        } else {
+            for argument in arguments {
+                self.add(argument);
+            }
+        }
+    }
+}
+
+fn is_statement(text: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
+    BEGINNINGS.iter().any(|beginning| text.trim_start().starts_with(beginning))
+}
+
+fn literal(token: &TokenTree) -> Option<String> {
+    syn::parse2::<LitStr>(token.clone().into()).ok().map(|literal| literal.value())
+}
+
+/// The string literals among `tokens`, at any depth.
+fn literals(tokens: TokenStream) -> Vec<String> {
+    let of = |token: TokenTree| match &token {
+        TokenTree::Group(group) => literals(group.stream()),
+        _ => literal(&token).into_iter().collect(),
+    };
+    tokens.into_iter().flat_map(of).collect()
+}
+
+/// The statements that the definition of a macro builds with `concat!`.
+fn templates(definition: TokenStream) -> Vec<Template> {
+    let mut found = Vec::new();
+    let mut is_concat = false;
+    for token in definition {
+        match &token {
+            TokenTree::Group(group) if is_concat => {
+                let template: Template =
+                    group.stream().into_iter().filter_map(|token| part(&token)).collect();
+                if template.first().is_some_and(|part| matches!(part, Part::Text(text) if is_statement(text)))
+                {
+                    found.push(template);
+                }
+            }
+            TokenTree::Group(group) => found.extend(templates(group.stream())),
+            TokenTree::Ident(name) => is_concat = name == "concat",
+            TokenTree::Punct(mark) => is_concat = is_concat && mark.as_char() == '!',
+            TokenTree::Literal(_) => is_concat = false,
         }
     }
     found
 }
 
-/// The string literals of a source, each with the code before it, excluding unit tests.
-fn literals(source: &str) -> Vec<(String, String)> {
-    let source = source.split("#[cfg(test)]").next().unwrap().replace("'\"'", "' '");
-    let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let code = code.collect::<Vec<_>>().join("\n").replace("\\\\", "");
-    let parts: Vec<String> =
-        code.replace("\\\"", "\u{1}").split('"').map(|part| part.replace('\u{1}', "\"")).collect();
-    parts.chunks_exact(2).map(|pair| (pair[0].trim_end().to_owned(), pair[1].clone())).collect()
+/// A string literal or the name of a macro's argument; `None` for punctuation.
+fn part(token: &TokenTree) -> Option<Part> {
+    match token {
+        TokenTree::Ident(_) => Some(Part::Name),
+        _ => literal(token).map(Part::Text),
+    }
 }
 
-/// All statements in the sources of the program.
+/// All statements in the sources, except those of the database folder, which may be for one engine only.
 fn statements() -> Vec<String> {
-    const BEGINNINGS: [&str; 5] = ["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH "];
-    let mut statements = Vec::new();
-    for source in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
-        let mut begun = None;
-        for (before, literal) in literals(&source) {
-            let is_whole = BEGINNINGS.iter().any(|beginning| literal.trim_start().starts_with(beginning));
-            let macro_name =
-                before.rsplit(|c: char| c.is_whitespace() || c == '(').nth(1).unwrap_or_default();
-            if is_whole && before.ends_with("concat!(") {
-                begun = Some(literal);
-            } else if is_whole {
-                statements.push(literal);
-            } else if before.ends_with("!(") && macro_name.starts_with("select_") {
-                statements.push(format!("{}{literal}", begun.as_ref().unwrap()));
-            }
+    let mut found = Vec::new();
+    for source in sources::all() {
+        if !source.path.starts_with("database") {
+            let mut statements = Statements::default();
+            statements.visit_file(&source.file);
+            found.extend(statements.found);
         }
     }
-    statements
+    found
 }
 
 async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sqlx::Error> {
@@ -74,7 +155,7 @@ async fn every_statement_is_valid() {
     };
     let mut reader = database.read().await.unwrap();
     let statements = statements();
-    assert!(statements.len() > 110, "only {} found", statements.len());
+    assert!(statements.len() > 170, "only {} found", statements.len());
     let mut refused = Vec::new();
     for statement in &statements {
         if let Err(error) = prepare(&mut reader, statement).await {

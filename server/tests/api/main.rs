@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails on the first error")]
 
+mod architecture;
 mod backup;
+mod browser;
 mod command_line;
 mod connections;
 mod console_clock;
@@ -15,6 +17,7 @@ mod console_outbox;
 mod console_pages;
 mod console_recipes;
 mod console_scenario;
+mod console_slices;
 mod console_staff;
 mod console_traffic;
 mod contract;
@@ -30,6 +33,7 @@ mod loans;
 mod logs;
 mod mail_server;
 mod mobile_money;
+mod operations;
 mod otp;
 mod outbox;
 mod paid_once;
@@ -41,5 +45,6 @@ mod service;
 mod shared_clock;
 mod sign_in;
 mod slices;
+mod sources;
 mod store;
 mod test_app;

@@ -109,8 +109,13 @@ fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
         .unwrap()
 }
 
+/// The request that publishes `files`.
+pub fn publication_of(files: &Files) -> Request<Body> {
+    publication("?by=ci", archive::write(files).unwrap())
+}
+
 pub async fn publish(app: &TestApp, files: &Files) -> Answer {
-    app.send(publication("?by=ci", archive::write(files).unwrap())).await
+    app.send(publication_of(files)).await
 }
 
 async fn live(app: &TestApp) -> Value {

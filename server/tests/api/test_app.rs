@@ -14,7 +14,7 @@ use mkopo::{
     Sandbox,
     clock::{Clock, UnixMillis},
     commands::{Command, CommandLine},
-    database::{Connection, query, query_as, query_scalar},
+    database::{query_as, query_scalar},
     demo,
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
@@ -196,32 +196,10 @@ impl TestApp {
         audit
     }
 
-    /// Changes the amount of `loan` and the number of its customer.
-    pub async fn change_loan(&self, loan: &Value, amount: i64, phone: &str) -> Value {
-        let mut changed = loan.clone();
-        changed["total_loan_amount"] = json!(amount);
-        changed["customer_phone_number"] = json!(phone);
-        let (loan_id, phone) = (loan["loan_id"].as_str().unwrap().to_owned(), phone.to_owned());
-        let change = self.sandbox.database.write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query("UPDATE loan SET amount = $2 WHERE loan_id = $1")
-                    .bind(&loan_id)
-                    .bind(amount)
-                    .execute(&mut *connection)
-                    .await?;
-                query(
-                    "UPDATE customer SET phone_number = $2
-                     WHERE customer_id = (SELECT customer_id FROM loan WHERE loan_id = $1)",
-                )
-                .bind(&loan_id)
-                .bind(phone)
-                .execute(connection)
-                .await?;
-                Ok(())
-            })
-        });
-        change.await.unwrap();
-        changed
+    /// Approves a loan of that amount for a customer with that number.
+    pub async fn approve_loan(&self, amount: i64, phone: &str) -> Value {
+        let loan = json!({"total_loan_amount": amount, "customer_phone_number": phone});
+        self.set_console(Method::POST, "/loans", json!({"loan": loan})).await.json()[0].clone()
     }
 
     /// The number of SMS sent to `phone`.

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails on the first unexpected error")]
 
 #[path = "../api/contract.rs"]
+#[expect(dead_code, reason = "the API tests use the rest")]
 mod contract;
 mod crash;
 mod schedules;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::console::payouts::page::audit;
+use crate::console::payouts::audit;
 use crate::console::view::{
     chart::{Column, column_chart},
     frame::Frame,

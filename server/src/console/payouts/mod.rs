@@ -2,3 +2,5 @@
 
 pub(super) mod api;
 pub(super) mod page;
+
+pub(super) use page::audit;

@@ -1,0 +1,276 @@
+//! Checks how the folders of the program use each other, and that snapshots are inline.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    ffi::OsStr,
+    path::Path as FilePath,
+};
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::{Attribute, ItemUse, Macro, Path, UseTree, visit::Visit};
+
+use crate::sources::{self, Source};
+
+/// The files that mount routes: the only ones that may use another folder's `api.rs` or `page.rs`.
+const ROUTERS: [&str; 3] = ["lib.rs", "console/mod.rs", "http/portal.rs"];
+
+/// Modules that only share the name of doors.
+const NOT_DOORS: [&str; 2] = ["console/view/page.rs", "lists/page.rs"];
+
+/// What the product is about.
+const NOUNS: [&str; 9] =
+    ["auth", "console", "demo", "lists", "loans", "mobile_money", "outbox", "payouts", "slices"];
+
+/// Uses that close a circle of top-level modules, each with the reason why it stays.
+const EXCEPTIONS: [(&str, &str, &str); 1] = [(
+    "http",
+    "slices",
+    "http/portal.rs is a router: it mounts the list of slices beside the portal's files",
+)];
+
+/// The paths that a source uses, each from the root of the crate.
+struct Uses<'a> {
+    modules: &'a HashSet<Vec<String>>,
+    module: Vec<String>,
+    /// What the names that the source imports stand for.
+    imported: HashMap<String, Vec<String>>,
+    found: BTreeSet<Vec<String>>,
+}
+
+impl<'a> Uses<'a> {
+    fn of(source: &Source, modules: &'a HashSet<Vec<String>>) -> Self {
+        let mut uses =
+            Self { modules, module: source.module(), imported: HashMap::new(), found: BTreeSet::new() };
+        // Twice: an import may come after its use.
+        uses.visit_file(&source.file);
+        uses.visit_file(&source.file);
+        uses
+    }
+
+    /// `path` from the root of the crate; `None` if it is another crate's.
+    fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
+        let (first, rest) = path.split_first()?;
+        let mut resolved = match first.as_str() {
+            "crate" => Vec::new(),
+            "self" => self.module.clone(),
+            "super" => {
+                let mut above = self.module.clone();
+                above.pop();
+                let mut rest = rest;
+                while let Some(("super", further)) =
+                    rest.split_first().map(|(name, rest)| (name.as_str(), rest))
+                {
+                    above.pop();
+                    rest = further;
+                }
+                above.extend_from_slice(rest);
+                return Some(above);
+            }
+            name => {
+                let child = [&self.module[..], &[name.to_owned()]].concat();
+                match self.imported.get(name) {
+                    Some(imported) => imported.clone(),
+                    None if self.modules.contains(&child) => child,
+                    None => return None,
+                }
+            }
+        };
+        resolved.extend_from_slice(rest);
+        Some(resolved)
+    }
+
+    fn add(&mut self, path: &[String]) {
+        if let Some(path) = self.resolve(path) {
+            self.found.insert(path);
+        }
+    }
+
+    fn add_use(&mut self, before: &[String], tree: &UseTree) {
+        let with = |name: String| [before, &[name]].concat();
+        let (path, name) = match tree {
+            UseTree::Path(path) => return self.add_use(&with(path.ident.to_string()), &path.tree),
+            UseTree::Group(group) => return group.items.iter().for_each(|tree| self.add_use(before, tree)),
+            UseTree::Glob(_) => return self.add(before),
+            UseTree::Name(name) if name.ident == "self" => (before.to_vec(), before.last().unwrap().clone()),
+            UseTree::Name(name) => (with(name.ident.to_string()), name.ident.to_string()),
+            UseTree::Rename(name) if name.ident == "self" => (before.to_vec(), name.rename.to_string()),
+            UseTree::Rename(name) => (with(name.ident.to_string()), name.rename.to_string()),
+        };
+        self.add(&path);
+        if let Some(path) = self.resolve(&path) {
+            self.imported.insert(name, path);
+        }
+    }
+
+    /// Adds the paths among the arguments of a macro.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let mut path: Vec<String> = Vec::new();
+        let mut colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(name) if colons == 2 && !path.is_empty() => path.push(name.to_string()),
+                TokenTree::Ident(name) => {
+                    self.add(&path);
+                    path = vec![name.to_string()];
+                }
+                TokenTree::Punct(mark) if mark.as_char() == ':' => {
+                    colons += 1;
+                    continue;
+                }
+                TokenTree::Group(group) => {
+                    self.add(&std::mem::take(&mut path));
+                    self.add_tokens(group.stream());
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => self.add(&std::mem::take(&mut path)),
+            }
+            colons = 0;
+        }
+        self.add(&path);
+    }
+}
+
+impl Visit<'_> for Uses<'_> {
+    fn visit_attribute(&mut self, _: &Attribute) {}
+
+    fn visit_item_use(&mut self, item: &ItemUse) {
+        self.add_use(&[], &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        // A single name is an item of this module, a variable, or imported by a `use`.
+        if names.len() > 1 {
+            self.add(&names);
+        }
+        syn::visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &Macro) {
+        self.visit_path(&call.path);
+        self.add_tokens(call.tokens.clone());
+    }
+}
+
+/// What each source uses.
+fn uses() -> Vec<(Source, BTreeSet<Vec<String>>)> {
+    let sources = sources::all();
+    let modules: HashSet<Vec<String>> = sources.iter().map(Source::module).collect();
+    let found: Vec<BTreeSet<Vec<String>>> =
+        sources.iter().map(|source| Uses::of(source, &modules).found).collect();
+    sources.into_iter().zip(found).collect()
+}
+
+#[test]
+fn folders_do_not_use_the_api_or_page_of_another_folder() {
+    let uses = uses();
+    let doors: HashSet<Vec<String>> = uses
+        .iter()
+        .filter(|(source, _)| !NOT_DOORS.contains(&source.path.to_str().unwrap()))
+        .map(|(source, _)| source.module())
+        .filter(|module| module.len() > 1 && matches!(module.last().unwrap().as_str(), "api" | "page"))
+        .collect();
+    assert!(doors.len() > 20, "only {} found", doors.len());
+    let mut wrong = Vec::new();
+    for (source, used) in &uses {
+        let file = source.path.to_str().unwrap();
+        for path in used.iter().filter(|_| !ROUTERS.contains(&file)) {
+            for length in 2..=path.len() {
+                let (folder, door) = (&path[..length - 1], &path[..length]);
+                if doors.contains(door) && !source.module().starts_with(folder) {
+                    wrong.push(format!("{file} uses {}", path.join("::")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_database_knows_nothing_of_the_business() {
+    let mut wrong = Vec::new();
+    for (source, used) in uses() {
+        for path in used.iter().filter(|_| source.path.starts_with("database")) {
+            if path.first().is_some_and(|first| NOUNS.contains(&first.as_str())) {
+                wrong.push(format!("{} uses {}", source.path.display(), path.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The top-level modules with those that each uses, and one file that does.
+fn graph() -> BTreeMap<String, BTreeMap<String, String>> {
+    let uses = uses();
+    let tops: HashSet<String> =
+        uses.iter().filter_map(|(source, _)| source.module().first().cloned()).collect();
+    let mut graph: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (source, used) in &uses {
+        // The root ties everything together.
+        let Some(from) = source.module().first().cloned() else { continue };
+        for to in used.iter().filter_map(|path| path.first()).filter(|to| tops.contains(*to) && **to != from)
+        {
+            let edges = graph.entry(from.clone()).or_default();
+            edges.entry(to.clone()).or_insert_with(|| source.path.display().to_string());
+        }
+    }
+    graph
+}
+
+/// Whether `from` reaches `to`, over at least one edge.
+fn reaches(graph: &BTreeMap<String, BTreeMap<String, String>>, from: &str, to: &str) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(module) = open.pop() {
+        for next in graph.get(module).into_iter().flat_map(BTreeMap::keys) {
+            if next == to {
+                return true;
+            }
+            if seen.insert(next.as_str()) {
+                open.push(next);
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn top_level_modules_do_not_use_each_other_in_circles() {
+    let mut graph = graph();
+    assert!(graph.len() > 10, "only {} found", graph.len());
+    for (from, to, reason) in EXCEPTIONS {
+        let is_used = graph.get_mut(from).and_then(|edges| edges.remove(to)).is_some();
+        assert!(is_used, "{from} does not use {to} any more ({reason}): remove the exception");
+    }
+    let mut circles = Vec::new();
+    for (from, edges) in &graph {
+        for (to, file) in edges {
+            if reaches(&graph, to, from) {
+                circles.push(format!("{from} uses {to} ({file}), which uses {from}"));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "{circles:#?}");
+}
+
+/// The files under `folder` that insta keeps snapshots in, accepted or not.
+fn snapshot_files(folder: &FilePath, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().and_then(OsStr::to_str).unwrap();
+        if path.is_dir() {
+            if name != "target" {
+                snapshot_files(&path, found);
+            }
+        } else if [".snap", ".snap.new", ".pending-snap"].iter().any(|end| name.ends_with(end)) {
+            found.push(path.display().to_string());
+        }
+    }
+}
+
+/// A snapshot in a file outlives the test that it belongs to.
+#[test]
+fn snapshots_are_inline_and_none_is_pending() {
+    let mut found = Vec::new();
+    snapshot_files(FilePath::new(env!("CARGO_MANIFEST_DIR")), &mut found);
+    assert!(found.is_empty(), "write inline snapshots, and accept or remove pending ones: {found:#?}");
+}

@@ -1,0 +1,120 @@
+//! A browser on the console's pages, without scripts.
+
+use axum::{
+    body::Body,
+    http::{Request, StatusCode, header},
+};
+
+use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
+
+/// The pages with their titles.
+pub const PAGES: [(&str, &str); 11] = [
+    ("/console", "Overview"),
+    ("/console/outbox", "Outbox"),
+    ("/console/loans", "Loans"),
+    ("/console/payouts", "Payouts"),
+    ("/console/scenario", "Scenario"),
+    ("/console/faults", "Faults"),
+    ("/console/traffic", "Traffic"),
+    ("/console/staff", "Staff"),
+    ("/console/data", "Data"),
+    ("/console/clock", "Clock"),
+    ("/console/slices", "Slices"),
+];
+
+/// A browser that is signed in to the console.
+pub struct Browser<'a> {
+    app: &'a TestApp,
+    pub cookie: String,
+}
+
+impl<'a> Browser<'a> {
+    pub async fn sign_in(app: &'a TestApp) -> Self {
+        let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER);
+        Self { app, cookie: cookie_of(&answer) }
+    }
+
+    pub async fn get(&self, address: &str) -> Answer {
+        self.app.send(get(address, Some(&self.cookie))).await
+    }
+
+    /// The text of an existing page.
+    pub async fn read(&self, address: &str) -> String {
+        let answer = self.get(address).await;
+        assert_eq!(answer.status, StatusCode::OK, "{address}");
+        words(&answer)
+    }
+
+    /// Submits a form of the page at `address` with the given input.
+    pub async fn send(&self, address: &str, act: &str, typed: &[(&str, &str)]) -> Answer {
+        let csrf = csrf(&self.get(address).await);
+        self.send_as(address, &[&[("csrf", csrf.as_str()), ("act", act)], typed].concat()).await
+    }
+
+    pub async fn send_as(&self, address: &str, fields: &[(&str, &str)]) -> Answer {
+        self.app.send(post(address, Some(&self.cookie), fields)).await
+    }
+
+    /// Submits a form that must succeed; returns the text of the next page.
+    pub async fn done(&self, address: &str, act: &str, typed: &[(&str, &str)]) -> String {
+        let answer = self.send(address, act, typed).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{address} {act} {typed:?}: {}", words(&answer));
+        let next = answer.headers[header::LOCATION].to_str().unwrap();
+        assert!(next.starts_with(address), "{next}");
+        self.read(next).await
+    }
+}
+
+pub fn get(address: &str, cookie: Option<&str>) -> Request<Body> {
+    let mut request = Request::get(address);
+    if let Some(cookie) = cookie {
+        request = request.header(header::COOKIE, format!("theme=dark; {cookie}"));
+    }
+    request.body(Body::empty()).unwrap()
+}
+
+pub fn post(address: &str, cookie: Option<&str>, fields: &[(&str, &str)]) -> Request<Body> {
+    let mut request =
+        Request::post(address).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+    if let Some(cookie) = cookie {
+        request = request.header(header::COOKIE, cookie);
+    }
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    request.body(Body::from(body)).unwrap()
+}
+
+/// The cookie that an answer sets, as a browser sends it back.
+pub fn cookie_of(answer: &Answer) -> String {
+    let cookie = answer.headers[header::SET_COOKIE].to_str().unwrap();
+    cookie.split_once(';').unwrap().0.to_owned()
+}
+
+pub fn html(answer: &Answer) -> &str {
+    std::str::from_utf8(&answer.bytes).unwrap()
+}
+
+pub fn csrf(answer: &Answer) -> String {
+    let (_, rest) = html(answer).split_once("name=\"csrf\" value=\"").unwrap();
+    rest.split_once('"').unwrap().0.to_owned()
+}
+
+/// The visible text of a page, with single spaces.
+pub fn words(answer: &Answer) -> String {
+    let inside = html(answer).split_once("<main").map_or(html(answer), |page| page.1);
+    let mut text = String::new();
+    let mut is_tag = true;
+    for letter in inside.chars() {
+        match letter {
+            '<' => is_tag = true,
+            '>' => {
+                is_tag = false;
+                text.push(' ');
+            }
+            letter if !is_tag => text.push(letter),
+            _ => {}
+        }
+    }
+    let text = text.replace("&#x27;", "'").replace("&quot;", "\"").replace("&amp;", "&");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

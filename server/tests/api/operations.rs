@@ -1,0 +1,147 @@
+//! One successful call of every operation of the contract.
+
+use std::collections::BTreeSet;
+
+use axum::{
+    body::Body,
+    http::{Method, Request},
+};
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::{
+    browser::{Browser, PAGES, csrf, get, post},
+    contract, slices,
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+};
+
+/// A form of each page that has one, with its fields.
+const FORMS: [(&str, &[(&str, &str)]); 9] = [
+    ("outbox", &[("act", "empty")]),
+    ("loans", &[("act", "make"), ("count", "1")]),
+    ("scenario", &[("act", "clear")]),
+    ("faults", &[("act", "end")]),
+    ("traffic", &[("act", "forget")]),
+    ("staff", &[("act", "expire")]),
+    ("data", &[("act", "save"), ("name", "second")]),
+    ("clock", &[("act", "real")]),
+    ("slices", &[("act", "roll-back"), ("name", "mfe-loans")]),
+];
+
+/// Calls operations and remembers them.
+struct Caller<'a> {
+    app: &'a TestApp,
+    called: BTreeSet<(&'static str, String)>,
+}
+
+impl Caller<'_> {
+    async fn send(&mut self, request: Request<Body>) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().to_string());
+        let name = contract::name(&method, &path);
+        let answer = self.app.send(request).await;
+        let is_good = answer.status.is_success() || answer.status.is_redirection();
+        assert!(is_good, "{method} {path}: {} {}", answer.status, String::from_utf8_lossy(&answer.bytes));
+        self.called.extend(name);
+        answer
+    }
+
+    /// A call of the portal's API.
+    async fn portal(
+        &mut self,
+        token: Option<&str>,
+        method: Method,
+        path: &str,
+        body: Option<Value>,
+    ) -> Answer {
+        self.send(request(method, &format!("/api/v1{path}"), token, body)).await
+    }
+
+    /// A call of the console's API.
+    async fn console(&mut self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.send(request(method, &format!("/console/api{path}"), Some(CONSOLE_TOKEN), body)).await
+    }
+}
+
+#[tokio::test]
+async fn every_operation_of_the_contract_is_exercised() {
+    const EMAIL: &str = "agent@mkopo.test";
+    const PASSWORD: &str = "a-new-password-of-mine";
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let mut caller = Caller { app: &app, called: BTreeSet::new() };
+
+    // Sign-in.
+    let credentials = json!({"email": EMAIL, "password": demo::PASSWORD});
+    caller.portal(None, Method::POST, "/auth/login", Some(credentials.clone())).await;
+    caller.portal(None, Method::POST, "/auth/request-signin-otp", Some(json!({"email": EMAIL}))).await;
+    let mut with_code = credentials;
+    with_code["otp"] = json!(app.newest_code(EMAIL).await);
+    let signed_in = caller.portal(None, Method::POST, "/auth/verify-signin-otp", Some(with_code)).await;
+    let token = signed_in.json()["user"]["token"].as_str().unwrap().to_owned();
+    let token = Some(token.as_str());
+    caller.portal(token, Method::GET, "/auth/me", None).await;
+
+    // Loans and payouts.
+    let pending = caller.portal(token, Method::GET, "/disbursements/pending", None).await.json();
+    let loan = waiting(pending.as_array().unwrap()).next().unwrap();
+    let path = format!("/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    caller.portal(token, Method::POST, &path, Some(disbursement_of(loan))).await;
+    caller.portal(token, Method::GET, "/disbursement-records", None).await;
+
+    caller.portal(token, Method::POST, "/auth/logout", None).await;
+    caller.portal(None, Method::POST, "/auth/request-password-reset", Some(json!({"email": EMAIL}))).await;
+    let code = app.newest_code("+254711000003").await;
+    let reset = json!({"email": EMAIL, "otp": code, "new_password": PASSWORD});
+    caller.portal(None, Method::POST, "/auth/reset-password", Some(reset)).await;
+
+    // The console's API.
+    for path in ["/outbox", "/scenario", "/clock", "/faults", "/traffic", "/staff", "/invariant", "/slices"] {
+        caller.console(Method::GET, path, None).await;
+    }
+    caller.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))).await;
+    caller.console(Method::DELETE, "/scenario", None).await;
+    caller.console(Method::PUT, "/clock", Some(json!({"advance": "1m"}))).await;
+    let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 1});
+    let fault = caller.console(Method::POST, "/faults", Some(fault)).await.json();
+    caller.console(Method::DELETE, &format!("/faults/{}", fault["id"].as_str().unwrap()), None).await;
+    caller.console(Method::DELETE, "/faults", None).await;
+    caller.console(Method::DELETE, "/traffic", None).await;
+    caller.console(Method::DELETE, "/outbox", None).await;
+    caller.console(Method::POST, "/loans", Some(json!({"count": 2}))).await;
+    let account = format!("/staff/{EMAIL}");
+    caller.console(Method::GET, &account, None).await;
+    caller.console(Method::PATCH, &account, Some(json!({"role": "supervisor"}))).await;
+    caller.console(Method::POST, &format!("{account}/expire"), None).await;
+    caller.console(Method::POST, "/staff/expire", None).await;
+    caller.console(Method::POST, "/data/snapshots/first", None).await;
+    caller.console(Method::GET, "/data/snapshots", None).await;
+    caller.console(Method::PUT, "/data/snapshots/first", None).await;
+    caller.console(Method::DELETE, "/data/snapshots/first", None).await;
+    caller.console(Method::POST, "/data/reset", None).await;
+    caller.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
+    caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
+    caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+
+    // The console's pages.
+    caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;
+    let browser = Browser::sign_in(&app).await;
+    let csrf = csrf(&browser.get("/console").await);
+    let form = |address: &str, fields: &[(&str, &str)]| {
+        post(address, Some(&browser.cookie), &[&[("csrf", csrf.as_str())], fields].concat())
+    };
+    for (address, _) in PAGES {
+        caller.send(get(address, Some(&browser.cookie))).await;
+    }
+    for (page, fields) in FORMS {
+        caller.send(form(&format!("/console/{page}"), fields)).await;
+    }
+    caller.send(form("/console/sign-out", &[])).await;
+
+    // What needs no sign-in.
+    for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
+        caller.send(request(Method::GET, path, None, None)).await;
+    }
+
+    let missing: Vec<_> = contract::operations().difference(&caller.called).cloned().collect();
+    assert!(missing.is_empty(), "not called: {missing:#?}");
+}
