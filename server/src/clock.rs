@@ -44,6 +44,11 @@ impl UnixMillis {
         Self(self.0 - (self.0 + OFFSET_MS).rem_euclid(DAY_MS))
     }
 
+    /// As HTTP's `Date` has it (RFC 9110, 5.6.7).
+    pub fn http_date(self) -> String {
+        self.timestamp().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    }
+
     fn timestamp(self) -> Timestamp {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::MAX)
     }

@@ -163,6 +163,9 @@ pub enum Failure {
     /// A part of the path or the query is invalid.
     #[error("The request is invalid: {0}.")]
     BadParameter(String),
+    /// The address is longer than any of ours.
+    #[error("The address is longer than 1 KiB.")]
+    UriTooLong,
     /// The path is unknown.
     #[error("There is nothing at this path.")]
     NotFound,
@@ -239,6 +242,7 @@ impl Failure {
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),
+            F::UriTooLong => (StatusCode::URI_TOO_LONG, "uri_too_long"),
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
             F::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),

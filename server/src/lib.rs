@@ -59,7 +59,7 @@ use crate::{
     lists::List,
     loans::PendingLoan,
     mobile_money::{MAX_DELIVERIES, MobileMoney},
-    monitoring::{health, metrics::Metrics},
+    monitoring::{health, metrics, metrics::Metrics},
     outbox::Outbox,
     payouts::Record,
     randomness::Randomness,
@@ -192,6 +192,7 @@ impl Sandbox {
         }
         payouts::keep_settling(&sandbox, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
+        sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         Ok(sandbox)

@@ -1,19 +1,16 @@
 //! `mkopo serve`: runs the service until it is stopped.
 
-use std::{
-    io::{IsTerminal, Write},
-    time::Duration,
-};
+use std::{io::Write, time::Duration};
 
 use anyhow::Context;
 use tokio::{net::TcpListener, signal};
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     Sandbox,
     clock::Clock,
     demo,
     http::connections::{self, Limits},
+    monitoring::log,
     outbox,
     randomness::Randomness,
     settings::Settings,
@@ -24,7 +21,7 @@ const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Runs the command.
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
-    init_logging(&settings)?;
+    let log = log::init(&settings)?;
     let listen = settings.listen;
     let listener = TcpListener::bind(listen)
         .await
@@ -42,20 +39,15 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
     }
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
-    connections::serve(listener, crate::router(sandbox.clone()), Limits::default(), shutdown_signal()).await;
+    let limits = Limits {
+        per_address: sandbox.settings.connections_per_address,
+        trusted_proxies: sandbox.settings.trusted_proxies.clone(),
+        ..Limits::default()
+    };
+    connections::serve(listener, crate::router(sandbox.clone()), limits, shutdown_signal()).await;
     sandbox.close(PAYOUTS_TIMEOUT).await;
     tracing::info!("stopped");
-    Ok(())
-}
-
-fn init_logging(settings: &Settings) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.log)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    if std::io::stderr().is_terminal() {
-        lines.init();
-    } else {
-        lines.json().init();
-    }
+    drop(log);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
         Arc,
@@ -18,13 +18,16 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
+use ipnet::IpNet;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::Sleep,
 };
 use tower::Service;
+
+use super::open_connections::{Handle, OpenConnections};
 
 /// Maximum number of header fields in a request.
 const MAX_HEADERS: usize = 64;
@@ -41,10 +44,15 @@ pub enum Cut {
 }
 
 /// Limits on the number of connections and on their timeouts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// Maximum number of open connections; others wait to be accepted.
+    /// Maximum number of open connections. When all are taken, the longest idle one is closed for the
+    /// next; if none is idle, the next waits.
     pub connections: usize,
+    /// Maximum number of open connections from one address.
+    pub per_address: usize,
+    /// Proxies, whose connections are those of many clients and are not counted by address.
+    pub trusted_proxies: Vec<IpNet>,
     /// Timeout for receiving a request's head, including the idle time before it.
     pub head: Duration,
     /// How long a client may read nothing of a response that is being sent.
@@ -57,6 +65,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 1024,
+            per_address: 256,
+            trusted_proxies: Vec::new(),
             head: Duration::from_secs(20),
             stall: Duration::from_secs(20),
             stop: Duration::from_secs(9),
@@ -66,25 +76,33 @@ impl Default for Limits {
 
 /// Serves `listener` until `stop` completes, then finishes the requests in progress.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: impl Future<Output = ()>) {
-    let open = Arc::new(Semaphore::new(limits.connections));
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let open = OpenConnections::new();
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        let accepted = async {
-            let slot = Arc::clone(&open).acquire_owned().await;
-            (slot, listener.accept().await)
-        };
-        let (slot, accepted) = tokio::select! {
-            accepted = accepted => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = &mut stop => break,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection =
-                    graceful.watch(connection(stream, ConnectInfo(peer), router.clone(), limits));
+                let address = peer.ip().to_canonical();
+                let Some(handle) = open.register(address, limits.for_address(address)) else { continue };
+                let slot = tokio::select! {
+                    slot = slot(&slots, &open) => slot,
+                    () = &mut stop => break,
+                };
+                handle.accepted();
+                let handle = Arc::new(handle);
+                let connection = connection(stream, peer, router.clone(), &limits, &handle);
+                let connection = graceful.watch(connection);
                 tokio::spawn(async move {
-                    // A client that disconnected or sent invalid HTTP is not an error of ours.
-                    _ = connection.await;
+                    tokio::select! {
+                        // A client that disconnected or sent invalid HTTP is not an error of ours.
+                        _ = connection => {}
+                        () = handle.closed() => {}
+                    }
                     drop(slot);
                 });
             }
@@ -101,17 +119,42 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
     }
 }
 
+impl Limits {
+    /// How many connections there may be from `address`; `None` for any number.
+    fn for_address(&self, address: IpAddr) -> Option<usize> {
+        let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(&address));
+        (!is_proxy).then_some(self.per_address)
+    }
+}
+
+/// Waits for a free slot, and closes idle connections for it.
+async fn slot(slots: &Arc<Semaphore>, open: &OpenConnections) -> Option<OwnedSemaphorePermit> {
+    const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+    loop {
+        if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+            return Some(slot);
+        }
+        open.close_longest_idle();
+        let freed = tokio::time::timeout(RETRY_INTERVAL, Arc::clone(slots).acquire_owned());
+        if let Ok(slot) = freed.await {
+            return slot.ok();
+        }
+    }
+}
+
 fn connection(
     stream: TcpStream,
-    peer: ConnectInfo<SocketAddr>,
+    peer: SocketAddr,
     router: Router,
-    limits: Limits,
+    limits: &Limits,
+    handle: &Arc<Handle>,
 ) -> http1::Connection<
     TokioIo<ClientStream>,
-    impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send,
+    impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send + use<>,
 > {
     _ = stream.set_nodelay(true);
     let reset = Arc::new(AtomicBool::new(false));
+    let service_handle = Arc::clone(handle);
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
@@ -123,13 +166,16 @@ fn connection(
                 stall_timeout: limits.stall,
                 stall_timer: None,
                 reset: Arc::clone(&reset),
+                handle: Arc::clone(handle),
             }),
             service_fn(move |mut request: Request<Incoming>| {
-                request.extensions_mut().insert(peer);
-                let reset = Arc::clone(&reset);
+                request.extensions_mut().insert(ConnectInfo(peer));
+                let (reset, handle) = (Arc::clone(&reset), Arc::clone(&service_handle));
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
+                    handle.call_begins();
                     let Ok(answer) = answer.await;
+                    handle.call_ends();
                     match answer.extensions().get::<Cut>() {
                         None => Ok(answer),
                         Some(cut) => {
@@ -149,6 +195,7 @@ struct ClientStream {
     stall_timer: Option<Pin<Box<Sleep>>>,
     /// Whether the connection is closed with a TCP reset.
     reset: Arc<AtomicBool>,
+    handle: Arc<Handle>,
 }
 
 impl Drop for ClientStream {
@@ -163,6 +210,7 @@ impl ClientStream {
     fn check_stall<T>(&mut self, cx: &mut Context<'_>, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_ready() {
             self.stall_timer = None;
+            self.handle.touch();
             return poll;
         }
         let timeout = self.stall_timeout;

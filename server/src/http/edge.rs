@@ -27,6 +27,10 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 /// How much of a larger body is read and discarded, so that a client that is still sending receives
 /// the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
+/// Maximum size of a request's path and query, in bytes: no address of ours comes near.
+const MAX_URI_BYTES: usize = 1024;
+/// How much of a path is logged, in bytes.
+const MAX_LOGGED_PATH: usize = 256;
 /// Timeout for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a call. Normally every call takes far less.
@@ -51,7 +55,7 @@ pub async fn answer(
 ) -> Response<Body> {
     let request_id: Arc<str> = sandbox.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    let path = shortened(request.uri().path()).to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
@@ -67,13 +71,20 @@ pub async fn answer(
         if let Ok(id) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, id);
         }
+        // The browser takes the time from it: that of the sandbox, which may have been set.
+        if let Ok(date) = HeaderValue::from_str(&sandbox.clock.now().http_date()) {
+            headers.insert(header::DATE, date);
+        }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
         headers
             .entry(header::CONTENT_SECURITY_POLICY)
             .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
         if sandbox.settings.behind_tls {
-            headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+            headers.insert(
+                header::STRICT_TRANSPORT_SECURITY,
+                HeaderValue::from_static("max-age=31536000; includeSubDomains"),
+            );
         }
         let route = route.as_ref().map_or("none", MatchedPath::as_str);
         sandbox.metrics.answered(&method, route, response.status(), took);
@@ -89,6 +100,11 @@ pub async fn answer(
     }
     .instrument(span)
     .await
+}
+
+/// As much of `path` as is logged and kept.
+pub fn shortened(path: &str) -> &str {
+    &path[..path.floor_char_boundary(MAX_LOGGED_PATH)]
 }
 
 /// Writes the body of a failed response that has none yet.
@@ -108,6 +124,10 @@ pub fn failure_media_type(problem: bool) -> HeaderValue {
 /// Reads the whole body before the call starts, so that no call holds resources while its client is
 /// slow. Body and call each have a timeout.
 async fn receive(request: Request, streams_body: StreamsBody, next: Next) -> Response<Body> {
+    let uri = request.uri();
+    if uri.path().len() + uri.query().map_or(0, str::len) > MAX_URI_BYTES {
+        return Failure::UriTooLong.into_response();
+    }
     let is_streamed = streams_body(request.method(), request.uri().path());
     let (parts, body) = request.into_parts();
     let body = if body.is_end_stream() || is_streamed {

@@ -44,11 +44,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
             return Err(Failure::InvalidRequest("a string contains the character NUL".to_owned()));
         }
         let body = serde_json::from_slice(&bytes).map_err(|error| {
-            if error.is_data() {
-                Failure::InvalidRequest(error.to_string())
-            } else {
-                Failure::MalformedJson(error.to_string())
-            }
+            let text = without_values(&error.to_string());
+            if error.is_data() { Failure::InvalidRequest(text) } else { Failure::MalformedJson(text) }
         })?;
         // serde accepts an array of an object's values in place of the object.
         if bytes.trim_ascii_start().starts_with(b"[") {
@@ -56,6 +53,31 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         Ok(Self(body))
     }
+}
+
+/// What serde says of a body, without the values that it repeats: one may be a password in the wrong
+/// place, and the text is logged and shown in the console.
+pub fn without_values(text: &str) -> String {
+    // As `serde::de::Unexpected` prints them.
+    const REPEATED: [(&str, char); 5] = [
+        ("boolean `", '`'),
+        ("integer `", '`'),
+        ("floating point `", '`'),
+        ("character `", '`'),
+        ("string \"", '"'),
+    ];
+    let mut text = text.to_owned();
+    for (kind, end) in REPEATED {
+        while let Some(start) = text.find(kind) {
+            let value = start + kind.len();
+            let is_end =
+                |(at, found): &(usize, char)| *found == end && !text[value..value + at].ends_with('\\');
+            let length =
+                text[value..].char_indices().find(is_end).map_or(text.len() - value, |(at, _)| at + 1);
+            text.replace_range(start + kind.trim_end_matches([' ', '`', '"']).len()..value + length, "");
+        }
+    }
+    text
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for FailureFormat {
@@ -112,5 +134,25 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Optional<
         }
         let Json(body) = Json::from_request(Request::from_parts(parts, Body::from(bytes)), state).await?;
         Ok(Self(body))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_refused_body_repeats_no_value() {
+        for (text, plain) in [
+            (
+                "invalid type: integer `481516`, expected a string at line 1 column 9",
+                "invalid type: integer, expected a string at line 1 column 9",
+            ),
+            (r#"invalid type: string "s3\"cret", expected i64"#, "invalid type: string, expected i64"),
+            ("invalid value: boolean `true`, expected x", "invalid value: boolean, expected x"),
+            ("missing field `email` at line 1 column 2", "missing field `email` at line 1 column 2"),
+        ] {
+            assert_eq!(without_values(text), plain);
+        }
     }
 }

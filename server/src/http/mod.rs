@@ -6,6 +6,7 @@ pub mod accept;
 pub mod connections;
 // The middleware around every call.
 pub mod edge;
+mod open_connections;
 // Extractors for handlers.
 pub mod extract;
 // The files of the built shell and its slices.

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use axum::{
     Router,
     extract::Request,
-    http::{HeaderValue, header},
+    http::{HeaderValue, Uri, header},
     middleware::{self, Next},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::get,
 };
+use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
 use crate::{Sandbox, error::Failure, settings::Settings, slices};
@@ -28,7 +29,10 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
         return live.fallback(async || Failure::NotFound);
     };
     let page = ServeFile::new(folder.join("index.html")).precompressed_br().precompressed_gzip();
-    let files = |path: PathBuf| ServeDir::new(path).precompressed_br().precompressed_gzip();
+    // Without an index of folders there is no redirect to one, which `//host` could lead elsewhere.
+    let files = |path: PathBuf| {
+        ServeDir::new(path).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
+    };
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
     let builds = Router::new()
@@ -37,9 +41,28 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     Router::new()
         .nest_service(slices::FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
-        .fallback_service(files(folder.clone()).append_index_html_on_directories(true).fallback(page))
+        .fallback_service(files(folder.clone()).fallback(page))
+        .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .merge(live)
+}
+
+/// No file has such a name, and the file system would call it an error: a part over 255 bytes with the
+/// `.gz` of the compressed file, or with NUL. Screens may have such addresses.
+async fn answer_unopenable_names(mut request: Request, next: Next) -> Response {
+    const MAX_NAME_BYTES: usize = 255 - ".gz".len();
+    let is_unopenable = |part: &str| {
+        let name = percent_decode_str(part).collect::<Vec<u8>>();
+        name.len() > MAX_NAME_BYTES || name.contains(&0)
+    };
+    let path = request.uri().path();
+    if path.split('/').any(is_unopenable) {
+        if path.starts_with("/slices/") || path.starts_with("/assets/") {
+            return Failure::NotFound.into_response();
+        }
+        *request.uri_mut() = Uri::from_static("/");
+    }
+    next.run(request).await
 }
 
 async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) -> Response {

@@ -60,6 +60,6 @@ async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Readiness>, Failu
 async fn metrics(
     State(sandbox): State<Sandbox>,
 ) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
-    let text = sandbox.metrics.text(&sandbox).await?;
+    let text = sandbox.metrics.text(&sandbox)?;
     Ok(([(header::CONTENT_TYPE, prometheus::TEXT_FORMAT)], text))
 }

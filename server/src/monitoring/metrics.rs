@@ -7,6 +7,7 @@ use prometheus::{
     HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
+use super::log;
 use crate::{Sandbox, database::query_scalar, error::Failure, payouts::PayoutStatus};
 
 /// The metrics of one sandbox.
@@ -21,6 +22,7 @@ pub struct Metrics {
     readers: IntGaugeVec,
     outbox: IntGaugeVec,
     outbox_waiting: IntGauge,
+    log_lines_lost: IntGauge,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -52,6 +54,9 @@ impl Metrics {
         let outbox = Opts::new("mkopo_outbox_messages", "Messages in the outbox, by channel.");
         let outbox = IntGaugeVec::new(outbox, &["channel"])?;
         let outbox_waiting = IntGauge::new("mkopo_outbox_waiting", "Messages that are not sent yet.")?;
+        let log_lines_lost =
+            IntGauge::new("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?;
+        registry.register(Box::new(log_lines_lost.clone()))?;
         registry.register(Box::new(outbox_waiting.clone()))?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(payouts.clone()))?;
@@ -70,6 +75,7 @@ impl Metrics {
             readers,
             outbox,
             outbox_waiting,
+            log_lines_lost,
         })
     }
 
@@ -91,18 +97,24 @@ impl Metrics {
         self.payouts.with_label_values(&[status, result_code.unwrap_or_default()]).inc();
     }
 
-    /// All metrics as text. Those from the database are read now.
-    pub async fn text(&self, sandbox: &Sandbox) -> Result<String, Failure> {
+    /// All metrics as text. Those from the database are as [`keep_current`] last read them: asking for the
+    /// metrics costs the database nothing.
+    pub fn text(&self, sandbox: &Sandbox) -> Result<String, Failure> {
         let database = sandbox.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
         self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
         self.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
-        // Metrics are served while the database is down too, and show that it is.
-        let stored = self.read_stored(sandbox).await;
-        self.database_up.set(i64::from(stored.is_ok()));
+        self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
         TextEncoder::new()
             .encode_to_string(&self.registry.gather())
             .map_err(|error| Failure::Internal(error.to_string()))
+    }
+
+    /// Reads the metrics that come from the database.
+    pub async fn refresh(&self, sandbox: &Sandbox) {
+        // Metrics are served while the database is down too, and show that it is.
+        let stored = self.read_stored(sandbox).await;
+        self.database_up.set(i64::from(stored.is_ok()));
     }
 
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
@@ -113,6 +125,17 @@ impl Metrics {
             self.outbox.with_label_values(&[&channel]).set(messages);
         }
         Ok(())
+    }
+}
+
+/// How often the metrics that come from the database are read.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
+
+/// Reads the metrics that come from the database again and again, for as long as it is polled.
+pub async fn keep_current(sandbox: Sandbox) {
+    loop {
+        sandbox.metrics.refresh(&sandbox).await;
+        tokio::time::sleep(REFRESH_INTERVAL).await;
     }
 }
 

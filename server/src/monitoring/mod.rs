@@ -4,3 +4,5 @@
 pub mod health;
 // The metrics of a sandbox.
 pub mod metrics;
+// The log, which never holds up or breaks a call.
+pub mod log;

@@ -19,7 +19,7 @@ use crate::{
     error::{Failure, FailureFormat},
     http::{
         edge,
-        extract::{Json, Path, Query},
+        extract::{Json, Path, Query, without_values},
     },
     lists::PageQuery,
     phone::Msisdn,
@@ -52,7 +52,8 @@ enum AgentId {
 
 impl WireRequest {
     fn read(body: &Value) -> Result<Self, Failure> {
-        let request = Self::deserialize(body).map_err(|error| Failure::InvalidRequest(error.to_string()))?;
+        let request = Self::deserialize(body)
+            .map_err(|error| Failure::InvalidRequest(without_values(&error.to_string())))?;
         let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
         match &request.agent_id {
             AgentId::Number(number) if !(0..=super::LARGEST_INTEGER).contains(number) => {

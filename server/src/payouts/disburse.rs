@@ -98,8 +98,10 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
         () = sandbox.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
     };
     match paid {
-        Paid::Settled(Settled { reply: Some(reply), .. }) => Ok(reply),
-        Paid::Settled(Settled { record, reply: None }) => Reply::of(record, &format),
+        Paid::Settled(settled) => match settled.reply {
+            Some(reply) => Ok(reply),
+            None => Reply::of(settled.record, &format),
+        },
         Paid::DataReplaced => Err(Failure::NotCommitted),
         Paid::Unknown if has_key => match accept(&sandbox, record.clone()).await {
             Ok(Some(reply)) => Ok(reply),
@@ -112,7 +114,7 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
 
 /// What became of a payment request.
 enum Paid {
-    Settled(Settled),
+    Settled(Box<Settled>),
     /// The payout stays PENDING until its status has been queried.
     Unknown,
     /// A reset or a restore put other data in the place of the payout.
@@ -135,7 +137,7 @@ async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Paid {
         Err(failure) => Err(failure),
     };
     match settled {
-        Ok(Some(settled)) => Paid::Settled(settled),
+        Ok(Some(settled)) => Paid::Settled(Box::new(settled)),
         Ok(None) => Paid::DataReplaced,
         Err(failure) => {
             tracing::error!(?failure, "payout.left_pending");

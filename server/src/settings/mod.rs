@@ -107,6 +107,11 @@ pub struct Settings {
           value_name = "NETWORK,…")]
     pub trusted_proxies: Vec<IpNet>,
 
+    /// How many connections one network address may have open. A trusted proxy may have any number.
+    #[arg(long, env = "MKOPO_CONNECTIONS_PER_ADDRESS", default_value_t = 256, value_name = "NUMBER",
+          value_parser = values::positive)]
+    pub connections_per_address: usize,
+
     /// Mail server that sends e-mails: `smtps://user:password@host` (TLS) or
     /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it,
     /// e-mails stay in the outbox.

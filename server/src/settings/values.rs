@@ -134,3 +134,8 @@ pub fn origin(text: &str) -> Result<HeaderValue, String> {
     let origin = is_origin.then(|| HeaderValue::from_str(&origin.to_ascii_lowercase()).ok()).flatten();
     origin.ok_or_else(|| "give origins such as https://portal.example.com, separated by commas".to_owned())
 }
+
+/// A whole number from 1.
+pub fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "give a whole number from 1".to_owned())
+}

@@ -240,7 +240,10 @@ async fn hsts_is_sent_only_behind_tls() {
     let plain = TestApp::start().await.call(Method::GET, "/healthz", None).await;
     assert!(!plain.headers.contains_key(&hsts));
     let behind_tls = TestApp::start_with(&["--behind-tls", "true"]).await;
-    assert_eq!(behind_tls.call(Method::GET, "/healthz", None).await.headers[hsts], "max-age=31536000");
+    assert_eq!(
+        behind_tls.call(Method::GET, "/healthz", None).await.headers[hsts],
+        "max-age=31536000; includeSubDomains"
+    );
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ mod data_copy;
 mod database;
 mod edge;
 mod engines;
+mod floods;
 mod idempotency;
 mod invariant;
 mod limits;

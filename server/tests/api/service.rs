@@ -22,6 +22,7 @@ async fn without_its_database_it_is_healthy_but_not_ready() {
     assert_eq!(answer.failure().0, 503);
     assert_eq!(answer.failure().1, "busy");
     assert_eq!(answer.headers[header::RETRY_AFTER], "1");
+    app.sandbox.metrics.refresh(&app.sandbox).await;
     let metrics = app.call(Method::GET, "/metrics", None).await;
     assert!(String::from_utf8(metrics.bytes).unwrap().contains("mkopo_database_up 0\n"));
 }
@@ -36,6 +37,7 @@ async fn calls_and_payouts_are_counted() {
     agent.disburse(loan).await;
     app.call(Method::GET, "/api/v1/nothing/like/this", None).await;
     app.call(Method::from_bytes(b"BREW").unwrap(), "/healthz", None).await;
+    app.sandbox.metrics.refresh(&app.sandbox).await;
     let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
     let counted: Vec<&str> = metrics
         .lines()
@@ -53,6 +55,7 @@ async fn calls_and_payouts_are_counted() {
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="200"} 1
     mkopo_http_request_duration_seconds_count{method="POST",route="/api/v1/disbursements/{loan_id}/disburse",status="409"} 1
     mkopo_http_request_duration_seconds_count{method="other",route="/healthz",status="405"} 1
+    mkopo_log_lines_lost 0
     mkopo_outbox_messages{channel="sms"} 1
     mkopo_outbox_waiting 0
     mkopo_payouts_pending 2

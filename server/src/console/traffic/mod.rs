@@ -15,7 +15,7 @@ use std::{
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::Request,
-    http::{Method, StatusCode, Uri, header},
+    http::{Method, StatusCode, header},
     response::Response,
 };
 use serde::Serialize;
@@ -25,16 +25,83 @@ use super::faults::{Kind, inject::Hit};
 use crate::{
     auth::session::Session,
     clock::UnixMillis,
-    http::{API, connections::Cut, extract::whole},
+    http::{API, connections::Cut, edge, extract::whole},
     phone::Msisdn,
 };
 
 /// The number of calls to keep.
 const CAPACITY: usize = 1000;
+/// How many bytes to keep of all calls together, whatever callers send.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// What a call takes besides its path and bodies, in bytes; rounded up.
+const ENTRY_BYTES: usize = 512;
 /// The largest body to keep. For larger ones, only the size is kept.
 const MAX_BODY_BYTES: usize = 8 * 1024;
-/// The fields to mask.
-const SECRET_FIELDS: [&str; 4] = ["password", "new_password", "otp", "token"];
+/// The fields of the contract that are shown masked.
+const SECRET_FIELDS: [&str; 4] = ["new_password", "otp", "password", "token"];
+/// The fields of the contract that are shown, in alphabetical order. Others are not: a caller may have
+/// put a secret under any name.
+const SHOWN_FIELDS: [&str; 59] = [
+    "account_number",
+    "account_status",
+    "agent_id",
+    "amount",
+    "approved_at",
+    "approver_email",
+    "approver_id",
+    "approver_name",
+    "code",
+    "created_at",
+    "credit_score",
+    "customer_account_id",
+    "customer_first_name",
+    "customer_gender",
+    "customer_id",
+    "customer_id_number",
+    "customer_last_name",
+    "customer_nickname",
+    "customer_phone_number",
+    "customer_status",
+    "detail",
+    "disbursed_at",
+    "disbursed_by",
+    "disbursement_status",
+    "email",
+    "error",
+    "error_message",
+    "id",
+    "interest_rate",
+    "loan_created_at",
+    "loan_id",
+    "loan_status",
+    "loan_updated_at",
+    "message",
+    "mpesa_ref",
+    "name",
+    "notes",
+    "phone",
+    "phone_number",
+    "processed_at",
+    "purpose",
+    "record",
+    "remaining_balance",
+    "request_id",
+    "result_code",
+    "risk_level",
+    "role",
+    "status",
+    "term",
+    "title",
+    "total_loan_amount",
+    "transaction_id",
+    "type",
+    "user",
+    "user_email",
+    "user_first_name",
+    "user_id",
+    "user_last_name",
+    "username",
+];
 
 /// One call.
 #[derive(Clone, Debug, Serialize)]
@@ -69,23 +136,48 @@ struct Entry {
     id: u64,
     at: UnixMillis,
     method: Method,
-    uri: Uri,
+    path: Box<str>,
     status: Option<StatusCode>,
     took: Duration,
     request_id: Arc<str>,
     session: Option<Arc<Session>>,
-    request_body: Value,
-    response_body: ResponseBody,
+    request_body: KeptBody,
+    response_body: KeptBody,
     fault: Option<Kind>,
 }
 
-/// The body of a response.
+/// A body as it came; it is parsed and masked only when someone reads it.
 #[derive(Debug)]
-enum ResponseBody {
-    /// The response to a GET, which is masked only when someone reads it.
+enum KeptBody {
+    None,
     Raw(Bytes),
-    /// A masked body, or the size of a large one.
-    Readable(Value),
+    /// A large one, of so many bytes.
+    SizeOnly(u64),
+}
+
+impl KeptBody {
+    fn of(bytes: &Bytes) -> Self {
+        match bytes.len() {
+            0 => Self::None,
+            1..=MAX_BODY_BYTES => Self::Raw(bytes.clone()),
+            length => Self::SizeOnly(length as u64),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Raw(bytes) => bytes.len(),
+            Self::None | Self::SizeOnly(_) => 0,
+        }
+    }
+
+    fn readable(&self) -> Value {
+        match self {
+            Self::None => Value::Null,
+            Self::Raw(bytes) => readable(bytes),
+            Self::SizeOnly(length) => json!(format!("[{length} bytes]")),
+        }
+    }
 }
 
 /// A call without its bodies, which are expensive to mask.
@@ -106,7 +198,7 @@ impl Entry {
         Outline {
             at: self.at,
             method: self.method.clone(),
-            path: format!("{API}{}", self.uri.path()),
+            path: format!("{API}{}", self.path),
             status: self.status.map(|status| status.as_u16()),
             ms: u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX),
             user: self.session.as_ref().map(|session| session.staff.email.to_string()),
@@ -125,13 +217,14 @@ impl Entry {
             ms,
             request_id: self.request_id.to_string(),
             user,
-            request_body: self.request_body.clone(),
-            response_body: match &self.response_body {
-                ResponseBody::Raw(bytes) => readable(bytes),
-                ResponseBody::Readable(value) => value.clone(),
-            },
+            request_body: self.request_body.readable(),
+            response_body: self.response_body.readable(),
             fault,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES + self.path.len() + self.request_body.bytes() + self.response_body.bytes()
     }
 }
 
@@ -142,6 +235,8 @@ pub struct Traffic(Mutex<Ring>);
 #[derive(Debug, Default)]
 struct Ring {
     entries: VecDeque<Entry>,
+    /// Of all entries.
+    bytes: usize,
     counted: u64,
 }
 
@@ -166,15 +261,22 @@ impl Traffic {
 
     /// Removes all recorded calls.
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).entries.clear();
+        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *ring = Ring { counted: ring.counted, ..Ring::default() };
     }
 
     fn push(&self, mut entry: Entry) {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ring.counted += 1;
         entry.id = ring.counted;
-        let oldest = if ring.entries.len() == CAPACITY { ring.entries.pop_front() } else { None };
+        ring.bytes += entry.bytes();
         ring.entries.push_back(entry);
+        let mut oldest = Vec::new();
+        while ring.entries.len() > CAPACITY || ring.bytes > MAX_BYTES {
+            let Some(entry) = ring.entries.pop_front() else { break };
+            ring.bytes -= entry.bytes();
+            oldest.push(entry);
+        }
         drop(ring);
         drop(oldest);
     }
@@ -186,17 +288,19 @@ pub struct Observed {
     at: UnixMillis,
     started: tokio::time::Instant,
     method: Method,
-    uri: Uri,
-    request_body: Bytes,
+    path: Box<str>,
+    request_body: KeptBody,
 }
 
 impl Observed {
     /// Starts to observe a request that arrived at `at`. Returns the request with its body buffered.
     pub async fn begin(request: Request, at: UnixMillis) -> (Self, Request) {
-        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let method = request.method().clone();
+        // A copy: the address that came shares its memory with the whole head.
+        let path = edge::shortened(request.uri().path()).into();
         let started = tokio::time::Instant::now();
         let (request, request_body) = read_request(request).await;
-        (Self { at, started, method, uri, request_body }, request)
+        (Self { at, started, method, path, request_body }, request)
     }
 
     /// Records the call with its response, and returns the response.
@@ -207,21 +311,18 @@ impl Observed {
         let is_complete = !is_cut
             && fault != Some(Kind::Truncate)
             && !response.headers().contains_key(header::CONTENT_ENCODING);
-        let (response, response_body) = if is_complete {
-            read_response(response, &self.method).await
-        } else {
-            (response, ResponseBody::Readable(Value::Null))
-        };
+        let (response, response_body) =
+            if is_complete { read_response(response).await } else { (response, KeptBody::None) };
         traffic.push(Entry {
             id: 0,
             at: self.at,
             method: self.method,
-            uri: self.uri,
+            path: self.path,
             status: (!is_cut).then(|| response.status()),
             took: self.started.elapsed(),
             request_id,
             session,
-            request_body: readable(&self.request_body),
+            request_body: self.request_body,
             response_body,
             fault,
         });
@@ -229,65 +330,70 @@ impl Observed {
     }
 }
 
-async fn read_request(request: Request) -> (Request, Bytes) {
+async fn read_request(request: Request) -> (Request, KeptBody) {
     if request.body().is_end_stream() {
-        return (request, Bytes::new());
+        return (request, KeptBody::None);
     }
     let (parts, body) = request.into_parts();
     let bytes = whole(body).await;
-    (Request::from_parts(parts, Body::from(bytes.clone())), bytes)
+    let kept = KeptBody::of(&bytes);
+    (Request::from_parts(parts, Body::from(bytes)), kept)
 }
 
-async fn read_response(response: Response, method: &Method) -> (Response, ResponseBody) {
+async fn read_response(response: Response) -> (Response, KeptBody) {
     match response.body().size_hint().exact() {
-        Some(0) => return (response, ResponseBody::Readable(Value::Null)),
-        Some(length) if length > MAX_BODY_BYTES as u64 => {
-            return (response, ResponseBody::Readable(size_only(length)));
-        }
+        Some(0) => return (response, KeptBody::None),
+        Some(length) if length > MAX_BODY_BYTES as u64 => return (response, KeptBody::SizeOnly(length)),
         _ => {}
     }
     let (parts, body) = response.into_parts();
     let bytes = whole(body).await;
-    let response_body = if method == Method::GET {
-        ResponseBody::Raw(bytes.clone())
-    } else {
-        ResponseBody::Readable(readable(&bytes))
-    };
-    (Response::from_parts(parts, Body::from(bytes)), response_body)
+    let kept = KeptBody::of(&bytes);
+    (Response::from_parts(parts, Body::from(bytes)), kept)
 }
 
-fn size_only(length: u64) -> Value {
-    json!(format!("[{length} bytes]"))
-}
-
-/// The body as JSON, with secrets and phone numbers masked.
+/// The body as JSON: the fields of the contract, with secrets and phone numbers masked.
 fn readable(bytes: &Bytes) -> Value {
-    if bytes.is_empty() {
-        return Value::Null;
-    }
-    if bytes.len() > MAX_BODY_BYTES {
-        return size_only(bytes.len() as u64);
-    }
     match serde_json::from_slice(bytes) {
-        Ok(body) => masked(body),
+        Ok(body @ (Value::Object(_) | Value::Array(_))) => masked(body),
+        Ok(_) => json!(format!("[{} bytes, not an object]", bytes.len())),
         Err(_) => json!(format!("[{} bytes, not JSON]", bytes.len())),
     }
 }
 
 fn masked(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(with_masked_phones(&text)),
         Value::Array(items) => items.into_iter().map(masked).collect(),
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| {
-                let value =
-                    if SECRET_FIELDS.contains(&name.as_str()) { json!("•••") } else { masked(value) };
-                (name, value)
-            })
-            .collect(),
-        other => other,
+        Value::Object(fields) => {
+            let count = fields.len();
+            let mut shown: serde_json::Map<String, Value> = fields
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.clone(), field(&name, value)?)))
+                .collect();
+            if shown.len() < count {
+                shown.insert("…".to_owned(), json!(format!("{} not shown", count - shown.len())));
+            }
+            Value::Object(shown)
+        }
+        // Nothing says what it is.
+        _ => json!(MASK),
     }
+}
+
+const MASK: &str = "•••";
+
+/// The value of a field as it is shown; `None` for a field that is not in the contract.
+fn field(name: &str, value: Value) -> Option<Value> {
+    if SECRET_FIELDS.contains(&name) {
+        return Some(json!(MASK));
+    }
+    SHOWN_FIELDS.binary_search(&name).ok()?;
+    Some(match value {
+        Value::String(text) => Value::String(with_masked_phones(&text)),
+        Value::Number(_) if name.contains("phone") => json!(MASK),
+        Value::Array(_) | Value::Object(_) => masked(value),
+        plain => plain,
+    })
 }
 
 fn with_masked_phones(text: &str) -> String {
@@ -329,5 +435,25 @@ mod tests {
             readable(&body),
             json!({"user": {"token": "•••", "otp": "•••"}, "password": "•••", "name": "Juma"})
         );
+    }
+
+    #[test]
+    fn what_is_not_a_field_of_the_contract_is_not_shown() {
+        let shown = |body: &'static str| readable(&Bytes::from(body));
+        assert_eq!(
+            shown(r#"{"Password":"x","email":"a@b.c"}"#),
+            json!({"email": "a@b.c", "…": "1 not shown"})
+        );
+        assert_eq!(shown(r#"["a@b.c","secret",481516]"#), json!(["•••", "•••", "•••"]));
+        assert_eq!(shown("481516"), json!("[6 bytes, not an object]"));
+        assert_eq!(
+            shown(r#"{"phone_number":254712345678,"amount":500}"#),
+            json!({"phone_number": "•••", "amount": 500})
+        );
+    }
+
+    #[test]
+    fn the_shown_fields_can_be_searched() {
+        assert!(SHOWN_FIELDS.is_sorted());
     }
 }

@@ -1,0 +1,117 @@
+//! The open connections: how many there are from each address, and which has been idle the longest.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
+};
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// The open connections of one listener. Clones share them.
+#[derive(Clone, Debug)]
+pub(super) struct OpenConnections {
+    opened_at: Instant,
+    open: Arc<Mutex<HashMap<u64, Arc<Open>>>>,
+    registered: Arc<AtomicU64>,
+}
+
+/// An open connection; dropping the handle removes it.
+#[derive(Debug)]
+pub(super) struct Handle {
+    id: u64,
+    open: Arc<Open>,
+    all: OpenConnections,
+}
+
+#[derive(Debug)]
+struct Open {
+    address: IpAddr,
+    calls: AtomicU32,
+    /// When something was last sent or received, in ms after the listener was opened.
+    active_at: AtomicU64,
+    close: CancellationToken,
+}
+
+impl OpenConnections {
+    pub(super) fn new() -> Self {
+        Self { opened_at: Instant::now(), open: Arc::default(), registered: Arc::default() }
+    }
+
+    /// Registers a connection from `address`. If there are `limit` from there already, the longest idle
+    /// of them is closed for it; `None` if none is idle.
+    pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
+        let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(limit) = limit {
+            let same = || all.values().filter(|open| open.address == address && !open.close.is_cancelled());
+            if same().count() >= limit {
+                longest_idle(same())?.close.cancel();
+            }
+        }
+        let open = Arc::new(Open {
+            address,
+            // It waits for its turn, and is not idle meanwhile.
+            calls: AtomicU32::new(1),
+            active_at: AtomicU64::new(self.now()),
+            close: CancellationToken::new(),
+        });
+        let id = self.registered.fetch_add(1, Ordering::Relaxed);
+        all.insert(id, Arc::clone(&open));
+        Some(Handle { id, open, all: self.clone() })
+    }
+
+    /// Closes the connection that has been idle the longest, if one is idle.
+    pub(super) fn close_longest_idle(&self) {
+        let all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = longest_idle(all.values().filter(|open| !open.close.is_cancelled())) {
+            open.close.cancel();
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<Open>>) -> Option<&'a Arc<Open>> {
+    open.filter(|open| open.calls.load(Ordering::Relaxed) == 0)
+        .min_by_key(|open| open.active_at.load(Ordering::Relaxed))
+}
+
+impl Handle {
+    /// Something was sent or received.
+    pub(super) fn touch(&self) {
+        self.open.active_at.store(self.all.now(), Ordering::Relaxed);
+    }
+
+    /// It is served from now on.
+    pub(super) fn accepted(&self) {
+        self.call_ends();
+    }
+
+    /// A call begins.
+    pub(super) fn call_begins(&self) {
+        self.open.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A call ends; its response may still be on the way.
+    pub(super) fn call_ends(&self) {
+        self.touch();
+        self.open.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Completes when the connection is to be closed.
+    pub(super) async fn closed(&self) {
+        self.open.close.cancelled().await;
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.all.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}

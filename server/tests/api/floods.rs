@@ -1,0 +1,171 @@
+//! What a caller without a session can make the service do: never grow, never stop, never lock others out.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream as BlockingStream,
+    process::Stdio,
+    time::Duration,
+};
+
+use axum::http::{Method, StatusCode};
+use mkopo::http::connections::{self, Limits};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::{command_line::mkopo, slices, test_app::TestApp};
+
+/// JSON nested as deep as the parser goes, 8 KB of it.
+fn nested() -> Value {
+    let mut object = json!({});
+    for _ in 0..100 {
+        object = json!({"a": object});
+    }
+    Value::Array(vec![object; 13])
+}
+
+#[tokio::test]
+async fn traffic_keeps_a_bounded_number_of_bytes_whatever_is_sent() {
+    let app = TestApp::start().await;
+    let body = nested();
+    let size = body.to_string().len();
+    assert!((7_000..8_192).contains(&size), "{size}");
+    for _ in 0..1_100 {
+        assert_eq!(app.post("/api/v1/zzz", body.clone()).await.status, StatusCode::NOT_FOUND);
+    }
+    let kept = app.sandbox.traffic.outlines().len();
+    assert!((500..=8 * 1024 * 1024 / size).contains(&kept), "{kept}");
+}
+
+#[tokio::test]
+async fn an_address_over_one_kibibyte_is_refused() {
+    let app = TestApp::start().await;
+    for path in ["/".to_owned(), "/api/v1/".to_owned(), "/loans/".to_owned(), "/console/".to_owned()] {
+        let long = format!("{path}{}", "a".repeat(1025));
+        let answer = app.call(Method::GET, &long, None).await;
+        assert_eq!(answer.failure().0, 414, "{path}");
+        assert_eq!(answer.failure().1, "uri_too_long");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_no_file_can_have_is_a_page_or_missing_and_never_an_error() {
+    let folder = slices::portal();
+    let app = TestApp::start_with(&["--portal-dir", folder.path().to_str().unwrap()]).await;
+    let long = "a".repeat(256);
+    let encoded = "%61".repeat(256);
+    for name in [long.as_str(), encoded.as_str(), &"a".repeat(253), "%00", "x%00y"] {
+        for screen in ["/", "/loans/"] {
+            let answer = app.call(Method::GET, &format!("{screen}{name}"), None).await;
+            assert_eq!(answer.status, StatusCode::OK, "{screen}{name}");
+        }
+        for folder in ["/assets/", "/slices/", "/slices/mfe-auth/"] {
+            let answer = app.call(Method::GET, &format!("{folder}{name}"), None).await;
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{folder}{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn no_folder_is_redirected_to() {
+    let folder = slices::portal();
+    let app = TestApp::start_with(&["--portal-dir", folder.path().to_str().unwrap()]).await;
+    for path in ["/assets", "//assets", "/slices", "/slices/mfe-auth", "//slices/mfe-auth"] {
+        let answer = app.call(Method::GET, path, None).await;
+        assert!(!answer.status.is_redirection(), "{path}: {}", answer.status);
+        assert!(!answer.headers.contains_key("location"), "{path}");
+    }
+}
+
+async fn served(app: &TestApp, limits: Limits) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = mkopo::router(app.sandbox.clone());
+    tokio::spawn(connections::serve(listener, router, limits, std::future::pending()));
+    address
+}
+
+/// Whether the service answers on this connection.
+async fn answers(stream: &mut TcpStream) -> bool {
+    if stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.is_err() {
+        return false;
+    }
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\"ok\"}") {
+        let read = tokio::time::timeout(Duration::from_secs(5), stream.read_buf(&mut answer)).await;
+        if !matches!(read, Ok(Ok(1..))) {
+            return false;
+        }
+    }
+    answer.starts_with(b"HTTP/1.1 200")
+}
+
+#[tokio::test]
+async fn one_address_has_a_bounded_number_of_connections_and_its_longest_idle_one_is_closed() {
+    let app = TestApp::start().await;
+    let limits = Limits { per_address: 3, ..Limits::default() };
+    let address = served(&app, limits).await;
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        assert!(answers(&mut stream).await);
+        // The order in which they were last used is told in ms.
+        tokio::time::sleep(Duration::from_millis(3)).await;
+        open.push(stream);
+    }
+    let mut alive = Vec::new();
+    for stream in &mut open {
+        alive.push(answers(stream).await);
+    }
+    assert_eq!(alive, [false, false, true, true, true]);
+}
+
+#[tokio::test]
+async fn when_all_connections_are_taken_the_longest_idle_one_is_closed_for_the_next() {
+    let app = TestApp::start().await;
+    let address = served(&app, Limits { connections: 2, ..Limits::default() }).await;
+    let mut idle = [TcpStream::connect(address).await.unwrap(), TcpStream::connect(address).await.unwrap()];
+    for stream in &mut idle {
+        assert!(answers(stream).await);
+    }
+    let mut next = TcpStream::connect(address).await.unwrap();
+    assert!(answers(&mut next).await);
+}
+
+#[test]
+fn a_log_that_can_not_be_written_changes_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = mkopo()
+        .args(["serve", "--listen", "127.0.0.1:0", "--demo", "true", "--data-dir"])
+        .arg(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(server.stderr.take().unwrap());
+    let address = loop {
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        if line["fields"]["message"] == "listening" {
+            break line["fields"]["address"].as_str().unwrap().to_owned();
+        }
+    };
+    // As `head -1` does.
+    drop(log);
+    let call = |request: &str| {
+        let mut stream = BlockingStream::connect(&address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    for _ in 0..20 {
+        let answer = call("GET /api/v1/zzz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
