@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::http::{HeaderMap, StatusCode, header};
+use futures::future::join_all;
 use http_body_util::BodyExt;
 use mkopo::{
     Sandbox,
@@ -129,9 +130,8 @@ async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
         Step::RenameStaff => write(sandbox, RENAME_STAFF, "agent@mkopo.test".to_owned(), 1, 1).await,
         Step::MoveClock { seconds } => app.clock.advance(std::time::Duration::from_secs(seconds)),
         Step::ManyWrites => {
-            for _ in 0..60 {
-                write(sandbox, TOUCH_ALL, "touched ".to_owned(), 1, 1).await;
-            }
+            // Together, so that they share commits.
+            join_all((0..60).map(|_| write(sandbox, TOUCH_ALL, "touched ".to_owned(), 1, 1))).await;
         }
     }
 }
