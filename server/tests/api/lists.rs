@@ -1,7 +1,10 @@
 //! The two lists are served from a cache. Whatever any process writes, the served list equals a
 //! fresh read.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::future::join_all;
@@ -115,7 +118,7 @@ async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
     match step {
         Step::Disburse { nth } => {
             if let Some(loan) = loan(nth) {
-                app.as_time_passes(staff.disburse(&loan)).await;
+                app.as_time_passes_by(Duration::from_secs(1), staff.disburse(&loan)).await;
             }
         }
         Step::Approve { at, amount } => {
@@ -128,7 +131,7 @@ async fn take(app: &TestApp, staff: &crate::test_app::Staff<'_>, step: Step) {
             write(sandbox, RENAME_CUSTOMER, loan_id(nth).unwrap_or_default(), 1, 1).await;
         }
         Step::RenameStaff => write(sandbox, RENAME_STAFF, "agent@mkopo.test".to_owned(), 1, 1).await,
-        Step::MoveClock { seconds } => app.clock.advance(std::time::Duration::from_secs(seconds)),
+        Step::MoveClock { seconds } => app.clock.advance(Duration::from_secs(seconds)),
         Step::ManyWrites => {
             // Together, so that they share commits.
             join_all((0..60).map(|_| write(sandbox, TOUCH_ALL, "touched ".to_owned(), 1, 1))).await;

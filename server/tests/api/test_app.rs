@@ -165,13 +165,18 @@ impl TestApp {
 
     /// The result of `future`, while the clock runs fifty times as fast as real time.
     pub async fn as_time_passes<T>(&self, future: impl Future<Output = T>) -> T {
+        self.as_time_passes_by(Duration::from_millis(100), future).await
+    }
+
+    /// Like [`TestApp::as_time_passes`], with the clock moving by `step` every 2 ms.
+    pub async fn as_time_passes_by<T>(&self, step: Duration, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         loop {
             tokio::select! {
                 biased;
                 outcome = &mut future => return outcome,
                 () = tokio::time::sleep(Duration::from_millis(2)) => {
-                    self.clock.advance(Duration::from_millis(100));
+                    self.clock.advance(step);
                 }
             }
         }
