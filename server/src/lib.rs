@@ -45,7 +45,7 @@ pub mod email;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, http::Method, middleware};
+use axum::{Router, http::Method, middleware, routing::get};
 
 use crate::{
     auth::{
@@ -209,9 +209,11 @@ impl Sandbox {
 
 /// The routes of the service.
 pub fn router(sandbox: Sandbox) -> Router {
+    let published = middleware::from_fn_with_state(sandbox.clone(), slices::files::published);
+    let with_published = |builds: Router<Sandbox>| builds.layer(published);
     let mut for_browsers = Router::new()
         .nest(API, api(&sandbox))
-        .merge(portal::routes(&sandbox))
+        .merge(portal::routes(&sandbox, get(slices::api::live), with_published))
         .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
         for_browsers = for_browsers.layer(cross_origin);

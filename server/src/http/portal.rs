@@ -11,20 +11,28 @@ use axum::{
     http::{HeaderValue, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::MethodRouter,
 };
 use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
-use crate::{Sandbox, error::Failure, settings::Settings, slices};
+use crate::{Sandbox, error::Failure, settings::Settings};
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// The portal's files, the shell's page for every path of a screen, and `/slices.json`. Without a
-/// portal folder, only `/slices.json`.
-pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
-    let live = Router::new().route("/slices.json", get(slices::api::live));
+/// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
+pub const SLICES_FOLDER: &str = "/slices";
+
+/// The portal's files, the shell's page for every path of a screen, and `/slices.json`, which
+/// `live_slices` answers. Without a portal folder, only `/slices.json`. `with_published` adds the builds
+/// that were published to those that came with the portal.
+pub fn routes(
+    sandbox: &Sandbox,
+    live_slices: MethodRouter<Sandbox>,
+    with_published: impl FnOnce(Router<Sandbox>) -> Router<Sandbox>,
+) -> Router<Sandbox> {
+    let live = Router::new().route("/slices.json", live_slices);
     let Some(folder) = &sandbox.settings.portal_dir else {
         return live.fallback(async || Failure::NotFound);
     };
@@ -35,11 +43,9 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
     };
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
-    let builds = Router::new()
-        .fallback_service(files(folder.join("slices")))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), slices::files::published));
+    let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
     Router::new()
-        .nest_service(slices::FOLDER, builds)
+        .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
         .fallback_service(files(folder.clone()).fallback(page))
         .layer(middleware::from_fn(answer_unopenable_names))

@@ -28,10 +28,8 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as},
     error::Failure,
+    http::portal::SLICES_FOLDER,
 };
-
-/// The path that every build is served under, as `/slices/<name>/<version>/…`.
-pub const FOLDER: &str = "/slices";
 
 /// The file in which a build describes itself.
 pub const MANIFEST: &str = "mf-manifest.json";
@@ -158,7 +156,7 @@ impl BuildRow {
 
 /// The address of a published build's manifest.
 fn address(name: &str, version: &Version) -> String {
-    format!("{FOLDER}/{name}/{version}/{MANIFEST}")
+    format!("{SLICES_FOLDER}/{name}/{version}/{MANIFEST}")
 }
 
 const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";

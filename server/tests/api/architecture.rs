@@ -12,7 +12,7 @@ use syn::{Attribute, ItemUse, Macro, Path, UseTree, visit::Visit};
 use crate::sources::{self, Source};
 
 /// The files that mount routes: the only ones that may use another folder's `api.rs` or `page.rs`.
-const ROUTERS: [&str; 3] = ["lib.rs", "console/mod.rs", "http/portal.rs"];
+const ROUTERS: [&str; 2] = ["lib.rs", "console/mod.rs"];
 
 /// Modules that only share the name of doors.
 const NOT_DOORS: [&str; 2] = ["console/view/page.rs", "lists/page.rs"];
@@ -22,11 +22,7 @@ const NOUNS: [&str; 9] =
     ["auth", "console", "demo", "lists", "loans", "mobile_money", "outbox", "payouts", "slices"];
 
 /// Uses that close a circle of top-level modules, each with the reason why it stays.
-const EXCEPTIONS: [(&str, &str, &str); 1] = [(
-    "http",
-    "slices",
-    "http/portal.rs is a router: it mounts the list of slices beside the portal's files",
-)];
+const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
 /// The paths that a source uses, each from the root of the crate.
 struct Uses<'a> {
