@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -204,7 +205,7 @@ test.describe('when the live build of a slice', () => {
     }).toPass();
   });
 
-  test('needs a library version that the shell does not have, it is rejected with the reason', async ({
+  test('needs a library version that the shell does not have, it is not published', async ({
     page,
     mkopo,
     build,
@@ -212,7 +213,34 @@ test.describe('when the live build of a slice', () => {
     const manifest = ({ shared }: Manifest) => {
       for (const one of shared) if (one.name === 'react') one.requiredVersion = '^20.0.0';
     };
-    await mkopo('publish', await build('0.2.0', { manifest }));
+    await expect(mkopo('publish', await build('0.2.0', { manifest }))).rejects.toThrow(
+      /It was built for react \^20\.0\.0; this shell has 19\./,
+    );
+    await signIn(page);
+    await expect(dashboard(page, OLD)).toBeVisible();
+  });
+
+  test('needs a library version that a later shell does not have, it is rejected with the reason', async ({
+    page,
+    mkopo,
+    build,
+  }) => {
+    const folder = await build('0.2.0');
+    await mkopo('publish', folder);
+    const manifest = (await readFile(join(folder, 'mf-manifest.json'), 'utf8')).replace(
+      /("name":"react",.*?"requiredVersion":")[^"]*/,
+      '$1^20.0.0',
+    );
+    await page.route(`${LIVE}mf-manifest.json`, (route) =>
+      route.fulfill({ contentType: 'application/json', body: manifest }),
+    );
+    await page.route('**/slices.json', async (route) => {
+      const response = await route.fetch();
+      const list = (await response.json()) as { slices: Record<string, { integrity: string }> };
+      const loans = list.slices['mfe-loans'];
+      if (loans) loans.integrity = `sha384-${createHash('sha384').update(manifest).digest('base64')}`;
+      await route.fulfill({ response, json: list });
+    });
     await signIn(page);
     await expect(dashboard(page, OLD)).toBeVisible();
     await page.getByRole('link', { name: 'Settings' }).click();

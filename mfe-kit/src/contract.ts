@@ -553,16 +553,43 @@ export interface paths {
          * @description Send the build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` names the
          *     slice and the version. The server first checks that the manifest can be read, that all files it
          *     refers to are in the build, and that the build is compatible with this portal's shell. It then
-         *     stores the build permanently in the database and makes it live, unless `hold` is set.
+         *     stores the build in the database and makes it live, unless `hold` is set.
          *
          *     A version always refers to the same build. Publishing the same build again changes nothing
-         *     (200). A different build with the same version is refused, and so is a version below the newest
-         *     one. To return to an older version, roll back.
+         *     (200). A different build with the same version is refused, and so is a version below the live
+         *     one, unless `force` is set. To return to an existing build, roll back.
+         *
+         *     The files are compressed after the response, and served uncompressed until then.
          *
          *         tar -C mfe-loans/dist -c . | curl --data-binary @- -H 'Content-Type: application/octet-stream' …
          */
         post: operations["publishSlice"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove the published builds of a slice.
+         * @description Deletes all published builds of the slice. The build bundled with the portal goes live; without
+         *     one, the slice is no longer listed. Browsers may have cached the builds, so each of their versions
+         *     can be published again with the same files only.
+         */
+        delete: operations["removeSlice"];
         options?: never;
         head?: never;
         patch?: never;
@@ -923,7 +950,7 @@ export interface paths {
         put?: never;
         /**
          * Submit a form of the page.
-         * @description `act` is one of: activate, roll-back. Each works like the API operation of the same purpose: same field
+         * @description `act` is one of: activate, roll-back, remove. Each works like the API operation of the same purpose: same field
          *     names, same failures.
          */
         post: operations["consoleSlicesForm"];
@@ -1573,17 +1600,18 @@ export interface components {
         };
         SliceEvent: {
             /**
-             * @description `held`: published without making it live.
+             * @description `held`: published without making it live; `removed`: all published builds were removed.
              * @enum {string}
              */
-            act: "published" | "held" | "activated" | "rolled_back";
+            act: "published" | "held" | "activated" | "rolled_back" | "removed";
             at: components["schemas"]["Time"];
             by: string;
             id: string;
             /** @description The version that was live before. */
             live_before: string | null;
             name: string;
-            version: string;
+            /** @description The version that was published or went live; null when none is live after a removal. */
+            version: string | null;
         };
         Slices: {
             /** @description The shell that this server serves, or null. */
@@ -1673,8 +1701,9 @@ export interface components {
             };
         };
         /**
-         * @description The version exists with different content (`build_exists`) or is below the newest one
-         *     (`build_outdated`), the build is not compatible with this portal's shell (`wrong_shell`), or this
+         * @description The version exists with different content (`build_exists`) or is below the live one
+         *     (`build_outdated`), the build was made for other versions of the libraries that this portal's
+         *     shell shares (`wrong_shell`), or this
          *     server serves no portal (`no_portal`). The live build does not change.
          */
         BuildRefused: {
@@ -1994,6 +2023,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Only the build bundled with the portal exists (`nothing_published`). */
+        NothingPublished: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The service is not in demo mode (`not_in_demo_mode`). Nothing was changed. */
         NotInDemoMode: {
             headers: {
@@ -2038,6 +2078,17 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["SignedIn"];
+            };
+        };
+        /** @description There is no such slice (`slice_not_found`). */
+        SliceNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description There is no such snapshot (`snapshot_not_found`). */
@@ -3165,6 +3216,8 @@ export interface operations {
                  * @example ci-of-the-loans-team
                  */
                 by?: components["parameters"]["By"];
+                /** @description Accept a version below the live one. */
+                force?: boolean;
                 /** @description Store the build without making it live. */
                 hold?: boolean;
             };
@@ -3205,6 +3258,42 @@ export interface operations {
             413: components["responses"]["BuildTooLarge"];
             415: components["responses"]["NoArchive"];
             422: components["responses"]["BadBuild"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    removeSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The slice after the removal. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NothingPublished"];
+            422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
         };
     };

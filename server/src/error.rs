@@ -115,14 +115,17 @@ pub enum Failure {
     /// The version is already published with different files.
     #[error("This version was already published with different files. Give the build another version.")]
     BuildExists,
-    /// A newer version is already published.
-    #[error("Version {version} is lower than {newest}, which is already published. To go back, roll back.")]
+    /// A newer version is live.
+    #[error(
+        "Version {version} is lower than {live}, which is live. To go back to an existing build, roll back; \
+         to publish this one, use --force (in the API, force=true)."
+    )]
     #[expect(missing_docs, reason = "the text says it")]
-    BuildOutdated { version: String, newest: String },
-    /// The build does not support the portal's version of the kit.
-    #[error("The build requires mfe-kit {range}; this portal has {kit}.")]
+    BuildOutdated { version: String, live: String },
+    /// The build does not support the version of a library that the portal's shell shares.
+    #[error("It was built for {library} {range}; this shell has {carried}.")]
     #[expect(missing_docs, reason = "the text says it")]
-    WrongShell { range: String, kit: String },
+    WrongShell { library: String, range: String, carried: String },
     /// The server does not serve a portal.
     #[error("This server has no portal to publish slices to; set MKOPO_PORTAL_DIR to the built portal.")]
     NoPortal,
@@ -133,6 +136,9 @@ pub enum Failure {
     #[error("There is no build {version} of {name}.")]
     #[expect(missing_docs, reason = "the text says it")]
     BuildNotFound { name: String, version: String },
+    /// The slice has no published build to remove.
+    #[error("{0} has no published build; the one that is bundled with the portal can't be removed.")]
+    NothingPublished(String),
     /// No older build exists.
     #[error("There is no older build to roll back to.")]
     NoPreviousBuild,
@@ -230,6 +236,7 @@ impl Failure {
             F::NoPortal => (StatusCode::CONFLICT, "no_portal"),
             F::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),
             F::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),
+            F::NothingPublished(_) => (StatusCode::CONFLICT, "nothing_published"),
             F::NoPreviousBuild => (StatusCode::CONFLICT, "no_previous_build"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {

@@ -14,6 +14,7 @@ use crate::{
     outbox,
     randomness::Randomness,
     settings::Settings,
+    slices,
 };
 
 /// How long a shutdown waits for running payouts: a payout is answered within 8 s.
@@ -39,6 +40,7 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
     }
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
+    sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.clone()));
     let limits = Limits {
         per_address: sandbox.settings.connections_per_address,
         trusted_proxies: sandbox.settings.trusted_proxies.clone(),

@@ -2,7 +2,7 @@
 //! running, or through the console of a remote service.
 
 use std::{
-    io::Write,
+    io::{BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +13,7 @@ use crate::{
     error::Failure,
     randomness::Randomness,
     settings::{DatabaseSettings, values},
-    slices::{self, Build, Bundled, MANIFEST, Mark, SliceName, archive},
+    slices::{self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive},
 };
 use anyhow::{Context, bail};
 use secrecy::{ExposeSecret, SecretString};
@@ -67,6 +67,10 @@ pub enum SliceCommand {
         /// Store the build without making it live; `activate` makes it live later.
         #[arg(long)]
         hold: bool,
+
+        /// Accept a version below the live one.
+        #[arg(long)]
+        force: bool,
     },
     /// Make an existing build live; it may be an older one.
     Activate {
@@ -80,17 +84,30 @@ pub enum SliceCommand {
         /// The slice, such as mfe-loans.
         name: String,
     },
+    /// Remove all published builds of a slice, after asking. The build that is bundled with the portal
+    /// goes live; without one, the slice is gone.
+    Remove {
+        /// The slice, such as mfe-loans.
+        name: String,
+
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
     /// List all builds, and which are live.
     List,
 }
 
-/// Timeout of a request to a remote service, which includes uploading and compressing a build.
+/// Timeout of a request to a remote service, which includes uploading a build.
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Runs the command.
 pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
     let SliceSettings { data_dir, database, portal_dir, server, token, by, command } = settings;
     let by = by.unwrap_or_else(current_user);
+    if let SliceCommand::Remove { name, yes: false } = &command {
+        confirm_removal(name)?;
+    }
     if let Some(server) = server {
         let token = token.context("--server needs --token, the console token of that service")?;
         let remote = Remote { server, token, by };
@@ -121,11 +138,12 @@ struct Local {
 impl Local {
     async fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
-            SliceCommand::Publish { folder, hold } => {
+            SliceCommand::Publish { folder, hold, force } => {
                 let build = Build::check(files_in(&folder)?, self.bundled.shell()?)?;
                 let (name, version) = (build.name.as_str().to_owned(), build.version.to_string());
+                let publication = Publication { hold, force, compress_at: Clock::system().unset_now() };
                 let (slice, is_new) =
-                    slices::publish(&self.database, &self.bundled, build, hold, self.mark()).await?;
+                    slices::publish(&self.database, &self.bundled, build, publication, self.mark()).await?;
                 print_published(&name, &version, is_new, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Activate { name, version } => {
@@ -140,6 +158,10 @@ impl Local {
                 let slice =
                     slices::roll_back(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
                 print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
+            }
+            SliceCommand::Remove { name, .. } => {
+                let slice = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
+                print_removed(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::List => {
                 let all = slices::all(&mut *self.database.read().await?, &self.bundled).await?;
@@ -167,10 +189,12 @@ struct Remote {
 impl Remote {
     fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
-            SliceCommand::Publish { folder, hold } => {
+            SliceCommand::Publish { folder, hold, force } => {
                 let archive = archive::write(&files_in(&folder)?)?;
-                let hold = if hold { &[("hold", "true")][..] } else { &[] };
-                let (status, slice) = self.post("", hold, Some(("application/octet-stream", archive)))?;
+                let query = [("hold", hold), ("force", force)];
+                let query: Vec<_> =
+                    query.into_iter().filter(|pair| pair.1).map(|pair| (pair.0, "true")).collect();
+                let (status, slice) = self.post("", &query, Some(("application/octet-stream", archive)))?;
                 let name = slice["name"].as_str().unwrap_or_default();
                 let version = version_in(&folder)?;
                 print_published(name, &version, status == 201, slice["live"].as_str())
@@ -185,6 +209,13 @@ impl Remote {
                 let path = format!("/{}/rollback", parse(&name)?.as_str());
                 let (_, slice) = self.post(&path, &[], None)?;
                 print_live(&name, slice["live"].as_str())
+            }
+            SliceCommand::Remove { name, .. } => {
+                let path = self.address(&format!("/{}", parse(&name)?.as_str()));
+                let request =
+                    agent().delete(path).header("authorization", self.bearer()).query("by", &self.by);
+                let (_, slice) = self.answer(request.call())?;
+                print_removed(&name, slice["live"].as_str())
             }
             SliceCommand::List => {
                 let request = agent().get(self.address("")).header("authorization", self.bearer());
@@ -307,6 +338,31 @@ fn print_published(name: &str, version: &str, is_new: bool, live: Option<&str>) 
 
 fn print_live(name: &str, live: Option<&str>) -> anyhow::Result<()> {
     writeln!(std::io::stdout(), "{name} {} is live.", live.unwrap_or("nothing"))?;
+    Ok(())
+}
+
+fn print_removed(name: &str, live: Option<&str>) -> anyhow::Result<()> {
+    let outcome = match live {
+        Some(live) => format!("{name} is back to {live}, which is bundled with the portal."),
+        None => format!("{name} is removed."),
+    };
+    writeln!(std::io::stdout(), "{outcome}")?;
+    Ok(())
+}
+
+/// Asks on the terminal; fails unless the answer is yes.
+fn confirm_removal(name: &str) -> anyhow::Result<()> {
+    let mut terminal = std::io::stderr();
+    if !std::io::stdin().is_terminal() {
+        bail!("this removes all published builds of {name}; add --yes to remove them without being asked");
+    }
+    write!(terminal, "Remove all published builds of {name}? Type yes: ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if !answer.trim().eq_ignore_ascii_case("yes") {
+        bail!("{name} was not removed");
+    }
     Ok(())
 }
 

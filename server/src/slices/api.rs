@@ -6,14 +6,14 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, Method, StatusCode},
     response::Response,
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Build, Bundled, Mark, Shell, SliceBuilds, SliceEvent, SliceName, archive};
+use super::{Build, Bundled, Mark, Publication, Shell, SliceBuilds, SliceEvent, SliceName, archive};
 use crate::{
     Sandbox,
     error::Failure,
@@ -31,6 +31,7 @@ const BUILDS: &str = "/slices";
 pub fn routes() -> Router<Sandbox> {
     Router::new()
         .route(BUILDS, get(list).post(publish))
+        .route("/slices/{name}", delete(remove))
         .route("/slices/{name}/activate", post(activate))
         .route("/slices/{name}/rollback", post(roll_back))
 }
@@ -62,11 +63,13 @@ struct PublishQuery {
     by: Option<String>,
     #[serde(default)]
     hold: bool,
+    #[serde(default)]
+    force: bool,
 }
 
 async fn publish(
     State(sandbox): State<Sandbox>,
-    Query(PublishQuery { by, hold }): Query<PublishQuery>,
+    Query(PublishQuery { by, hold, force }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = Mark::now(&sandbox, by)?;
@@ -75,7 +78,8 @@ async fn publish(
     let shell = bundled.shell()?.clone();
     let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
     let build = build.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
-    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, hold, mark).await?;
+    let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
+    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -123,6 +127,16 @@ async fn roll_back(
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
+}
+
+async fn remove(
+    State(sandbox): State<Sandbox>,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let bundled = Bundled::of(&sandbox).await?;
+    super::remove(&sandbox.database, &bundled, name, mark).await.map(Answer)
 }
 
 /// `/slices.json`.

@@ -157,7 +157,9 @@ impl Build {
         }
         let range = manifest.shared.iter().find(|shared| shared.name == KIT);
         let range = range.ok_or_else(|| bad(format!("It does not share {KIT}, so no shell can load it")))?;
-        check_shell(&range.required_version, shell)?;
+        for Shared { name, required_version } in &manifest.shared {
+            check_library(name, required_version, shell)?;
+        }
         let integrity = format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(bytes)));
         Ok(Self {
             name,
@@ -170,18 +172,32 @@ impl Build {
     }
 }
 
-/// Checks that `shell` is in the range that a build names.
+/// Checks that the kit of `shell` is in the range that a build names.
 ///
 /// # Errors
 /// [`Failure::WrongShell`]; [`Failure::BadBuild`] when the range is invalid.
 pub fn check_shell(range: &str, shell: &Shell) -> Result<(), Failure> {
-    let parsed = Range::parse(range).ok_or_else(|| {
-        bad(format!("The range of {KIT} versions that it was built for is invalid: {range:?}"))
-    })?;
-    if parsed.matches(&shell.kit) {
+    check_library(KIT, range, shell)
+}
+
+/// Checks that `shell` has a shared library in the range that a build names, as browsers do.
+fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> {
+    let is_of_kit = name.strip_prefix(KIT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if !is_of_kit && shell.libraries.is_empty() {
         return Ok(());
     }
-    Err(Failure::WrongShell { range: range.to_owned(), kit: shell.kit.to_string() })
+    let carried = if is_of_kit { Some(&shell.kit) } else { shell.libraries.get(name) };
+    let parsed = Range::parse(range).ok_or_else(|| {
+        bad(format!("The range of {name} versions that it was built for is invalid: {range:?}"))
+    })?;
+    if carried.is_some_and(|version| parsed.matches(version)) {
+        return Ok(());
+    }
+    Err(Failure::WrongShell {
+        library: name.to_owned(),
+        range: range.to_owned(),
+        carried: carried.map_or_else(|| "none".to_owned(), ToString::to_string),
+    })
 }
 
 fn bad(text: impl Into<String>) -> Failure {

@@ -17,6 +17,10 @@ pub struct Shell {
     pub kit: Version,
     /// Identifies this build of the shell.
     pub build: String,
+    /// The libraries that it shares with slices, with their versions; empty in portals of earlier
+    /// releases.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub libraries: BTreeMap<String, Version>,
 }
 
 /// The contents of the portal's folder.

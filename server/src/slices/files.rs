@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -16,6 +17,7 @@ use axum::{
 use super::SliceName;
 use crate::{
     Sandbox,
+    clock::UnixMillis,
     database::{Connection, query_as},
     error::Failure,
     http::accept,
@@ -24,7 +26,10 @@ use crate::{
 /// Maximum size of the cache, in bytes; live builds take a few hundred KB.
 const MAX_CACHED: usize = 16 * 1024 * 1024;
 
-/// A cache of requested files. They never change, so each is read only once.
+/// How long a file is kept: a file never changes, but its slice can be removed, through any server.
+const MAX_AGE: Duration = Duration::from_mins(1);
+
+/// A cache of requested files.
 #[derive(Debug, Default)]
 pub struct FileCache(Mutex<CachedFiles>);
 
@@ -35,8 +40,9 @@ struct CachedFiles {
 }
 
 impl FileCache {
-    fn get(&self, path: &str) -> Option<Arc<File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path).map(Arc::clone)
+    fn get(&self, path: &str, now: UnixMillis) -> Option<Arc<File>> {
+        let cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.files.get(path).filter(|file| now.since(file.read_at) < MAX_AGE).map(Arc::clone)
     }
 
     fn insert(&self, path: &str, file: &Arc<File>) {
@@ -48,8 +54,9 @@ impl FileCache {
         if cache.size + size > MAX_CACHED {
             *cache = CachedFiles::default();
         }
-        if cache.files.insert(path.to_owned(), Arc::clone(file)).is_none() {
-            cache.size += size;
+        cache.size += size;
+        if let Some(replaced) = cache.files.insert(path.to_owned(), Arc::clone(file)) {
+            cache.size -= replaced.size();
         }
     }
 }
@@ -57,6 +64,7 @@ impl FileCache {
 /// A file, uncompressed and compressed.
 #[derive(Debug)]
 struct File {
+    read_at: UnixMillis,
     media_type: &'static str,
     content: Bytes,
     brotli: Option<Bytes>,
@@ -112,7 +120,8 @@ pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: N
 
 /// The file at `path`, which begins with slice and version.
 async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    if let Some(file) = sandbox.slice_files.get(path) {
+    let now = sandbox.clock.unset_now();
+    if let Some(file) = sandbox.slice_files.get(path, now) {
         return Ok(Some(file));
     }
     let mut parts = path.splitn(3, '/');
@@ -125,13 +134,17 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
     let Some(row) = read(&mut *sandbox.database.read().await?, name, version, file).await? else {
         return Ok(None);
     };
+    let is_final = row.compress_at.is_none();
     let file = Arc::new(File {
+        read_at: now,
         media_type: media_type(file),
         content: row.content.into(),
         brotli: row.brotli.map(Bytes::from),
         gzip: row.gzip.map(Bytes::from),
     });
-    sandbox.slice_files.insert(path, &file);
+    if is_final {
+        sandbox.slice_files.insert(path, &file);
+    }
     Ok(Some(file))
 }
 
@@ -140,10 +153,12 @@ struct FileRow {
     content: Vec<u8>,
     brotli: Option<Vec<u8>>,
     gzip: Option<Vec<u8>>,
+    compress_at: Option<UnixMillis>,
 }
 
 const FILE: &str = "
-    SELECT content, brotli, gzip FROM slice_file WHERE name = $1 AND version = $2 AND path = $3";
+    SELECT content, brotli, gzip, compress_at FROM slice_file
+    WHERE name = $1 AND version = $2 AND path = $3";
 
 async fn read(
     connection: &mut Connection,

@@ -7,9 +7,11 @@ pub mod api;
 pub mod archive;
 mod build;
 mod bundled;
+mod compress;
 pub mod files;
 mod publish;
 mod range;
+mod remove;
 mod trail;
 
 use std::{cmp::Reverse, collections::BTreeMap};
@@ -21,7 +23,9 @@ pub use self::{
     activate::{activate, roll_back},
     build::{Build, SliceName},
     bundled::{Bundled, Shell},
-    publish::publish,
+    compress::{compress_next, keep_compressing},
+    publish::{Publication, publish},
+    remove::remove,
     trail::{Mark, SliceAction, SliceEvent, trail},
 };
 use crate::{
@@ -162,7 +166,8 @@ fn address(name: &str, version: &Version) -> String {
 const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
 
 const BUILDS: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by FROM slice_build";
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by
+    FROM slice_build WHERE removed_at IS NULL";
 
 /// Every slice that has a build, sorted by name.
 ///
@@ -188,7 +193,7 @@ const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slic
 
 const BUILDS_OF_ONE: &str = "
     SELECT name, version, shell, integrity, digest, size, published_at, published_by
-    FROM slice_build WHERE name = $1";
+    FROM slice_build WHERE name = $1 AND removed_at IS NULL";
 
 /// The slice of that name; an unknown slice has no builds.
 async fn read_one(
@@ -217,12 +222,12 @@ const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $
 async fn set_live(
     connection: &mut Connection,
     name: &SliceName,
-    live: &Version,
+    live: Option<&Version>,
     previous: Option<&Version>,
 ) -> Result<(), Failure> {
     query(SET_LIVE)
         .bind(name.as_str())
-        .bind(live.to_string())
+        .bind(live.map(ToString::to_string))
         .bind(previous.map(ToString::to_string))
         .execute(connection)
         .await?;

@@ -1,10 +1,15 @@
 //! Stores a build permanently and makes it live.
 
-use std::{collections::BTreeMap, io::Write};
+use std::collections::BTreeMap;
 
-use super::{Build, Bundled, Mark, Origin, SliceBuilds, lock, read_one, set_live, trail, trail::SliceAction};
+use sha2::{Digest, Sha256};
+
+use super::{
+    Build, Bundled, Mark, Origin, SliceBuilds, compress, lock, read_one, set_live, trail, trail::SliceAction,
+};
 use crate::{
-    database::{Connection, Database, query},
+    clock::UnixMillis,
+    database::{Connection, Database, query, query_scalar},
     error::Failure,
 };
 
@@ -13,145 +18,155 @@ const ADD_BUILD: &str = "
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const ADD_FILE: &str = "
-    INSERT INTO slice_file (name, version, path, content, brotli, gzip) VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT INTO slice_file (name, version, path, content, digest, compress_at)
+    VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// Publishes a checked build. It goes live, unless `is_held`. Publishing an existing build again
-/// changes nothing. Returns the new state of the slice, and whether the build is new.
+const COPY_COMPRESSED: &str = "
+    UPDATE slice_file SET brotli = done.brotli, gzip = done.gzip, compress_at = NULL
+    FROM slice_file AS done
+    WHERE slice_file.name = $1 AND slice_file.version = $2 AND slice_file.compress_at IS NOT NULL
+      AND done.digest = slice_file.digest AND done.brotli IS NOT NULL";
+
+const REMOVED: &str = "
+    SELECT digest FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
+
+const FORGET_REMOVED: &str = "
+    DELETE FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
+
+/// How to publish a build.
+#[derive(Clone, Copy, Debug)]
+pub struct Publication {
+    /// Store the build without making it live.
+    pub hold: bool,
+    /// Accept a version below the live one.
+    pub force: bool,
+    /// When its files are due to be compressed, by the clock that nobody sets.
+    pub compress_at: UnixMillis,
+}
+
+/// Publishes a checked build. It goes live, unless it is held. Its files are compressed later, except
+/// those that an earlier build has compressed already. Publishing an existing build again changes
+/// nothing. Returns the new state of the slice, and whether the build is new.
 ///
 /// # Errors
 /// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
-/// when a newer version exists.
+/// when it is below the live one.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
     build: Build,
-    is_held: bool,
+    publication: Publication,
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
-    let publication = Publication { build, is_held, mark };
-    let files = publication.compressed_files().await?;
+    // Before the transaction, so that other writes do not wait for it.
+    let build = tokio::task::spawn_blocking(|| build.with_digests()).await;
+    let (build, digests) = build.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
     let bundled = bundled.clone();
     database
         .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { publication.store(connection, &bundled, files).await })
+            Box::pin(async move { store(connection, &bundled, build, digests, publication, mark).await })
         })
         .await
 }
 
-struct Publication {
-    build: Build,
-    is_held: bool,
-    mark: Mark,
+impl Build {
+    /// The build, and the digest of each of its files, by path.
+    fn with_digests(self) -> (Self, BTreeMap<String, String>) {
+        let digests =
+            self.files.iter().map(|(path, content)| (path.clone(), hex::encode(Sha256::digest(content))));
+        let digests = digests.collect();
+        (self, digests)
+    }
 }
 
-impl Publication {
-    /// Runs before the transaction, because it takes seconds and other writes would have to wait.
-    async fn compressed_files(&self) -> Result<BTreeMap<String, File>, Failure> {
-        let files = self.build.files.clone();
-        let compressed = tokio::task::spawn_blocking(|| compress(files)).await;
-        compressed.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+async fn store(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    build: Build,
+    digests: BTreeMap<String, String>,
+    publication: Publication,
+    mark: Mark,
+) -> Result<(SliceBuilds, bool), Failure> {
+    let (name, version) = (build.name.clone(), build.version.clone());
+    lock(connection, &name).await?;
+    let before = read_one(connection, bundled, &name).await?;
+    if exists(&before, &build, publication.force)? {
+        return Ok((before, false));
     }
+    check_removed(connection, &build).await?;
+    insert(connection, build, digests, publication.compress_at, &mark).await?;
+    let live_before = before.live.as_ref();
+    let action = if publication.hold {
+        SliceAction::Held
+    } else {
+        set_live(connection, &name, Some(&version), live_before).await?;
+        SliceAction::Published
+    };
+    trail::add(connection, mark, action, &name, Some(&version), live_before).await?;
+    Ok((read_one(connection, bundled, &name).await?, true))
+}
 
-    async fn store(
-        self,
-        connection: &mut Connection,
-        bundled: &Bundled,
-        files: BTreeMap<String, File>,
-    ) -> Result<(SliceBuilds, bool), Failure> {
-        let Build { name, version, .. } = &self.build;
-        lock(connection, name).await?;
-        let before = read_one(connection, bundled, name).await?;
-        if self.exists(&before)? {
-            return Ok((before, false));
-        }
-        self.insert(connection, files).await?;
-        let live_before = before.live.as_ref();
-        let action = if self.is_held {
-            SliceAction::Held
-        } else {
-            set_live(connection, name, version, live_before).await?;
-            SliceAction::Published
+/// Whether the same build exists already.
+fn exists(before: &SliceBuilds, build: &Build, is_forced: bool) -> Result<bool, Failure> {
+    let Build { version, integrity, digest, .. } = build;
+    if let Some(existing) = before.build(version) {
+        let is_same = match existing.origin {
+            Origin::Published => existing.digest.as_ref() == Some(digest),
+            Origin::Bundled => existing.integrity == *integrity,
         };
-        trail::add(connection, self.mark, action, name, version, live_before).await?;
-        Ok((read_one(connection, bundled, name).await?, true))
+        return if is_same { Ok(true) } else { Err(Failure::BuildExists) };
     }
-
-    /// Whether the same build exists already.
-    fn exists(&self, before: &SliceBuilds) -> Result<bool, Failure> {
-        let Build { version, integrity, digest, .. } = &self.build;
-        if let Some(existing) = before.build(version) {
-            let is_same = match existing.origin {
-                Origin::Published => existing.digest.as_ref() == Some(digest),
-                Origin::Bundled => existing.integrity == *integrity,
-            };
-            return if is_same { Ok(true) } else { Err(Failure::BuildExists) };
-        }
-        match before.builds.first().filter(|newest| newest.version > *version) {
-            Some(newest) => Err(Failure::BuildOutdated {
-                version: version.to_string(),
-                newest: newest.version.to_string(),
-            }),
-            None => Ok(false),
-        }
+    match before.live.as_ref().filter(|live| *live > version && !is_forced) {
+        Some(live) => Err(Failure::BuildOutdated { version: version.to_string(), live: live.to_string() }),
+        None => Ok(false),
     }
+}
 
-    async fn insert(
-        &self,
-        connection: &mut Connection,
-        files: BTreeMap<String, File>,
-    ) -> Result<(), Failure> {
-        let Build { name, version, shell, integrity, digest, .. } = &self.build;
-        let size: usize = files.values().map(|file| file.content.len()).sum();
-        query(ADD_BUILD)
+/// A removed version can be published again with the same files only.
+async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(), Failure> {
+    let (name, version) = (build.name.as_str(), build.version.to_string());
+    let removed: Option<String> =
+        query_scalar(REMOVED).bind(name).bind(&version).fetch_optional(&mut *connection).await?;
+    if removed.is_some_and(|digest| digest != build.digest) {
+        return Err(Failure::BuildExists);
+    }
+    query(FORGET_REMOVED).bind(name).bind(version).execute(connection).await?;
+    Ok(())
+}
+
+async fn insert(
+    connection: &mut Connection,
+    build: Build,
+    mut digests: BTreeMap<String, String>,
+    compress_at: UnixMillis,
+    mark: &Mark,
+) -> Result<(), Failure> {
+    let Build { name, version, shell, integrity, digest, files } = build;
+    let version = version.to_string();
+    let size: usize = files.values().map(Vec::len).sum();
+    query(ADD_BUILD)
+        .bind(name.as_str())
+        .bind(&version)
+        .bind(shell)
+        .bind(integrity)
+        .bind(digest)
+        .bind(i64::try_from(size).unwrap_or(i64::MAX))
+        .bind(mark.at)
+        .bind(&mark.by)
+        .execute(&mut *connection)
+        .await?;
+    for (path, content) in files {
+        let compress_at = compress::is_worthwhile(&path).then_some(compress_at);
+        query(ADD_FILE)
             .bind(name.as_str())
-            .bind(version.to_string())
-            .bind(shell)
-            .bind(integrity)
-            .bind(digest)
-            .bind(i64::try_from(size).unwrap_or(i64::MAX))
-            .bind(self.mark.at)
-            .bind(&self.mark.by)
+            .bind(&version)
+            .bind(&path)
+            .bind(content)
+            .bind(digests.remove(&path))
+            .bind(compress_at)
             .execute(&mut *connection)
             .await?;
-        for (path, file) in files {
-            query(ADD_FILE)
-                .bind(name.as_str())
-                .bind(version.to_string())
-                .bind(path)
-                .bind(file.content)
-                .bind(file.brotli)
-                .bind(file.gzip)
-                .execute(&mut *connection)
-                .await?;
-        }
-        Ok(())
     }
-}
-
-/// A file, uncompressed and compressed.
-struct File {
-    content: Vec<u8>,
-    brotli: Option<Vec<u8>>,
-    gzip: Option<Vec<u8>>,
-}
-
-/// Compresses the files once, so that no server does it for every request.
-fn compress(files: BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, File>, Failure> {
-    let failed = |error: std::io::Error| Failure::Internal(format!("compressing: {error}"));
-    let mut done = BTreeMap::new();
-    for (path, content) in files {
-        let is_text = matches!(path.rsplit('.').next(), Some("js" | "mjs" | "css" | "json" | "svg" | "txt"));
-        let (brotli, gzip) = if is_text {
-            const BUFFER: usize = 64 * 1024;
-            let mut brotli = brotli::CompressorWriter::new(Vec::new(), BUFFER, 11, 22);
-            brotli.write_all(&content).map_err(failed)?;
-            let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-            gzip.write_all(&content).map_err(failed)?;
-            (Some(brotli.into_inner()), Some(gzip.finish().map_err(failed)?))
-        } else {
-            (None, None)
-        };
-        done.insert(path, File { content, brotli, gzip });
-    }
-    Ok(done)
+    query(COPY_COMPRESSED).bind(name.as_str()).bind(version).execute(connection).await?;
+    Ok(())
 }

@@ -53,6 +53,8 @@ pub enum SliceAction {
     Activated,
     /// The previous build went live again.
     RolledBack,
+    /// All published builds were removed.
+    Removed,
 }
 
 /// An entry of the trail.
@@ -70,8 +72,8 @@ pub struct SliceEvent {
     pub act: SliceAction,
     /// To which slice.
     pub name: String,
-    /// The version that was published or went live.
-    pub version: String,
+    /// The version that was published or went live; `None` when none is live any more.
+    pub version: Option<String>,
     /// The version that was live until then.
     pub live_before: Option<String>,
 }
@@ -97,7 +99,7 @@ pub(super) async fn add(
     mark: Mark,
     act: SliceAction,
     name: &SliceName,
-    version: &Version,
+    version: Option<&Version>,
     live_before: Option<&Version>,
 ) -> Result<(), Failure> {
     query(ADD)
@@ -106,7 +108,7 @@ pub(super) async fn add(
         .bind(mark.by)
         .bind(act)
         .bind(name.as_str())
-        .bind(version.to_string())
+        .bind(version.map(ToString::to_string))
         .bind(live_before.map(ToString::to_string))
         .execute(connection)
         .await?;

@@ -136,6 +136,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         caller.send(form(&format!("/console/{page}"), fields)).await;
     }
     caller.send(form("/console/sign-out", &[])).await;
+    caller.console(Method::DELETE, "/slices/mfe-loans", None).await;
 
     // What needs no sign-in.
     for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {

@@ -1,17 +1,21 @@
 //! Deploying slices: what is published, live or refused, and what browsers receive.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, process::Output};
 
 use axum::{
     body::Body,
     http::{HeaderMap, Method, Request, header},
 };
 use insta::assert_snapshot;
-use mkopo::slices::archive;
+use mkopo::{database::query_scalar, slices, slices::archive};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
+use crate::{
+    command_line::{error_line, mkopo},
+    store,
+    test_app::{Answer, CONSOLE_TOKEN, TestApp},
+};
 
 /// A build, as a folder's files.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -76,7 +80,7 @@ fn write(folder: &Path, loans: &str, kit: &str) {
     }
     let list = json!({
         "portal": {},
-        "shell": {"version": "0.1.0", "kit": kit, "build": "a1b2c3"},
+        "shell": {"version": "0.1.0", "kit": kit, "build": "a1b2c3", "libraries": {"react": "19.3.1"}},
         "slices": {"mfe-loans": {
             "version": loans,
             "entry": format!("/slices/mfe-loans/{loans}/mf-manifest.json"),
@@ -99,6 +103,24 @@ fn integrity(manifest: &Value) -> String {
 
 pub async fn start(portal: &TempDir) -> TestApp {
     TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await
+}
+
+/// Compresses all files that are due; returns how many contents these were.
+async fn compress(app: &TestApp) -> usize {
+    let mut compressed = 0;
+    while slices::compress_next(&app.sandbox).await.unwrap() {
+        compressed += 1;
+    }
+    compressed
+}
+
+/// The encoding and the body of a file, for a browser.
+async fn fetch(app: &TestApp, path: &str) -> (Option<String>, Vec<u8>) {
+    let request = Request::get(format!("/slices/{path}")).header(header::ACCEPT_ENCODING, "gzip, br");
+    let answer = app.send(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(answer.status, 200, "{path}");
+    let encoding = answer.headers.get(header::CONTENT_ENCODING);
+    (encoding.map(|encoding| encoding.to_str().unwrap().to_owned()), answer.bytes)
 }
 
 fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
@@ -154,6 +176,9 @@ async fn a_bundled_build_is_live_until_another_is_published() {
       "shell": {
         "build": "a1b2c3",
         "kit": "0.1.0",
+        "libraries": {
+          "react": "19.3.1"
+        },
         "version": "0.1.0"
       },
       "slices": {
@@ -216,6 +241,7 @@ async fn published_files_are_compressed_and_cached_for_a_year() {
     let app = start(&portal).await;
     let files = build("mfe-loans", "0.2.0");
     publish(&app, &files).await;
+    compress(&app).await;
     for (accepted, encoding) in [("br, gzip", Some("br")), ("gzip", Some("gzip")), ("br;q=0", None)] {
         let request = Request::get("/slices/mfe-loans/0.2.0/slice.js")
             .header(header::ACCEPT_ENCODING, accepted)
@@ -326,7 +352,8 @@ async fn a_version_belongs_to_one_build_forever() {
         (
             409,
             "build_outdated".to_owned(),
-            "Version 0.2.9 is lower than 0.3.0, which is already published. To go back, roll back."
+            "Version 0.2.9 is lower than 0.3.0, which is live. To go back to an existing build, roll back; to \
+             publish this one, use --force (in the API, force=true)."
                 .to_owned()
         )
     );
@@ -392,6 +419,11 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
         with(|manifest| manifest["shared"] = json!([])),
         with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("workspace:*")),
         with(|manifest| manifest["shared"][1]["requiredVersion"] = json!("^0.2.0")),
+        with(|manifest| manifest["shared"][0]["requiredVersion"] = json!("^18.0.0")),
+        with(|manifest| manifest["shared"][0]["name"] = json!("preact")),
+        with(|manifest| {
+            manifest["shared"][0] = json!({"name": "mfe-kit/ui-data", "requiredVersion": "^0.2.0"});
+        }),
     ] {
         let (status, code, text) = publish(&app, &files).await.failure();
         failures.push(format!("{status} {code}: {text}"));
@@ -418,7 +450,10 @@ async fn an_invalid_build_is_refused_with_a_reason_and_the_live_one_is_unchanged
     422 bad_build: "next" is not a version such as 1.4.0 or 1.4.0-rc.1.
     422 bad_build: It does not share mfe-kit, so no shell can load it.
     422 bad_build: The range of mfe-kit versions that it was built for is invalid: "workspace:*".
-    409 wrong_shell: The build requires mfe-kit ^0.2.0; this portal has 0.1.0.
+    409 wrong_shell: It was built for mfe-kit ^0.2.0; this shell has 0.1.0.
+    409 wrong_shell: It was built for react ^18.0.0; this shell has 19.3.1.
+    409 wrong_shell: It was built for preact ^19.0.0; this shell has none.
+    409 wrong_shell: It was built for mfe-kit/ui-data ^0.2.0; this shell has 0.1.0.
     "#);
 }
 
@@ -516,11 +551,7 @@ async fn a_build_for_an_older_shell_does_not_go_live_in_a_newer_one() {
     let refused = activate(&app, "mfe-loans", "0.2.0").await;
     assert_eq!(
         refused.failure(),
-        (
-            409,
-            "wrong_shell".to_owned(),
-            "The build requires mfe-kit ^0.1.0; this portal has 0.2.0.".to_owned()
-        )
+        (409, "wrong_shell".to_owned(), "It was built for mfe-kit ^0.1.0; this shell has 0.2.0.".to_owned())
     );
     assert_eq!(versions(&app).await.0, json!("0.3.0"), "the bundled build that was live is gone");
 }
@@ -557,4 +588,226 @@ async fn the_page_may_load_slices_only_from_the_configured_origins() {
     {"allow_override":false,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":["https://loans.example.com"]}
     default-src 'none'; script-src 'self' https://loans.example.com; connect-src 'self' https://loans.example.com; frame-ancestors 'none'
     "#);
+}
+
+/// `size` bytes of text that no other `seed` gives, and that compresses about as code does.
+fn code(seed: u64, size: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut text = String::with_capacity(size + 16);
+    while text.len() < size {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str("let word");
+        text.push_str(&(state >> 52).to_string());
+        text.push(';');
+    }
+    text.into_bytes()
+}
+
+fn with_files(name: &str, files: &[(&str, Vec<u8>)]) -> Files {
+    let mut build = build(name, "1.0.0");
+    build.extend(files.iter().map(|(path, content)| ((*path).to_owned(), content.clone())));
+    build
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_large_builds_at_once_are_published_in_time_and_compressed_afterwards() {
+    const LARGE: usize = 5 * 1024 * 1024;
+    let portal = portal();
+    let app = start(&portal).await;
+    let shared = code(1, LARGE);
+    let files = |name, seed| {
+        with_files(
+            name,
+            &[
+                ("vendor.js", shared.clone()),
+                ("one.js", code(seed, LARGE)),
+                ("two.js", code(seed + 1, LARGE)),
+                ("photo.png", b"png".to_vec()),
+            ],
+        )
+    };
+    let (loans, repayments) = (files("mfe-loans", 2), files("mfe-repayments", 4));
+    let (first, second) = tokio::join!(publish(&app, &loans), publish(&app, &repayments));
+    assert_eq!((first.status.as_u16(), second.status.as_u16()), (201, 201));
+    for path in ["mfe-loans/1.0.0/vendor.js", "mfe-repayments/1.0.0/vendor.js"] {
+        assert_eq!(fetch(&app, path).await, (None, shared.clone()), "{path} is not compressed yet");
+    }
+
+    let compressing = app.sandbox.tasks.spawn_background(slices::keep_compressing(app.sandbox.clone()));
+    while waiting(&app).await > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    for (name, files) in [("mfe-loans", &loans), ("mfe-repayments", &repayments)] {
+        for (path, encoding) in
+            [("vendor.js", Some("br")), ("two.js", Some("br")), ("slice.js", Some("br")), ("photo.png", None)]
+        {
+            let (sent_as, content) = fetch(&app, &format!("{name}/1.0.0/{path}")).await;
+            assert_eq!(sent_as.as_deref(), encoding, "{name} {path}");
+            assert!(content == files[path], "{name} {path}");
+        }
+    }
+    compressing.abort();
+}
+
+/// How many files are to be compressed.
+async fn waiting(app: &TestApp) -> i64 {
+    query_scalar("SELECT count(*) FROM slice_file WHERE compress_at IS NOT NULL")
+        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn the_same_bytes_are_compressed_once() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let content = code(1, 2000);
+    let first = with_files("mfe-loans", &[("a.js", content.clone()), ("b.js", content.clone())]);
+    publish(&app, &first).await;
+    assert_eq!(compress(&app).await, first.len() - 2, "b.js is a.js, and source maps stay as they are");
+
+    let second = with_files("mfe-repayments", &[("c.js", content.clone())]);
+    publish(&app, &second).await;
+    assert_eq!(
+        fetch(&app, "mfe-repayments/1.0.0/c.js").await,
+        (Some("br".to_owned()), content),
+        "it is compressed already"
+    );
+    assert_eq!(compress(&app).await, 2, "its manifest and its container");
+    assert_eq!(fetch(&app, "mfe-repayments/1.0.0/mf-manifest.json").await.0.as_deref(), Some("br"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_server_compresses_what_a_server_that_died_has_claimed() {
+    let portal = portal();
+    let folder = portal.path().to_str().unwrap().to_owned();
+    let app = start(&portal).await;
+    publish(&app, &with_files("mfe-loans", &[("large.js", code(1, 3 * 1024 * 1024))])).await;
+    compress_until_claimed(&app, "large.js").await;
+    let app = app.restart_with(&["--portal-dir", &folder]).await;
+    compress(&app).await;
+    assert_eq!(fetch(&app, "mfe-loans/1.0.0/slice.js").await.0.as_deref(), Some("br"));
+    assert_eq!(fetch(&app, "mfe-loans/1.0.0/large.js").await.0, None, "the server that died has claimed it");
+    app.clock.advance(std::time::Duration::from_mins(3));
+    assert_eq!(compress(&app).await, 1);
+    assert_eq!(fetch(&app, "mfe-loans/1.0.0/large.js").await.0.as_deref(), Some("br"));
+}
+
+/// Compresses files until `path` is claimed, and drops that work.
+async fn compress_until_claimed(app: &TestApp, path: &'static str) {
+    loop {
+        let mut next = std::pin::pin!(slices::compress_next(&app.sandbox));
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut next => {
+                    assert!(done.unwrap(), "{path} was compressed before it was seen to be claimed");
+                    break;
+                }
+                is_claimed = is_claimed(app, path) => if is_claimed { return },
+            }
+        }
+    }
+}
+
+async fn is_claimed(app: &TestApp, path: &'static str) -> bool {
+    let count: i64 = query_scalar("SELECT count(*) FROM slice_file WHERE path = $1 AND compress_at > $2")
+        .bind(path)
+        .bind(app.clock.unset_now())
+        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
+        .await
+        .unwrap();
+    count > 0
+}
+
+#[tokio::test]
+async fn a_version_is_compared_with_the_live_one_only() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let publish_with = async |version: &str, query: &str| {
+        let archive = archive::write(&build("mfe-loans", version)).unwrap();
+        app.send(publication(query, archive)).await
+    };
+    assert_eq!(publish_with("1.4.0", "").await.status, 201);
+    assert_eq!(publish_with("2.0.0-rc.1", "?hold=true").await.status, 201);
+    assert_eq!(publish_with("1.4.1", "").await.status, 201, "a hotfix, below the held build");
+    assert_eq!(versions(&app).await, (json!("1.4.1"), json!("1.4.0")));
+
+    assert_eq!(publish_with("1.3.0", "").await.failure().1, "build_outdated");
+    assert_eq!(publish_with("1.3.0", "?force=true").await.status, 201);
+    assert_eq!(versions(&app).await, (json!("1.3.0"), json!("1.4.1")));
+    let mut other = build("mfe-loans", "1.3.0");
+    other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let other = app.send(publication("?force=true", archive::write(&other).unwrap())).await;
+    assert_eq!(other.failure().1, "build_exists", "a version is never replaced");
+}
+
+async fn remove(app: &TestApp, name: &str) -> Answer {
+    app.console(Method::DELETE, &format!("/slices/{name}?by=wanjiru"), None).await
+}
+
+#[tokio::test]
+async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
+    let portal = portal();
+    let app = start(&portal).await;
+    assert_eq!(remove(&app, "mfe-loans").await.failure().1, "nothing_published");
+    assert_eq!(remove(&app, "mfe-nothing").await.failure().1, "slice_not_found");
+    let files = build("mfe-loans", "0.2.0");
+    publish(&app, &files).await;
+    compress(&app).await;
+    publish(&app, &build("mfe-mistake", "1.0.0")).await;
+    fetch(&app, "mfe-loans/0.2.0/slice.js").await;
+
+    let answer = remove(&app, "mfe-loans").await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json()["live"], "0.1.0");
+    assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
+    assert_eq!(remove(&app, "mfe-mistake").await.json()["live"], json!(null));
+    assert!(live(&app).await["mfe-mistake"].is_null());
+    app.clock.advance(std::time::Duration::from_mins(1));
+    for path in ["mfe-loans/0.2.0/slice.js", "mfe-mistake/1.0.0/slice.js"] {
+        assert_eq!(app.call(Method::GET, &format!("/slices/{path}"), None).await.status, 404, "{path}");
+    }
+    let overview = app.console(Method::GET, "/slices", None).await.json();
+    assert_eq!(overview["slices"].as_array().unwrap().len(), 1);
+    let trail: Vec<[&Value; 5]> = overview["trail"].as_array().unwrap()[..2]
+        .iter()
+        .map(|event| ["act", "name", "version", "live_before", "by"].map(|field| &event[field]))
+        .collect();
+    assert_eq!(
+        json!(trail),
+        json!([
+            ["removed", "mfe-mistake", null, "1.0.0", "wanjiru"],
+            ["removed", "mfe-loans", "0.1.0", "0.2.0", "wanjiru"],
+        ])
+    );
+
+    let mut other = files.clone();
+    other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    assert_eq!(publish(&app, &other).await.failure().1, "build_exists", "browsers may have the first");
+    assert_eq!(publish(&app, &files).await.status, 201, "the same build can come back");
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
+}
+
+/// Runs `mkopo slice` on the data and the portal of `app`, on another thread.
+async fn slice_command(app: &TestApp, portal: &TempDir, arguments: &[&str]) -> Output {
+    let mut command = mkopo();
+    command.arg("slice").args(arguments).args(store::options(app.data_dir()));
+    command.args(["--portal-dir", portal.path().to_str().unwrap(), "--by", "ci"]);
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
+    let portal = portal();
+    let app = start(&portal).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    let asked = slice_command(&app, &portal, &["remove", "mfe-loans"]).await;
+    assert_snapshot!(error_line(&asked), @"mkopo: this removes all published builds of mfe-loans; add --yes to remove them without being asked");
+    assert_eq!(versions(&app).await.0, "0.2.0");
+    let removed = slice_command(&app, &portal, &["remove", "mfe-loans", "--yes"]).await;
+    assert_snapshot!(String::from_utf8_lossy(&removed.stdout), @"mfe-loans is back to 0.1.0, which is bundled with the portal.");
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    let again = slice_command(&app, &portal, &["remove", "mfe-loans", "--yes"]).await;
+    assert_snapshot!(error_line(&again), @"mkopo: mfe-loans has no published build; the one that is bundled with the portal can't be removed.");
 }

@@ -21,7 +21,12 @@ use crate::{
 /// The name in the history: all operators use the same token.
 const BY: &str = "the console";
 
-const SUCCESS: SuccessMessages = &[("activated", "{} is live."), ("rolled-back", "Rolled back: {} is live.")];
+const SUCCESS: SuccessMessages = &[
+    ("activated", "{} is live."),
+    ("rolled-back", "Rolled back: {} is live."),
+    ("removed", "{} is removed."),
+    ("back-to-bundled", "{} is back to the build that is bundled with the portal."),
+];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
@@ -54,12 +59,27 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
                 format!("Everyone who loads the portal from now on gets {previous}."),
             )
             .field("name", name.clone());
-        view! { <div class="push">{visit.button(button)}</div> }
+        visit.button(button)
+    });
+    let is_published = builds.iter().any(|build| build.origin == Origin::Published);
+    let is_bundled = builds.iter().any(|build| build.origin == Origin::Bundled);
+    let remove = is_published.then(|| {
+        let consequence = if is_bundled {
+            "All its published builds are deleted, and the one that is bundled with the portal goes live."
+        } else {
+            "All its builds are deleted, and its screens are gone from the portal."
+        };
+        let button = Button::new("remove", "Remove")
+            .quiet()
+            .about(format!("Remove {name}"))
+            .confirm(format!("Remove {name}?"), consequence)
+            .field("name", name.clone());
+        visit.button(button)
     });
     let rows = builds.into_iter().map(|build| row(visit, &name, live.as_ref(), build)).collect_view();
     view! {
         <section class="card" aria-labelledby=labelled_by>
-            <div class="top"><h2 id=title>{name.clone()}</h2>{roll_back}</div>
+            <div class="top"><h2 id=title>{name.clone()}</h2><div class="row push">{roll_back}{remove}</div></div>
             {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
         </section>
     }
@@ -106,7 +126,7 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
         empty_state(
             Icon::List,
             "No deployments yet",
-            "Builds that are published, activated or rolled back are listed here.",
+            "Builds that are published, activated, rolled back or removed are listed here.",
         )
     } else {
         let rows = trail
@@ -117,10 +137,15 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
                     SliceAction::Held => "Published, not live",
                     SliceAction::Activated => "Activated",
                     SliceAction::RolledBack => "Rolled back",
+                    SliceAction::Removed => "Removed",
+                };
+                let build = match event.version.filter(|_| event.act != SliceAction::Removed) {
+                    Some(version) => format!("{} {version}", event.name),
+                    None => event.name,
                 };
                 view! {
                     <tr>
-                        <td><b>{format!("{} {}", event.name, event.version)}</b></td>
+                        <td><b>{build}</b></td>
                         <td class="more" data-label="Action">{act}</td>
                         <td class="more" data-label="When">{timestamp(event.at)}</td>
                         <td class="more" data-label="By">{event.by}</td>
@@ -164,6 +189,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
             ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
+        }
+        "remove" => {
+            let slice = slices::remove(&sandbox.database, &bundled, name()?, mark).await?;
+            let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
+            return Ok(Done::new(message).with(slice.name));
         }
         "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
         _ => return Err(FieldError::unknown_action()),
