@@ -32,6 +32,13 @@ node_modules/.package-lock.json: package-lock.json
 	@npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+.PHONY: install
+install: tools ## Install the `mkopo` command for this user
+	@$(CARGO) install --path server
+	@folder=$${CARGO_INSTALL_ROOT:-$${CARGO_HOME:-$$HOME/.cargo}}/bin; \
+	case ":$$PATH:" in *":$$folder:"*) echo "mkopo is installed in $$folder." ;; \
+	*) echo "mkopo is installed in $$folder, which is not on the path: add it to PATH." ;; esac
+
 .PHONY: dev
 dev: tools $(PORTAL)/slices.json ## Run the portal with one slice in development (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)

@@ -136,7 +136,7 @@ impl Sandbox {
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
         settings.check_shared()?;
-        let database = Database::open_for(settings.database.url(), &settings.data_dir).await?;
+        let database = settings.store.open().await?;
         Self::on(database, settings, clock, randomness).await
     }
 
@@ -154,7 +154,7 @@ impl Sandbox {
         let unwritable = |what: &str| {
             format!(
                 "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
-                settings.data_dir.display()
+                settings.store.data_dir.display()
             )
         };
         let secret = settings.token_secret(&randomness).with_context(|| unwritable("the token secret"))?;

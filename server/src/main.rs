@@ -13,7 +13,9 @@ async fn main() -> ExitCode {
     let command = match CommandLine::try_parse() {
         Ok(line) => line.command,
         Err(error) => {
-            let Some(sentence) = CommandLine::setting_error(&error) else { error.exit() };
+            let typed: Vec<String> =
+                std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            let Some(sentence) = CommandLine::setting_error(&error, &typed) else { error.exit() };
             eprintln!("mkopo: {sentence}");
             return ExitCode::FAILURE;
         }

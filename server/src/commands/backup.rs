@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::settings::DatabaseSettings;
+use crate::settings::StoreSettings;
 use anyhow::{Context, bail, ensure};
 use sqlx::{
     ConnectOptions, Connection, SqliteConnection,
@@ -19,31 +19,14 @@ use sqlx::{
 /// Which database, and which backup file.
 #[derive(clap::Args, Debug)]
 pub struct BackupSettings {
-    /// Folder that holds the database.
-    #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
+    /// Where the data is.
     #[command(flatten)]
-    pub database: DatabaseSettings,
+    pub store: StoreSettings,
 
     /// Backup file, or `-` for a pipe. Keep it private: it contains customers' data and the
     /// password hashes of staff.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-}
-
-impl BackupSettings {
-    /// The file of a `SQLite` database.
-    ///
-    /// # Errors
-    /// A sentence that says what to use instead, when the database is on PostgreSQL.
-    pub fn database_file(&self) -> anyhow::Result<PathBuf> {
-        let Some(url) = self.database.url() else { return Ok(self.data_dir.join("mkopo.db")) };
-        url.file()
-            .map(Into::into)
-            .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
-    }
 }
 
 /// How long to wait for a lock that the running service holds.
@@ -58,7 +41,7 @@ const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 /// Writes a consistent copy of the data to a new file or to standard output. The file gets its
 /// name only when it is complete, checked and synced to disk.
 pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
-    let database = settings.database_file()?;
+    let database = settings.store.database_file()?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard output".to_owned() } else { file.display().to_string() };
@@ -90,7 +73,7 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
 /// Replaces the data with a backup from a file or standard input. The previous data is kept in a
 /// file next to it.
 pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
-    let database = settings.database_file()?;
+    let database = settings.store.database_file()?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard input".to_owned() } else { file.display().to_string() };

@@ -29,9 +29,9 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// What is wrong with a setting, as one sentence that names its environment variable; `None`
-    /// when `error` is not about a setting.
-    pub fn setting_error(error: &clap::Error) -> Option<String> {
+    /// What is wrong with a setting, as one sentence that names the option that was `typed`, or else its
+    /// environment variable; `None` when `error` is not about a setting.
+    pub fn setting_error(error: &clap::Error, typed: &[String]) -> Option<String> {
         let context = |kind| error.get(kind).map(ToString::to_string);
         let option = context(ContextKind::InvalidArg)?;
         let command = Self::command();
@@ -39,13 +39,18 @@ impl CommandLine {
             argument.get_long().is_some_and(|long| option.split(' ').next() == Some(&format!("--{long}")))
         })?;
         let variable = argument.get_env()?.to_string_lossy();
+        let long = format!("--{}", argument.get_long()?);
+        let is_typed = |word: &String| {
+            word.strip_prefix(&long).is_some_and(|rest| matches!(rest.chars().next(), None | Some('=')))
+        };
+        let setting = if typed.iter().any(is_typed) { long.as_str() } else { &variable };
         let reason =
             std::error::Error::source(error).map_or_else(|| "give a value".to_owned(), ToString::to_string);
         let value = context(ContextKind::InvalidValue).unwrap_or_default();
         Some(if argument.is_hide_env_values_set() {
-            format!("{variable} is invalid: {reason}.")
+            format!("{setting} is invalid: {reason}.")
         } else {
-            format!("{variable} can't be '{value}': {reason}.")
+            format!("{setting} can't be '{value}': {reason}.")
         })
     }
 }

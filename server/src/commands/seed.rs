@@ -1,23 +1,16 @@
 //! `mkopo seed`: adds generated loans and records.
 
-use std::{
-    path::PathBuf,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use crate::{clock::Clock, database::Database, demo, settings::DatabaseSettings};
+use crate::{clock::Clock, demo, settings::StoreSettings};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 /// How much to add, and to which database.
 #[derive(clap::Args, Debug)]
 pub struct SeedSettings {
-    /// Folder that holds the database. The service may keep running.
-    #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
+    /// Where the data is. The service may keep running.
     #[command(flatten)]
-    pub database: DatabaseSettings,
+    pub store: StoreSettings,
 
     /// Number of loans that wait to be paid out.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
@@ -34,8 +27,8 @@ pub struct SeedSettings {
 
 /// Runs the command. The service may keep running.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
-    let SeedSettings { data_dir, database, loans, records, seed } = settings;
-    let database = Database::open_for(database.url(), &data_dir).await?;
+    let SeedSettings { store, loans, records, seed } = settings;
+    let database = store.open().await?;
     let total = u64::from(loans) + u64::from(records);
     let bar = ProgressBar::new(total).with_style(ProgressStyle::with_template(
         "{wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left",

@@ -12,7 +12,7 @@ use crate::{
     database::Database,
     error::Failure,
     randomness::Randomness,
-    settings::{DatabaseSettings, values},
+    settings::{StoreSettings, values},
     slices::{self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive},
 };
 use anyhow::{Context, bail};
@@ -24,13 +24,9 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 /// The arguments of `mkopo slice`.
 #[derive(clap::Args, Debug)]
 pub struct SliceSettings {
-    /// Folder that holds the database. The service may keep running.
-    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
+    /// Where the data is. The service may keep running.
     #[command(flatten)]
-    pub database: DatabaseSettings,
+    pub store: StoreSettings,
 
     /// Folder of the built portal that the service serves. Builds must be compatible with its
     /// shell.
@@ -43,7 +39,7 @@ pub struct SliceSettings {
 
     /// Console token of that service.
     #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
-          value_parser = values::console_token, value_name = "TOKEN")]
+          value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
 
     /// Who makes the change, for the trail. Defaults to the user who runs the command.
@@ -94,8 +90,12 @@ pub enum SliceCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// List all builds, and which are live.
-    List,
+    /// List all builds: slice, version, live or previous, origin, time and author.
+    List {
+        /// Print JSON, with the field names of the console's API.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Timeout of a request to a remote service, which includes uploading a build.
@@ -103,7 +103,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Runs the command.
 pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
-    let SliceSettings { data_dir, database, portal_dir, server, token, by, command } = settings;
+    let SliceSettings { store, portal_dir, server, token, by, command } = settings;
     let by = by.unwrap_or_else(current_user);
     if let SliceCommand::Remove { name, yes: false } = &command {
         confirm_removal(name)?;
@@ -113,7 +113,7 @@ pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
         let remote = Remote { server, token, by };
         return tokio::task::spawn_blocking(move || remote.run(command)).await?;
     }
-    let database = Database::open_for(database.url(), &data_dir).await?;
+    let database = store.open_existing().await?;
     let local = Local { bundled: Bundled::read(portal_dir.as_deref()).await?, database, by };
     let done = local.run(command).await;
     local.database.close().await;
@@ -163,9 +163,9 @@ impl Local {
                 let slice = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
                 print_removed(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
-            SliceCommand::List => {
+            SliceCommand::List { json } => {
                 let all = slices::all(&mut *self.database.read().await?, &self.bundled).await?;
-                print_all(&serde_json::to_value(all)?)
+                print_all(&serde_json::to_value(all)?, json)
             }
         }
     }
@@ -217,10 +217,10 @@ impl Remote {
                 let (_, slice) = self.answer(request.call())?;
                 print_removed(&name, slice["live"].as_str())
             }
-            SliceCommand::List => {
+            SliceCommand::List { json } => {
                 let request = agent().get(self.address("")).header("authorization", self.bearer());
                 let (_, answer) = self.answer(request.call())?;
-                print_all(&answer["slices"])
+                print_all(&answer["slices"], json)
             }
         }
     }
@@ -258,6 +258,12 @@ impl Remote {
         &self,
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> anyhow::Result<(u16, Value)> {
+        // What rustls says of a plain-text response.
+        if let Err(error) = &answer
+            && error.to_string().contains("InvalidContentType")
+        {
+            bail!("{} does not use TLS: give its address with http:// instead of https://", self.server);
+        }
         let mut answer = answer.with_context(|| format!("{} can't be reached", self.server))?;
         let status = answer.status().as_u16();
         let text = answer.body_mut().read_to_string().unwrap_or_default();
@@ -367,8 +373,12 @@ fn confirm_removal(name: &str) -> anyhow::Result<()> {
 }
 
 /// One line per build: slice, version, status, origin, and when and by whom it was published.
-fn print_all(slices: &Value) -> anyhow::Result<()> {
+fn print_all(slices: &Value, is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
+    if is_json {
+        writeln!(out, "{slices:#}")?;
+        return Ok(());
+    }
     for slice in slices.as_array().into_iter().flatten() {
         for build in slice["builds"].as_array().into_iter().flatten() {
             let status = if build["version"] == slice["live"] {

@@ -1,13 +1,10 @@
 //! `mkopo user`: manages the accounts of staff.
 
-use std::{
-    io::{BufRead, IsTerminal, Write},
-    path::PathBuf,
-};
+use std::io::{BufRead, IsTerminal, Write};
 
 use crate::{
     auth::{
-        Role,
+        Role, Staff,
         accounts::{self, NewAccount},
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
     },
@@ -17,21 +14,18 @@ use crate::{
     error::Failure,
     phone::Msisdn,
     randomness::Randomness,
-    settings::{DatabaseSettings, values},
+    settings::{StoreSettings, values},
 };
 use anyhow::{Context, bail};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
 
 /// The arguments of `mkopo user`.
 #[derive(clap::Args, Debug)]
 pub struct UserSettings {
-    /// Folder that holds the database. The service may keep running.
-    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
+    /// Where the data is. The service may keep running.
     #[command(flatten)]
-    pub database: DatabaseSettings,
+    pub store: StoreSettings,
 
     /// What to do.
     #[command(subcommand)]
@@ -43,8 +37,12 @@ pub struct UserSettings {
 pub enum UserCommand {
     /// Add an account. Prompts for the password.
     Add(AddUser),
-    /// List all accounts.
-    List,
+    /// List all accounts: e-mail address, name, phone number, role and status.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Deactivate an account: its sessions end at once and nobody can sign in to it.
     Deactivate {
         /// The account's e-mail address.
@@ -93,17 +91,17 @@ pub struct AddUser {
 
 /// Runs the command. The service may keep running.
 pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
-    let UserSettings { data_dir, database, command } = settings;
+    let UserSettings { store, command } = settings;
     let password = match &command {
         UserCommand::Add(user) => Some(read_password(user.password_stdin)?),
         _ => None,
     };
-    let database = Database::open_for(database.url(), &data_dir).await?;
+    let database = store.open_existing().await?;
     let now = Clock::system().now();
     let done = match (command, password) {
         (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
         (UserCommand::Add(_), None) => unreachable!("its password was read above"),
-        (UserCommand::List, _) => list(&database).await,
+        (UserCommand::List { json }, _) => list(&database, json).await,
         (UserCommand::Deactivate { email }, _) => set_active(&database, now, email, false).await,
         (UserCommand::Activate { email }, _) => set_active(&database, now, email, true).await,
     };
@@ -136,9 +134,14 @@ async fn add(
     Ok(())
 }
 
-async fn list(database: &Database) -> anyhow::Result<()> {
+async fn list(database: &Database, is_json: bool) -> anyhow::Result<()> {
     let staff = accounts::all(&mut *database.read().await?).await?;
     let mut out = std::io::stdout().lock();
+    if is_json {
+        let staff: Vec<Value> = staff.iter().map(as_json).collect();
+        writeln!(out, "{:#}", Value::from(staff))?;
+        return Ok(());
+    }
     for staff in staff {
         let state = if staff.is_active { "active" } else { "inactive" };
         let role = clap::ValueEnum::to_possible_value(&staff.role).map(|role| role.get_name().to_owned());
@@ -152,6 +155,21 @@ async fn list(database: &Database) -> anyhow::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// An account, with the field names of the console's API.
+fn as_json(staff: &Staff) -> Value {
+    json!({
+        "id": staff.staff_id,
+        "email": staff.email,
+        "username": staff.username,
+        "first_name": staff.first_name,
+        "last_name": staff.last_name,
+        "phone_number": staff.phone_number,
+        "role": staff.role,
+        "is_active": staff.is_active,
+        "created_at": staff.created_at,
+    })
 }
 
 async fn set_active(

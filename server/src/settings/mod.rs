@@ -6,6 +6,7 @@ pub mod values;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
+use anyhow::{Context, ensure};
 use axum::http::HeaderValue;
 use ipnet::IpNet;
 use lettre::message::Mailbox;
@@ -13,7 +14,7 @@ use secrecy::SecretString;
 
 pub use self::mail_server::SmtpUrl;
 use self::secrets::secret_in;
-use crate::database::url::DatabaseUrl;
+use crate::database::{Database, url::DatabaseUrl};
 
 /// The database to use instead of the file in the data folder.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -39,6 +40,60 @@ impl DatabaseSettings {
     }
 }
 
+/// Where the data is.
+#[derive(clap::Args, Clone, Debug)]
+pub struct StoreSettings {
+    /// Folder that holds the database and the generated secrets.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// The database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
+}
+
+impl StoreSettings {
+    /// Opens the database, creating it if needed.
+    ///
+    /// # Errors
+    /// A sentence that names the database and the setting, but never a password.
+    pub async fn open(&self) -> anyhow::Result<Database> {
+        Database::open_for(self.database.url(), &self.data_dir).await
+    }
+
+    /// Opens the database, which must exist: a mistyped folder must not become an empty database.
+    ///
+    /// # Errors
+    /// As [`StoreSettings::open`], and when there is no database.
+    pub async fn open_existing(&self) -> anyhow::Result<Database> {
+        if let Some(url) = self.database.url() {
+            ensure!(!url.is_missing(), "there is no database {url}; run `mkopo serve`, which creates one");
+        } else {
+            let folder = self.data_dir.display();
+            ensure!(
+                self.file_in_data_dir().exists(),
+                "there is no database in the data folder {folder}; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one"
+            );
+        }
+        self.open().await
+    }
+
+    /// The file of a `SQLite` database.
+    ///
+    /// # Errors
+    /// A sentence that says what to use instead, when the database is on PostgreSQL.
+    pub fn database_file(&self) -> anyhow::Result<PathBuf> {
+        let Some(url) = self.database.url() else { return Ok(self.file_in_data_dir()) };
+        url.file()
+            .map(Into::into)
+            .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
+    }
+
+    fn file_in_data_dir(&self) -> PathBuf {
+        self.data_dir.join("mkopo.db")
+    }
+}
+
 /// The settings of a deployment, each an option or an environment variable.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Settings {
@@ -52,13 +107,9 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub public_url: Option<HeaderValue>,
 
-    /// Folder that holds the database and the generated secrets.
-    #[arg(long, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
+    /// Where the data is.
     #[command(flatten)]
-    pub database: DatabaseSettings,
+    pub store: StoreSettings,
 
     /// Folder of the built portal: the shell, its slices and `slices.json`. Without it, only the
     /// API is served.
@@ -175,7 +226,7 @@ impl Settings {
     /// # Errors
     /// A sentence that names what is missing.
     pub fn check_shared(&self) -> anyhow::Result<()> {
-        let is_shared = self.database.url().is_some_and(DatabaseUrl::is_shared);
+        let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
             ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
             ("MKOPO_CONSOLE_TOKEN", self.given_console_token().is_some()),

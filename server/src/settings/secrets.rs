@@ -16,7 +16,7 @@ impl Settings {
         if let Some(given) = self.given_jwt_secret() {
             return Ok(given.expose_secret().as_bytes().to_vec().into());
         }
-        let file = self.data_dir.join("jwt.secret");
+        let file = self.store.data_dir.join("jwt.secret");
         match std::fs::read(&file) {
             Ok(stored) if stored.len() >= 32 => return Ok(stored.into()),
             Ok(_) => {}
@@ -37,7 +37,7 @@ impl Settings {
         if let Some(given) = self.given_console_token() {
             return Ok(given.clone());
         }
-        let file = self.data_dir.join("console.token");
+        let file = self.store.data_dir.join("console.token");
         match std::fs::read_to_string(&file) {
             Ok(stored) if values::console_token(stored.trim_end()).is_ok() => {
                 return Ok(stored.trim_end().into());

@@ -85,10 +85,9 @@ pub fn jwt_secret(text: &str) -> Result<SecretString, String> {
     Ok(text.into())
 }
 
-/// A token that is valid in a header and in a URL.
+/// A token for the console, valid in a header and in a URL.
 pub fn console_token(text: &str) -> Result<SecretString, String> {
-    let is_url_safe = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    if text.len() < 16 || !is_url_safe {
+    if !is_console_token(text) {
         return Err(
             "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
              have one generated"
@@ -96,6 +95,20 @@ pub fn console_token(text: &str) -> Result<SecretString, String> {
         );
     }
     Ok(text.into())
+}
+
+/// The token of the console of a service that is running.
+pub fn existing_console_token(text: &str) -> Result<SecretString, String> {
+    if !is_console_token(text) {
+        return Err("a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; \
+                    the service stores its own as console.token in its data folder, unless one is configured"
+            .to_owned());
+    }
+    Ok(text.into())
+}
+
+fn is_console_token(text: &str) -> bool {
+    text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
 }
 
 /// An address or a network.

@@ -7,9 +7,10 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use axum::http::Method;
 use insta::assert_snapshot;
 use mkopo::database::{Connection, Database};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     store,
@@ -323,20 +324,20 @@ async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
 
 #[tokio::test]
 async fn every_error_of_mkopo_user_is_one_sentence() {
-    let folder = tempfile::tempdir().unwrap();
+    let app = TestApp::start_with(&["--demo", "false"]).await;
     let names =
         ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712345678", "--role", "agent"];
     let add = async |more: &[&str], password: &str| {
         let arguments: Vec<&str> =
             ["add", "grace@example.com"].iter().chain(&names).chain(more).copied().collect();
-        error_line(&user(folder.path(), &arguments, password).await)
+        error_line(&user(app.data_dir(), &arguments, password).await)
     };
     let said = [
         add(&["--password-stdin"], "12345\n").await,
         add(&["--password-stdin"], "").await,
         add(&[], "Kahawa-2026\n").await,
-        error_line(&user(folder.path(), &["deactivate", "grace@example.com"], "").await),
-        error_line(&user(folder.path(), &["activate", "grace@example.com"], "").await),
+        error_line(&user(app.data_dir(), &["deactivate", "grace@example.com"], "").await),
+        error_line(&user(app.data_dir(), &["activate", "grace@example.com"], "").await),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: the password must have 6 to 1024 characters
@@ -400,7 +401,70 @@ fn the_service_and_every_command_can_read_the_database_url_from_a_file() {
     mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
     ");
 
-    let given = run(&["user", "list", "--database-url", "sqlite:given.db"]);
-    assert!(given.status.success(), "{given:?}");
-    assert!(folder.path().join("given.db").exists());
+    let given = error_line(&run(&["user", "list", "--database-url", "sqlite:given.db"]));
+    assert_snapshot!(given, @"mkopo: there is no database sqlite:given.db; run `mkopo serve`, which creates one");
+}
+
+#[test]
+fn a_mistyped_folder_does_not_become_a_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let typo = folder.path().join("typo");
+    let said = [["user", "list"], ["slice", "list"]].map(|command| {
+        let output = mkopo().args(command).arg("--data-dir").arg(&typo).output().unwrap();
+        error_line(&output).replace(typo.to_str().unwrap(), "[folder]")
+    });
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: there is no database in the data folder [folder]; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one
+    mkopo: there is no database in the data folder [folder]; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one
+    ");
+    assert!(!typo.exists());
+}
+
+#[test]
+fn an_invalid_option_is_named_as_it_was_typed() {
+    let said = [
+        ["serve", "--listen", "8080"].as_slice(),
+        &["serve", "--listen=8080"],
+        &["serve", "--console-token", "short"],
+        &["slice", "list", "--token", "wrong"],
+        &["slice", "list", "--server", "portal"],
+    ]
+    .map(|arguments| error_line(&mkopo().args(arguments).output().unwrap()));
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: --listen can't be '8080': give an address and a port such as 127.0.0.1:8080.
+    mkopo: --listen can't be '8080': give an address and a port such as 127.0.0.1:8080.
+    mkopo: --console-token is invalid: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
+    mkopo: --token is invalid: a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; the service stores its own as console.token in its data folder, unless one is configured.
+    mkopo: --server can't be 'portal': give the address of the service such as https://portal.example.com.
+    ");
+}
+
+#[test]
+fn https_to_a_plain_port_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            _ = connection.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+            _ = std::io::copy(&mut connection, &mut std::io::sink());
+        }
+    });
+    let output = mkopo()
+        .args(["slice", "list", "--token", CONSOLE_TOKEN, "--server", &format!("https://{address}")])
+        .output()
+        .unwrap();
+    assert_snapshot!(error_line(&output).replace(&address, "[address]"), @"mkopo: https://[address] does not use TLS: give its address with http:// instead of https://");
+}
+
+#[tokio::test]
+async fn lists_are_printed_as_json() {
+    let app = TestApp::start().await;
+    let accounts = user(app.data_dir(), &["list", "--json"], "").await;
+    let accounts: Value = serde_json::from_slice(&accounts.stdout).unwrap();
+    let (listed, mut expected) =
+        (accounts.as_array().unwrap(), app.console(Method::GET, "/staff", None).await.json());
+    for account in expected.as_array_mut().unwrap() {
+        account.as_object_mut().unwrap().remove("open_sessions");
+    }
+    assert_eq!(listed, expected.as_array().unwrap());
 }

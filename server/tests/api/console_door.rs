@@ -67,11 +67,8 @@ async fn the_token_is_valid_for_the_console_only() {
 async fn a_missing_token_is_generated_once_and_stored_in_a_private_file() {
     let folder = tempfile::tempdir().unwrap();
     let open = async || {
-        let settings = Settings {
-            console_token: None,
-            database: DatabaseSettings::default(),
-            ..settings(folder.path().to_str().unwrap(), &[])
-        };
+        let mut settings = Settings { console_token: None, ..settings(folder.path().to_str().unwrap(), &[]) };
+        settings.store.database = DatabaseSettings::default();
         Sandbox::open(settings, Clock::held_at(NOON), Randomness::from_os()).await.unwrap()
     };
     let link = open().await.console_token.sign_in_url("http://127.0.0.1:8080");

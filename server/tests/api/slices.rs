@@ -811,3 +811,13 @@ async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
     let again = slice_command(&app, &portal, &["remove", "mfe-loans", "--yes"]).await;
     assert_snapshot!(error_line(&again), @"mkopo: mfe-loans has no published build; the one that is bundled with the portal can't be removed.");
 }
+
+#[tokio::test]
+async fn builds_are_listed_as_json() {
+    let portal = portal();
+    let app = start(&portal).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    let listed = slice_command(&app, &portal, &["list", "--json"]).await;
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed, app.console(Method::GET, "/slices", None).await.json()["slices"]);
+}

@@ -125,23 +125,17 @@ impl TestApp {
     /// Like [`TestApp::start`], always on `SQLite`: for tests that need a database file.
     pub async fn start_on_file() -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
-        let settings = Settings {
-            database: DatabaseSettings::default(),
-            ..settings(data_dir.path().to_str().unwrap(), &[])
-        };
+        let mut settings = settings(data_dir.path().to_str().unwrap(), &[]);
+        settings.store.database = DatabaseSettings::default();
         Self::open_with(data_dir, Clock::held_at(NOON), settings, Randomness::seeded(7), 0).await
     }
 
     /// A service on existing data.
     pub async fn start_at(database_url: &str, clock: Clock) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());
-        let settings = Settings {
-            database: DatabaseSettings {
-                database_url: Some(database_url.parse().unwrap()),
-                ..Default::default()
-            },
-            ..settings(data_dir.path().to_str().unwrap(), &[])
-        };
+        let mut settings = settings(data_dir.path().to_str().unwrap(), &[]);
+        settings.store.database =
+            DatabaseSettings { database_url: Some(database_url.parse().unwrap()), ..Default::default() };
         Self::open_with(data_dir, clock, settings, Randomness::seeded(7), 0).await
     }
 

@@ -222,7 +222,11 @@ fn a_server_that_is_killed_sixty_times_loses_nothing_and_pays_nothing_twice() {
 fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     // Always on SQLite: PostgreSQL does not use the server's disk.
     let folder = tempfile::tempdir().unwrap();
-    let on_file = || Settings { database: DatabaseSettings::default(), ..settings_of(folder.path()) };
+    let on_file = || {
+        let mut settings = settings_of(folder.path());
+        settings.store.database = DatabaseSettings::default();
+        settings
+    };
     fill(on_file());
     let answers = Mutex::new(Answers::default());
     // Limits the size of the write-ahead log.

@@ -61,9 +61,10 @@ impl Cluster {
     }
 
     fn settings(&self) -> Settings {
-        let database =
+        let mut settings = settings(self.folder(), &[]);
+        settings.store.database =
             DatabaseSettings { database_url: Some(self.url.parse().unwrap()), ..Default::default() };
-        Settings { database, ..settings(self.folder(), &[]) }
+        settings
     }
 
     fn servers(&self) -> Vec<Server> {
