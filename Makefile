@@ -72,6 +72,7 @@ fuzz: tools python ## Send the server many more requests generated from the cont
 .PHONY: soak
 soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers
 	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
+	@$(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
 	@e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench

@@ -26,6 +26,7 @@ mod database;
 mod edge;
 mod engines;
 mod floods;
+mod hostile;
 mod idempotency;
 mod invariant;
 mod limits;
