@@ -1,7 +1,7 @@
-import { api, dataOf, now } from 'mfe-kit';
+import { api, dataOf, listOf, now, session } from 'mfe-kit';
 import { garbled, provider } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const requestCode = () =>
   api.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
@@ -31,4 +31,62 @@ test('the time is the provider’s, as its last answer told it', async () => {
   answered(new Date().toUTCString());
   await requestCode();
   expect(Math.abs(now().getTime() - Date.now())).toBeLessThan(5);
+});
+
+describe('a list', () => {
+  const PENDING = 'http://portal.test/api/v1/disbursements/pending';
+  const SIGN_IN = { token: 'token-1', username: 'achieng', email: 'agent@mkopo.test' };
+
+  /** Serves a list as the provider does, and returns what it was asked with. */
+  function serveList() {
+    const asked: { etag: string | null; cache: RequestCache }[] = [];
+    const list = { rows: [{ loan_id: 'LN-1' }], version: 1 };
+    provider.use(
+      http.get(PENDING, ({ request }) => {
+        const etag = `"${list.version}"`;
+        asked.push({ etag: request.headers.get('If-None-Match'), cache: request.cache });
+        const headers = { ETag: etag, 'Cache-Control': 'no-store' };
+        if (request.headers.get('If-None-Match') === etag)
+          return new HttpResponse(null, { status: 304, headers });
+        return HttpResponse.json(list.rows, { headers });
+      }),
+    );
+    return { asked, list };
+  }
+
+  const pending = async (): Promise<unknown> => listOf(api.GET('/api/v1/disbursements/pending'));
+
+  test('is sent again only when it has changed, and never stored in the browser’s cache', async () => {
+    const { asked, list } = serveList();
+    session.signIn(SIGN_IN);
+    await expect(pending()).resolves.toEqual([{ loan_id: 'LN-1' }]);
+    await expect(pending()).resolves.toEqual([{ loan_id: 'LN-1' }]);
+    Object.assign(list, { rows: [], version: 2 });
+    await expect(pending()).resolves.toEqual([]);
+    await expect(pending()).resolves.toEqual([]);
+    expect(asked).toEqual([null, '"1"', '"1"', '"2"'].map((etag) => ({ etag, cache: 'no-store' })));
+  });
+
+  test('is forgotten at sign-out, also when it arrives later', async () => {
+    const { asked } = serveList();
+    session.signIn(SIGN_IN);
+    await pending();
+    session.clear();
+    session.signIn(SIGN_IN);
+    const late = pending();
+    session.clear();
+    await late.catch(() => undefined);
+    session.signIn(SIGN_IN);
+    await pending();
+    expect(asked.map(({ etag }) => etag)).toEqual([null, null, null]);
+  });
+
+  test('is not shared with the next user of the tab', async () => {
+    const { asked } = serveList();
+    session.signIn(SIGN_IN);
+    await pending();
+    session.signIn({ ...SIGN_IN, token: 'token-2' });
+    await pending();
+    expect(asked.map(({ etag }) => etag)).toEqual([null, null]);
+  });
 });

@@ -3,6 +3,7 @@ import { setClockBy } from '../clock/clock';
 import type { paths } from '../contract';
 import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
+import { heldList, holdList } from './held-lists';
 
 /** The time limit of a call, including its body, in milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -10,7 +11,8 @@ const TIMEOUT_MS = 10_000;
 /**
  * The contract's calls, typed: `api.GET('/api/v1/auth/me')`. A call resolves only on a 2xx status, and
  * rejects only with `ApiError`. What the server answered has to be JSON only for `dataOf` and `listOf`,
- * which read it. A call carries the stored token; a 401 to a signed-in user's call ends the
+ * which read it. Nothing is stored in the browser's cache; a list that has not changed is not sent
+ * again. A call carries the stored token; a 401 to a signed-in user's call ends the
  * session, and nothing else does.
  */
 export const api = createClient<paths>({
@@ -73,10 +75,18 @@ async function send(request: Request): Promise<Response> {
 
 async function answerTo(request: Request) {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const held = heldList(request);
+  if (held) request.headers.set('If-None-Match', held.etag);
   try {
-    const response = await fetch(request, { signal: AbortSignal.any([timeout, request.signal]) });
-    setClockBy(response.headers);
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const signal = AbortSignal.any([timeout, request.signal]);
+    // Nothing of a session stays in the browser's cache.
+    const response = await fetch(request, { signal, cache: 'no-store' });
+    const { status, headers } = response;
+    setClockBy(headers);
+    if (held && status === 304) return { status: 200, headers, text: held.text };
+    const text = await response.text();
+    if (status === 200) holdList(request, headers, text);
+    return { status, headers, text };
   } catch (cause) {
     if (request.signal.aborted) throw cause;
     throw new ApiError({ kind: timeout.aborted ? 'timeout' : 'network', cause });
