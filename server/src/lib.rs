@@ -34,6 +34,8 @@ pub mod database;
 pub mod clock;
 // The source of ids, codes and random numbers.
 pub mod randomness;
+// What is deleted, and when.
+pub mod retention;
 // Background tasks and their shutdown.
 pub mod tasks;
 // Every failure, its status and its body.
@@ -193,6 +195,7 @@ impl Sandbox {
         payouts::keep_settling(&sandbox, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
+        sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         Ok(sandbox)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, request::Parts},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -17,7 +17,7 @@ use crate::{
     Sandbox,
     clock::UnixMillis,
     database::versions::Versions,
-    database::{Connection, Database, query, query_as},
+    database::{Connection, Database, query, query_as, sweep},
     error::Failure,
     http::accept,
 };
@@ -150,6 +150,16 @@ pub async fn end_all(
     Ok(())
 }
 
+const DELETE_BATCH: &str = "
+    DELETE FROM session WHERE session_id IN
+        (SELECT session_id FROM session WHERE COALESCE(ended_at, expires_at) <= $1
+         ORDER BY COALESCE(ended_at, expires_at) LIMIT 500)";
+
+/// Deletes the sessions that ended before `oldest`.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+}
+
 /// A session with its user.
 #[derive(sqlx::FromRow)]
 struct Found {
@@ -184,7 +194,7 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
 /// Lets only calls with a live session through.
 pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
     let versions = request.extensions().get::<Versions>().copied();
-    match authenticate(&sandbox, request.headers(), versions).await {
+    let mut response = match authenticate(&sandbox, request.headers(), versions).await {
         Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
             let mut response = next.run(request).await;
@@ -193,7 +203,10 @@ pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next:
             response
         }
         Err(failure) => failure.into_response(),
-    }
+    };
+    // Whoever uses the browser after a sign-out must find nothing in its cache.
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 async fn authenticate(

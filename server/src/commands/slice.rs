@@ -54,7 +54,7 @@ pub struct SliceSettings {
 /// The operations on slices.
 #[derive(clap::Subcommand, Debug)]
 pub enum SliceCommand {
-    /// Check a build, store it permanently, and make it live.
+    /// Check a build, store it, and make it live.
     Publish {
         /// Folder of the build, or of the package that has it in `dist`.
         #[arg(value_parser = values::folder)]

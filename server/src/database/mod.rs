@@ -10,6 +10,7 @@ mod in_place;
 
 pub mod rows;
 pub mod shared_clock;
+pub mod sweep;
 pub mod url;
 pub mod versions;
 mod writer;

@@ -8,8 +8,9 @@ pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, w
 
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, Database, query, query_as, query_scalar, sweep},
     email::Email,
+    error::Failure,
     phone::Msisdn,
     randomness::Randomness,
 };
@@ -104,4 +105,17 @@ pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String
 /// The number of messages that are still to be sent or retried.
 pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
     query_scalar(COUNT_WAITING).fetch_one(connection).await
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM outbox_message WHERE message_id IN
+        (SELECT message_id FROM outbox_message WHERE next_attempt_at IS NULL AND created_at <= $1
+         ORDER BY created_at LIMIT 500)";
+
+/// Deletes the messages from before `oldest` with nothing left to do. Returns how many there were.
+///
+/// # Errors
+/// When the database fails; earlier batches stay deleted.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }

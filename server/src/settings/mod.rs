@@ -151,6 +151,21 @@ pub struct Settings {
           value_parser = values::session_minutes)]
     pub session_minutes: u32,
 
+    /// How long a session is kept after its end, in days.
+    #[arg(long, env = "MKOPO_KEEP_SESSIONS_DAYS", default_value_t = 30, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_sessions_days: u32,
+
+    /// How long a message in the outbox is kept, in days, once it is sent or given up.
+    #[arg(long, env = "MKOPO_KEEP_MESSAGES_DAYS", default_value_t = 90, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_messages_days: u32,
+
+    /// How many published builds of a slice are kept, besides the live one and the previous one.
+    #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
+          value_parser = values::builds)]
+    pub keep_builds: u32,
+
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
     /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
     /// anyone else.

@@ -46,6 +46,22 @@ pub fn session_minutes(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "give whole minutes from 1 to 43200".to_owned())
 }
 
+/// From one day to ten years.
+pub fn days(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|days| (1..=3650).contains(days))
+        .ok_or_else(|| "give whole days from 1 to 3650".to_owned())
+}
+
+/// A number of builds.
+pub fn builds(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|builds| *builds <= 1000)
+        .ok_or_else(|| "give a whole number from 0 to 1000".to_owned())
+}
+
 /// A name without control characters.
 pub fn name(text: &str) -> Result<String, String> {
     let name = text.trim();

@@ -1,4 +1,4 @@
-//! Builds of slices, and which of them are live. Published builds are stored permanently in the
+//! Builds of slices, and which of them are live. Published builds are stored in the
 //! database, so that every server on it serves them; the portal requests the list of live builds.
 //! The build that came with the portal is live until another is published.
 
@@ -8,6 +8,7 @@ pub mod archive;
 mod build;
 mod bundled;
 mod compress;
+mod delete_old;
 pub mod files;
 mod publish;
 mod range;
@@ -24,6 +25,7 @@ pub use self::{
     build::{Build, SliceName},
     bundled::{Bundled, Shell},
     compress::{compress_next, keep_compressing},
+    delete_old::delete_old,
     publish::{Publication, publish},
     remove::remove,
     trail::{Mark, SliceAction, SliceEvent, trail},

@@ -1,4 +1,4 @@
-//! Stores a build permanently and makes it live.
+//! Stores a build and makes it live.
 
 use std::collections::BTreeMap;
 

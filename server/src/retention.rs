@@ -1,0 +1,49 @@
+//! Deletes what nobody needs any more, in small batches.
+
+use std::time::Duration;
+
+use crate::{
+    Sandbox,
+    auth::{limits, session},
+    error::Failure,
+    outbox,
+    slices::{self, Bundled},
+};
+
+/// How often.
+const INTERVAL: Duration = Duration::from_hours(1);
+
+/// How soon a round that failed is repeated.
+const RETRY_INTERVAL: Duration = Duration::from_mins(1);
+
+/// Deletes for as long as the future is polled.
+pub async fn keep_deleting(sandbox: Sandbox) {
+    loop {
+        let next = match delete_old(&sandbox).await {
+            Ok(()) => INTERVAL,
+            Err(failure) => {
+                tracing::warn!(?failure, "retention.round_failed");
+                RETRY_INTERVAL
+            }
+        };
+        sandbox.clock.sleep(next).await;
+    }
+}
+
+/// Deletes everything that is older than the settings allow.
+///
+/// # Errors
+/// When the database fails. What was deleted until then stays deleted.
+pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
+    let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.now());
+    let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
+    let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
+    let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
+    let limits = limits::delete_expired(database, now).await?;
+    let bundled = Bundled::of(sandbox).await?;
+    let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
+    if sessions + messages + limits + builds > 0 {
+        tracing::info!(sessions, messages, limits, builds, "retention.deleted");
+    }
+    Ok(())
+}

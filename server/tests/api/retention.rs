@@ -1,0 +1,115 @@
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use mkopo::{database::query_scalar, retention};
+use serde_json::json;
+
+use crate::{
+    slices::{build, portal, publish},
+    test_app::TestApp,
+};
+
+const DAY: Duration = Duration::from_hours(24);
+
+async fn rows(app: &TestApp, table: &'static str) -> i64 {
+    let sql = match table {
+        "session" => "SELECT count(*) FROM session",
+        "try_count" => "SELECT count(*) FROM try_count",
+        "slice_file" => "SELECT count(DISTINCT version) FROM slice_file",
+        _ => panic!("{table}"),
+    };
+    query_scalar(sql).fetch_one(&mut app.sandbox.database.read().await.unwrap()).await.unwrap()
+}
+
+async fn after(app: &TestApp, time: Duration) {
+    app.clock.advance(time);
+    retention::delete_old(&app.sandbox).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_is_kept_for_30_days_after_its_end() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    app.sign_in("supervisor").await;
+    assert_eq!(agent.post("/api/v1/auth/logout", None).await.status, StatusCode::NO_CONTENT);
+    after(&app, DAY * 29).await;
+    assert_eq!(rows(&app, "session").await, 2);
+    after(&app, DAY).await;
+    assert_eq!(rows(&app, "session").await, 1, "the one that was not signed out ended 8 hours later");
+    let admin = app.sign_in("admin").await;
+    after(&app, Duration::from_hours(8)).await;
+    assert_eq!(rows(&app, "session").await, 1);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_sent_message_is_kept_for_90_days_and_a_waiting_one_until_it_is_sent() {
+    let app = TestApp::start().await;
+    for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {
+        app.post(path, json!({"email": "agent@mkopo.test"})).await;
+    }
+    let messages = async || (app.texts_to("+254711000003").await, app.texts_to("agent@mkopo.test").await);
+    after(&app, DAY * 89).await;
+    assert_eq!(messages().await, (1, 1));
+    after(&app, DAY).await;
+    assert_eq!(messages().await, (0, 1), "the e-mail waits for a mail server");
+}
+
+#[tokio::test]
+async fn how_long_is_a_setting() {
+    let app = TestApp::start_with(&["--keep-sessions-days", "1", "--keep-messages-days", "2"]).await;
+    app.sign_in("agent").await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": "agent@mkopo.test"})).await;
+    after(&app, DAY).await;
+    assert_eq!((rows(&app, "session").await, app.texts_to("+254711000003").await), (1, 1));
+    after(&app, DAY).await;
+    assert_eq!((rows(&app, "session").await, app.texts_to("+254711000003").await), (0, 0));
+}
+
+#[tokio::test]
+async fn thousands_of_rows_are_deleted_in_batches() {
+    let app = TestApp::start().await;
+    for n in 0..1100 {
+        let stranger =
+            json!({"email": format!("nobody-{n}@mkopo.test"), "otp": "1", "new_password": "short"});
+        app.post_from(&format!("192.0.{}.{}", n / 90, n % 90), "/api/v1/auth/request-signin-otp", stranger)
+            .await;
+    }
+    assert_eq!(rows(&app, "try_count").await, 3300);
+    after(&app, Duration::from_hours(1)).await;
+    assert_eq!(rows(&app, "try_count").await, 0);
+}
+
+/// The published versions of mfe-loans, the newest first.
+async fn published(app: &TestApp) -> Vec<String> {
+    let overview = app.console(Method::GET, "/slices", None).await.json();
+    let builds = overview["slices"][0]["builds"].as_array().unwrap();
+    builds
+        .iter()
+        .filter(|build| build["origin"] == "published")
+        .map(|build| build["version"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn ten_builds_of_a_slice_are_kept_besides_the_live_and_the_previous_one() {
+    let portal = portal();
+    let app =
+        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "3"]).await;
+    for n in 0..8 {
+        let published = publish(&app, &build("mfe-loans", &format!("1.{n}.0"))).await;
+        assert!(published.status.is_success());
+        app.clock.advance(Duration::from_mins(1));
+    }
+    let activate = json!({"version": "1.1.0"});
+    app.set_console(Method::POST, "/slices/mfe-loans/activate", activate).await;
+    after(&app, Duration::from_mins(1)).await;
+    assert_eq!(published(&app).await, ["1.7.0", "1.6.0", "1.5.0", "1.4.0", "1.1.0"]);
+    assert_eq!(rows(&app, "slice_file").await, 5);
+    let gone = app.call(Method::GET, "/slices/mfe-loans/1.0.0/mf-manifest.json", None).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+    let live = app.call(Method::GET, "/slices/mfe-loans/1.1.0/mf-manifest.json", None).await;
+    assert_eq!(live.status, StatusCode::OK);
+    let back = app.console(Method::POST, "/slices/mfe-loans/rollback?by=wanjiru", None).await;
+    assert_eq!(back.json()["live"], "1.7.0");
+}
