@@ -251,6 +251,61 @@ fn an_unwritable_data_folder_stops_the_start() {
     assert_snapshot!(said, @"mkopo: can't create the data folder /proc/mkopo; set MKOPO_DATA_DIR to one that can be written: No such file or directory (os error 2)");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("data");
+    let mut service = Command::new("sh")
+        .args(["-c", "umask 000; exec \"$0\" serve --demo true --listen 127.0.0.1:0 \"$@\""])
+        .arg(env!("CARGO_BIN_EXE_mkopo"))
+        .arg("--data-dir")
+        .arg(&folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // It prints the console's address when it is ready.
+    let output = std::io::BufReader::new(service.stdout.take().unwrap());
+    let lines = tokio::task::spawn_blocking(move || {
+        std::io::BufRead::lines(output).map_while(Result::ok).find(|line| line.contains("Console"))
+    });
+    let is_ready = lines.await.unwrap().is_some();
+    let backup = parent.path().join("backup.db");
+    let backed_up = Command::new("sh")
+        .args([
+            "-c",
+            "umask 000; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_mkopo"),
+            "data",
+            "backup",
+            "--data-dir",
+        ])
+        .arg(&folder)
+        .arg(&backup)
+        .output()
+        .unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut files: Vec<(String, u32)> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|file| file.unwrap())
+        .map(|file| (file.file_name().into_string().unwrap(), mode(&file.path())))
+        .collect();
+    files.sort();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert!(is_ready);
+    assert_eq!(mode(&folder), 0o700);
+    assert!(backed_up.status.success(), "{}", String::from_utf8_lossy(&backed_up.stderr));
+    assert_eq!(mode(&backup), 0o600);
+    let names = ["console.token", "jwt.secret", "mkopo.db", "mkopo.db-shm", "mkopo.db-wal"];
+    assert_eq!(files, names.map(|name| (name.to_owned(), 0o600)));
+}
+
 #[test]
 fn an_unknown_option_is_reported() {
     let output = mkopo().args(["serve", "--colour", "blue"]).output().unwrap();
@@ -335,6 +390,8 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
     let said = [
         add(&["--password-stdin"], "12345\n").await,
         add(&["--password-stdin"], "").await,
+        add(&["--password-stdin"], "password1\n").await,
+        add(&["--password-stdin", "--brand", "Pesa Mbele"], "pesa mbele\n").await,
         add(&[], "Kahawa-2026\n").await,
         error_line(&user(app.data_dir(), &["deactivate", "grace@example.com"], "").await),
         error_line(&user(app.data_dir(), &["activate", "grace@example.com"], "").await),
@@ -342,6 +399,8 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
     assert_snapshot!(said.join("\n"), @"
     mkopo: the password must have 6 to 1024 characters
     mkopo: the password must have 6 to 1024 characters
+    mkopo: the password is too easy to guess; choose one that is not common, and not the e-mail address or the name of the portal
+    mkopo: the password is too easy to guess; choose one that is not common, and not the e-mail address or the name of the portal
     mkopo: there is no terminal to prompt for the password; use --password-stdin
     mkopo: grace@example.com has no account
     mkopo: grace@example.com has no account
