@@ -194,13 +194,13 @@ export interface paths {
          *     returned again, byte for byte, with `Idempotent-Replayed: true`. A 202 remains a 202 even if
          *     the payout has settled since. The same key with a different body returns 422; while the
          *     first request is still running, a repeat returns 409. A key belongs to one user and is kept
-         *     for 24 hours. Two bodies are the same if they are the same JSON; whitespace and the order of
+         *     for 24 hours; a user can have 1,000 keys at a time. Two bodies are the same if they are the same JSON; whitespace and the order of
          *     fields do not matter.
          *
          *     Responses that decide the request are stored: 200, 202, 404, 409 `already_disbursed` and
          *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch` and `mobile_money_refused`. All
          *     others are not stored, and a repeat is processed as a new request: 400, 401, 413, 415, 422
-         *     `invalid_request`, 409 `in_progress`, 500 and 503.
+         *     `invalid_request`, 409 `in_progress`, 429, 500 and 503.
          *
          *     **Simulated outcomes.** These phone numbers and amounts select an outcome of the simulated
          *     mobile money, regardless of other settings. If both select one, the phone number wins.
@@ -1906,8 +1906,9 @@ export interface components {
             };
         };
         /**
-         * @description The new password is too short (`password_too_short`), or a field is missing or invalid
-         *     (`invalid_request`).
+         * @description The new password is too short (`password_too_short`) or too easy to guess (`password_too_easy`: it
+         *     is common, the user's e-mail address or its part before the @, or the brand), or a field is missing
+         *     or invalid (`invalid_request`).
          */
         InvalidReset: {
             headers: {
@@ -2002,6 +2003,7 @@ export interface components {
         /** @description There is no session, or it has ended (`no_session`). */
         NoSession: {
             headers: {
+                "Cache-Control": components["headers"]["NoStore"];
                 /** @description How to authenticate. */
                 "WWW-Authenticate": "Bearer";
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2045,9 +2047,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The cached version is still current. */
+        /** @description The version that the client has is still current. */
         NotModified: {
             headers: {
+                "Cache-Control": components["headers"]["NoStore"];
                 ETag: components["headers"]["ETag"];
                 Vary: components["headers"]["Vary"];
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2073,6 +2076,12 @@ export interface components {
         /** @description Signed in. */
         SignedIn: {
             headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                /**
+                 * @description Recognises this device at later sign-ins, so that attempts from elsewhere do not lock it out. It
+                 *     names nobody and opens nothing; HttpOnly and SameSite=Strict, for 180 days.
+                 */
+                "Set-Cookie": string;
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -2115,6 +2124,18 @@ export interface components {
         };
         /** @description Too many attempts, or too many people are signing in (`too_many_requests`). */
         TooMany: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The user has 1,000 idempotency keys that have not expired (`too_many_requests`). Nothing was paid. */
+        TooManyKeys: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2284,6 +2305,9 @@ export interface operations {
             /** @description Signed out. */
             204: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    /** @description The browser deletes what it has cached of the portal. */
+                    "Clear-Site-Data": "\"cache\"";
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2307,6 +2331,7 @@ export interface operations {
             /** @description The user of the session. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2334,6 +2359,7 @@ export interface operations {
             /** @description The code was sent. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2368,6 +2394,7 @@ export interface operations {
             /** @description The code was sent. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2402,6 +2429,7 @@ export interface operations {
             /** @description The password was changed. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -2463,6 +2491,7 @@ export interface operations {
             /** @description The list, or one page of it. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     Vary: components["headers"]["Vary"];
@@ -2507,6 +2536,7 @@ export interface operations {
             /** @description Settled; the loan is disbursed. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2518,6 +2548,7 @@ export interface operations {
             /** @description Accepted, not settled yet. */
             202: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     "Idempotent-Replayed": components["headers"]["IdempotentReplayed"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
@@ -2563,6 +2594,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
+            429: components["responses"]["TooManyKeys"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2586,6 +2618,7 @@ export interface operations {
             /** @description The list, or one page of it. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
                     ETag: components["headers"]["ETag"];
                     Link: components["headers"]["Link"];
                     Vary: components["headers"]["Vary"];

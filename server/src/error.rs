@@ -35,16 +35,22 @@ pub enum Failure {
     /// The new password has fewer than 6 characters.
     #[error("Password must be at least 6 characters long.")]
     PasswordTooShort,
+    /// The new password is common, the user's e-mail address or the brand.
+    #[error(
+        "Password is too easy to guess. Choose one that is not common, and not your email address or the \
+         name of this portal."
+    )]
+    PasswordTooEasy,
     /// This e-mail address or network address had too many wrong attempts.
-    #[error("Too many attempts. Try again in {}.", minutes_or_seconds(*wait))]
+    #[error("Too many attempts. Try again in {}.", in_words(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     TooManyTries { wait: Duration },
     /// It is too early to send another code.
-    #[error("A code was sent a moment ago. Another can be sent in {}.", minutes_or_seconds(*wait))]
+    #[error("A code was sent a moment ago. Another can be sent in {}.", in_words(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     CodeSentAlready { wait: Duration },
     /// Too many concurrent sign-ins to check the password in time.
-    #[error("Too many people are signing in. Try again in {}.", minutes_or_seconds(*wait))]
+    #[error("Too many people are signing in. Try again in {}.", in_words(*wait))]
     #[expect(missing_docs, reason = "the text says it")]
     SignInsWait { wait: Duration },
 
@@ -84,6 +90,10 @@ pub enum Failure {
     /// The key was used with a different call.
     #[error("This Idempotency-Key was already used with a different request.")]
     IdempotencyKeyReused,
+    /// The user has used too many keys within 24 hours.
+    #[error("Too many requests with an Idempotency-Key in 24 hours. Try again in {}.", in_words(*wait))]
+    #[expect(missing_docs, reason = "the text says it")]
+    TooManyIdempotencyKeys { wait: Duration },
     /// The first call with this key has not been answered yet.
     #[error("The first request with this Idempotency-Key is still running.")]
     IdempotencyKeyInUse,
@@ -211,9 +221,11 @@ impl Failure {
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
             F::InvalidCode => (StatusCode::BAD_REQUEST, "invalid_code"),
             F::PasswordTooShort => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_short"),
+            F::PasswordTooEasy => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_easy"),
             F::TooManyTries { .. } | F::CodeSentAlready { .. } | F::SignInsWait { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "too_many_requests")
             }
+            F::TooManyIdempotencyKeys { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
             F::LoanNotFound(_) => (StatusCode::NOT_FOUND, "loan_not_found"),
             F::AlreadyDisbursed(_) => (StatusCode::CONFLICT, "already_disbursed"),
             F::InProgress(_) => (StatusCode::CONFLICT, "in_progress"),
@@ -277,9 +289,10 @@ impl Failure {
             | Self::NotCommitted
             | Self::TookTooLong
             | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => Some(1),
-            Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
-                Some(whole_seconds(*wait))
-            }
+            Self::TooManyTries { wait }
+            | Self::CodeSentAlready { wait }
+            | Self::SignInsWait { wait }
+            | Self::TooManyIdempotencyKeys { wait } => Some(whole_seconds(*wait)),
             _ => None,
         }
     }
@@ -311,11 +324,12 @@ fn whole_seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
 }
 
-fn minutes_or_seconds(wait: Duration) -> String {
+fn in_words(wait: Duration) -> String {
     match whole_seconds(wait) {
         1 => "1 second".to_owned(),
         seconds @ ..=90 => format!("{seconds} seconds"),
-        seconds => format!("{} minutes", seconds.div_ceil(60)),
+        seconds @ ..=7200 => format!("{} minutes", seconds.div_ceil(60)),
+        seconds => format!("{} hours", seconds.div_ceil(3600)),
     }
 }
 

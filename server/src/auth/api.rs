@@ -1,9 +1,14 @@
 //! The sign-in calls.
 
+use std::convert::Infallible;
+
 use axum::{
     Json as Answer, Router,
+    extract::FromRequestParts,
     extract::State,
-    http::StatusCode,
+    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
+    middleware,
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -12,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use super::{
     Role, Staff,
     client_address::ClientAddress,
+    device::DeviceCookie,
     otp::{self, Otp, Purpose},
     password::MAXIMUM_LENGTH,
     password_reset::{self, PasswordReset},
@@ -21,6 +27,8 @@ use super::{
 };
 use crate::{Sandbox, clock::UnixMillis, email::Email, error::Failure, http::extract::Json};
 
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+
 /// The calls that start a session, and so need none.
 pub fn public() -> Router<Sandbox> {
     Router::new()
@@ -29,6 +37,21 @@ pub fn public() -> Router<Sandbox> {
         .route("/auth/verify-signin-otp", post(verify_signin_otp))
         .route("/auth/request-password-reset", post(request_password_reset))
         .route("/auth/reset-password", post(reset_password))
+        .route_layer(middleware::map_response(no_store))
+}
+
+/// Forbids caching.
+pub async fn no_store(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+impl FromRequestParts<Sandbox> for DeviceCookie {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Infallible> {
+        Ok(Self::find(&parts.headers, sandbox.settings.behind_tls))
+    }
 }
 
 /// The calls that need a session.
@@ -73,9 +96,10 @@ struct Login {
 async fn login(
     State(sandbox): State<Sandbox>,
     from: ClientAddress,
+    device: DeviceCookie,
     Json(Login { email, password }): Json<Login>,
-) -> Result<Answer<SignedInUser>, Failure> {
-    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: None }).await
+) -> Result<Response, Failure> {
+    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: None, device }).await
 }
 
 #[derive(Deserialize)]
@@ -88,20 +112,23 @@ struct LoginWithOtp {
 async fn verify_signin_otp(
     State(sandbox): State<Sandbox>,
     from: ClientAddress,
+    device: DeviceCookie,
     Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
-) -> Result<Answer<SignedInUser>, Failure> {
-    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: Some(otp) }).await
+) -> Result<Response, Failure> {
+    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: Some(otp), device }).await
 }
 
 async fn signed_in_user(
     sandbox: &Sandbox,
     from: ClientAddress,
     credentials: Credentials,
-) -> Result<Answer<SignedInUser>, Failure> {
+) -> Result<Response, Failure> {
     let signed_in = sign_in(sandbox, from, credentials).await?;
     let name = signed_in.staff.name();
     let Staff { staff_id: id, username, email, role, .. } = signed_in.staff;
-    Ok(Answer(SignedInUser { user: TokenUser { token: signed_in.token, id, username, name, email, role } }))
+    let user = TokenUser { token: signed_in.token, id, username, name, email, role };
+    let set_cookie = [(header::SET_COOKIE, signed_in.device_cookie)];
+    Ok((set_cookie, Answer(SignedInUser { user })).into_response())
 }
 
 #[derive(Deserialize)]
@@ -166,7 +193,8 @@ async fn me(session: Session) -> Answer<CurrentUser> {
     Answer(CurrentUser { id, username, name, email, role, phone_number, created_at })
 }
 
-async fn logout(State(sandbox): State<Sandbox>, session: Session) -> Result<StatusCode, Failure> {
+async fn logout(State(sandbox): State<Sandbox>, session: Session) -> Result<Response, Failure> {
     session::end(&sandbox.database, session.session_id, sandbox.clock.now()).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
+    Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
 }

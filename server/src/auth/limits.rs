@@ -1,31 +1,44 @@
-//! Rate limits for failed attempts, by e-mail address and by network address.
+//! Rate limits for attempts, by account and by network address.
 //!
 //! Attempts are checked and counted in the transaction that decides on them. An attempt over the
 //! limit learns only that it is over the limit. So a thousand concurrent attempts learn no more
 //! than a thousand sequential ones, and correct attempts among them are not delayed.
+//!
+//! Somebody who knows only an e-mail address must not be able to lock its owner out. So the strict
+//! limit is for one account from one network address, the limit for the account over all addresses
+//! is wide, and a device that signed in to the account before has a limit of its own instead.
 
 use std::{net::IpAddr, time::Duration};
 
-use super::fingerprint::Fingerprints;
+use super::{device::Device, fingerprint::Fingerprints};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, Database, query, query_as, query_scalar, sweep},
     email::Email,
     error::Failure,
 };
 
-/// How long after the first counted attempt the count starts again.
-const WINDOW: Duration = Duration::from_mins(15);
+/// How many attempts are allowed within a time that starts with the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limit {
+    attempts: i64,
+    window: Duration,
+}
+
+/// For one account from one network address; the tenth is refused.
+const PER_ACCOUNT_AND_ADDRESS: Limit = Limit { attempts: 9, window: Duration::from_mins(15) };
+/// For one account from a device that signed in to it before.
+const PER_DEVICE: Limit = PER_ACCOUNT_AND_ADDRESS;
+/// For one account from all network addresses.
+const PER_ACCOUNT: Limit = Limit { attempts: 50, window: Duration::from_hours(1) };
+/// For one network address, which a whole office may share. The hundredth is refused.
+const PER_ADDRESS: Limit = Limit { attempts: 99, window: Duration::from_mins(15) };
+/// For codes that are sent to one account, of all purposes.
+const CODES_PER_ACCOUNT: Limit = Limit { attempts: 20, window: Duration::from_hours(24) };
 
 /// How much servers' clocks may differ. A window that ends later than this allows was opened before
 /// the clock was moved back, and no longer counts.
 const SKEW: Duration = Duration::from_mins(1);
-
-/// How many attempts at one action are allowed within a window for one e-mail address; the tenth
-/// is refused.
-const PER_EMAIL: i64 = 9;
-/// The same for one network address, which a whole office may share. The hundredth is refused.
-const PER_ADDRESS: i64 = 99;
 
 /// How many expired rows are deleted with each new count.
 const CLEANUP_BATCH: i64 = 100;
@@ -43,6 +56,8 @@ pub enum Action {
     SignInCodeRequest,
     /// A request for a reset code, whether or not it succeeds.
     ResetCodeRequest,
+    /// A code that is sent.
+    Code,
 }
 
 impl Action {
@@ -53,21 +68,49 @@ impl Action {
             Self::ResetCode => "reset_code",
             Self::SignInCodeRequest => "sign_in_code_request",
             Self::ResetCodeRequest => "reset_code_request",
+            Self::Code => "code",
         }
     }
 }
 
-/// The e-mail address that an attempt is for, and the network address that it comes from.
+/// The account that an attempt is for, and where it comes from.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    email: String,
+    account: String,
     address: String,
+    account_and_address: String,
+    device: Option<String>,
 }
 
 impl Caller {
-    /// An attempt for `email` from `address`.
+    /// An attempt for the account of `email` from `address`.
     pub fn new(fingerprints: &Fingerprints, email: &Email, address: IpAddr) -> Self {
-        Self { email: fingerprints.of(&["limits", email.as_str()]), address: network(address) }
+        let (email, address) = (email.as_str(), network(address));
+        Self {
+            account: fingerprints.of(&["limits", email]),
+            account_and_address: fingerprints.of(&["limits", email, &address]),
+            address,
+            device: None,
+        }
+    }
+
+    /// The same attempt from a device that signed in to the account before, if there is one.
+    pub fn on(self, fingerprints: &Fingerprints, device: Option<&Device>) -> Self {
+        let device = device.map(|device| fingerprints.of(&["limits of a device", device.id()]));
+        Self { device, ..self }
+    }
+
+    /// What an attempt at `action` is counted as, with the limit of each.
+    fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
+        match (action, &self.device) {
+            (Action::Code, _) => vec![(&self.account, CODES_PER_ACCOUNT)],
+            (_, Some(device)) => vec![(device, PER_DEVICE)],
+            (_, None) => vec![
+                (&self.account_and_address, PER_ACCOUNT_AND_ADDRESS),
+                (&self.account, PER_ACCOUNT),
+                (&self.address, PER_ADDRESS),
+            ],
+        }
     }
 }
 
@@ -83,11 +126,10 @@ fn network(address: IpAddr) -> String {
 }
 
 const LOCKED_UNTIL: &str = "
-    SELECT max(window_ends_at) FROM try_count
-    WHERE action = $1 AND ((subject = $2 AND tries >= $3) OR (subject = $4 AND tries >= $5))
-      AND window_ends_at > $6 AND window_ends_at <= $7";
+    SELECT window_ends_at FROM try_count
+    WHERE action = $1 AND subject = $2 AND tries >= $3 AND window_ends_at > $4 AND window_ends_at <= $5";
 
-/// Succeeds while `caller` is under the limit.
+/// Succeeds while `caller` is under every limit.
 ///
 /// # Errors
 /// [`Failure::TooManyTries`].
@@ -97,16 +139,18 @@ pub async fn check(
     caller: &Caller,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let locked_until: Option<UnixMillis> = query_scalar(LOCKED_UNTIL)
-        .bind(action.name())
-        .bind(&caller.email)
-        .bind(PER_EMAIL)
-        .bind(&caller.address)
-        .bind(PER_ADDRESS)
-        .bind(now)
-        .bind(latest_end(now))
-        .fetch_one(connection)
-        .await?;
+    let mut locked_until = None;
+    for (subject, limit) in caller.counts(action) {
+        let end: Option<UnixMillis> = query_scalar(LOCKED_UNTIL)
+            .bind(action.name())
+            .bind(subject)
+            .bind(limit.attempts)
+            .bind(now)
+            .bind(limit.latest_end(now))
+            .fetch_optional(&mut *connection)
+            .await?;
+        locked_until = locked_until.max(end);
+    }
     locked_until.map_or(Ok(()), |end| Err(Failure::TooManyTries { wait: end.since(now) }))
 }
 
@@ -135,16 +179,16 @@ pub async fn count(
     now: UnixMillis,
 ) -> Result<(), Failure> {
     query(DELETE_EXPIRED).bind(now).bind(CLEANUP_BATCH).execute(&mut *connection).await?;
-    for (subject, limit) in [(&caller.email, PER_EMAIL), (&caller.address, PER_ADDRESS)] {
+    for (subject, limit) in caller.counts(action) {
         let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
             .bind(action.name())
             .bind(subject)
-            .bind(now.plus(WINDOW))
+            .bind(now.plus(limit.window))
             .bind(now)
-            .bind(latest_end(now))
+            .bind(limit.latest_end(now))
             .fetch_one(&mut *connection)
             .await?;
-        if tries > limit {
+        if tries > limit.attempts {
             return Err(Failure::TooManyTries { wait: window_ends_at.since(now) });
         }
     }
@@ -153,15 +197,42 @@ pub async fn count(
 
 const RESET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";
 
-/// Resets the count of the e-mail address after a success. The count of the network address
-/// continues, so that one account can't be used to attack all others.
+/// Resets the caller's own count after a success. The counts of the account and of the network
+/// address continue: a success of the owner must not give an attacker new attempts, nor one account
+/// be used to attack all others.
 pub async fn reset(connection: &mut Connection, action: Action, caller: &Caller) -> Result<(), sqlx::Error> {
-    query(RESET).bind(action.name()).bind(&caller.email).execute(connection).await?;
+    for subject in caller.device.iter().chain([&caller.account_and_address]) {
+        query(RESET).bind(action.name()).bind(subject).execute(&mut *connection).await?;
+    }
     Ok(())
 }
 
-fn latest_end(now: UnixMillis) -> UnixMillis {
-    now.plus(WINDOW).plus(SKEW)
+/// Resets the count of the account too, after its owner set a new password.
+pub async fn reset_account(
+    connection: &mut Connection,
+    action: Action,
+    caller: &Caller,
+) -> Result<(), sqlx::Error> {
+    query(RESET).bind(action.name()).bind(&caller.account).execute(&mut *connection).await?;
+    reset(connection, action, caller).await
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM try_count WHERE (action, subject) IN
+        (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT 500)";
+
+/// Deletes the counts whose time is over. Returns how many there were.
+///
+/// # Errors
+/// When the database fails; earlier batches stay deleted.
+pub async fn delete_expired(database: &Database, now: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(now)).await
+}
+
+impl Limit {
+    fn latest_end(self, now: UnixMillis) -> UnixMillis {
+        now.plus(self.window).plus(SKEW)
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 pub mod accounts;
 pub mod api;
 pub mod client_address;
+pub mod device;
 pub mod fingerprint;
 pub mod limits;
 pub mod live_sessions;
+pub mod new_password;
 pub mod otp;
 pub mod password;
 pub mod password_reset;

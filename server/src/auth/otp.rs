@@ -83,7 +83,8 @@ impl<'de> Deserialize<'de> for Otp {
 ///
 /// # Errors
 /// [`Failure::UserNotFound`], [`Failure::AccountInactive`], [`Failure::CodeSentAlready`] within
-/// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes.
+/// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes, or too many codes within
+/// a day.
 pub async fn send(
     sandbox: &Sandbox,
     ClientAddress(address): ClientAddress,
@@ -154,7 +155,9 @@ impl Request {
                 return Err(Failure::CodeSentAlready { wait });
             }
         }
+        limits::check(connection, Action::Code, caller, *now).await?;
         limits::count(connection, purpose.request_action(), caller, *now).await?;
+        limits::count(connection, Action::Code, caller, *now).await?;
         query(STORE)
             .bind(&staff.staff_id)
             .bind(*purpose)

@@ -1,14 +1,15 @@
 //! Setting a new password with a code sent by SMS.
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
 use super::{
     Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
+    new_password,
     otp::{self, Attempt, Otp, Purpose},
-    password, session,
+    session,
 };
 use crate::{
     Sandbox,
@@ -31,18 +32,16 @@ pub struct PasswordReset {
 /// Sets a new password and ends all of the user's sessions and codes.
 ///
 /// # Errors
-/// [`Failure::PasswordTooShort`], which does not use up the code; [`Failure::InvalidCode`], also
-/// if the user does not exist or is inactive; [`Failure::TooManyTries`];
-/// [`Failure::SignInsWait`].
+/// [`Failure::PasswordTooShort`] and [`Failure::PasswordTooEasy`], which do not use up the code;
+/// [`Failure::InvalidCode`], also if the user does not exist or is inactive;
+/// [`Failure::TooManyTries`]; [`Failure::SignInsWait`].
 pub async fn reset(
     sandbox: &Sandbox,
     ClientAddress(address): ClientAddress,
     request: PasswordReset,
 ) -> Result<(), Failure> {
     let PasswordReset { email, otp, new_password } = request;
-    if new_password.expose_secret().chars().count() < password::MINIMUM_LENGTH {
-        return Err(Failure::PasswordTooShort);
-    }
+    new_password::check(&new_password, &email, &sandbox.settings.brand)?;
     let caller = Caller::new(&sandbox.fingerprints, &email, address);
     {
         let mut reader = sandbox.database.read().await?;
@@ -89,7 +88,7 @@ impl Change {
         session::end_all(connection, &staff_id, now).await?;
         otp::end_all(connection, &staff_id, now).await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.
-        limits::reset(connection, Action::Password, &attempt.caller).await?;
+        limits::reset_account(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = staff_id, "password.reset");
         Ok(Ruling::Granted)
     }

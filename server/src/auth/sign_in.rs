@@ -1,10 +1,12 @@
 //! Signing in with a password, or with a password and a code sent by e-mail.
 
+use axum::http::HeaderValue;
 use secrecy::SecretString;
 
 use super::{
     Ruling, Staff,
     client_address::ClientAddress,
+    device::{self, DeviceCookie},
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose},
@@ -18,6 +20,8 @@ pub struct SignedIn {
     pub token: String,
     /// The user.
     pub staff: Staff,
+    /// The `Set-Cookie` by which the device is recognised.
+    pub device_cookie: HeaderValue,
 }
 
 /// What a user signs in with.
@@ -28,6 +32,8 @@ pub struct Credentials {
     pub password: SecretString,
     /// The code sent by e-mail, when signing in with a code.
     pub otp: Option<Otp>,
+    /// The cookie of a device that signed in before.
+    pub device: DeviceCookie,
 }
 
 /// Opens a session if the password of `email` is correct, and the code too if one is given.
@@ -41,13 +47,18 @@ pub async fn sign_in(
     ClientAddress(address): ClientAddress,
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
-    let Credentials { email, password, otp } = credentials;
-    let caller = Caller::new(&sandbox.fingerprints, &email, address);
+    let Credentials { email, password, otp, device } = credentials;
+    let fingerprints = &sandbox.fingerprints;
+    let mut caller = Caller::new(fingerprints, &email, address);
     let staff = {
+        let now = sandbox.clock.now();
         let mut reader = sandbox.database.read().await?;
+        let staff = Staff::by_email(&mut reader, &email).await?;
+        let device = staff.as_ref().and_then(|staff| device.device(fingerprints, staff, now));
+        caller = caller.on(fingerprints, device.as_ref());
         // Callers over the limit must not reach the expensive hashing.
-        limits::check(&mut reader, Action::Password, &caller, sandbox.clock.now()).await?;
-        Staff::by_email(&mut reader, &email).await?
+        limits::check(&mut reader, Action::Password, &caller, now).await?;
+        staff
     };
     let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
     let matches = sandbox.passwords.matches(password, stored).await?;
@@ -71,7 +82,7 @@ pub async fn sign_in(
         session,
         caller,
         now,
-        fingerprints: sandbox.fingerprints.clone(),
+        fingerprints: fingerprints.clone(),
     };
     let decided = sandbox
         .database
@@ -80,7 +91,8 @@ pub async fn sign_in(
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
     tracing::info!(staff.id = staff.staff_id, "session.opened");
-    Ok(SignedIn { token, staff })
+    let device_cookie = device::set_cookie(sandbox, &staff, &token)?;
+    Ok(SignedIn { token, staff, device_cookie })
 }
 
 /// What is known after the password check. The decision and the count are one transaction.

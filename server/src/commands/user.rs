@@ -6,6 +6,7 @@ use crate::{
     auth::{
         Role, Staff,
         accounts::{self, NewAccount},
+        new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
     },
     clock::{Clock, UnixMillis},
@@ -84,6 +85,10 @@ pub struct AddUser {
     #[arg(long)]
     pub role: Role,
 
+    /// Name shown in the portal, which can't be a password.
+    #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_parser = values::name, value_name = "NAME")]
+    pub brand: String,
+
     /// Read the password from the first line of standard input instead of asking for it.
     #[arg(long)]
     pub password_stdin: bool,
@@ -93,7 +98,17 @@ pub struct AddUser {
 pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
     let UserSettings { store, command } = settings;
     let password = match &command {
-        UserCommand::Add(user) => Some(read_password(user.password_stdin)?),
+        UserCommand::Add(user) => {
+            let password = read_password(user.password_stdin)?;
+            match new_password::check(&password, &user.email, &user.brand) {
+                Err(Failure::PasswordTooEasy) => bail!(
+                    "the password is too easy to guess; choose one that is not common, and not the e-mail \
+                     address or the name of the portal"
+                ),
+                checked => checked?,
+            }
+            Some(password)
+        }
         _ => None,
     };
     let database = store.open_existing().await?;

@@ -28,6 +28,9 @@ use crate::{
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
+/// The longest id of a loan, in characters.
+const MAX_LOAN_ID_LENGTH: usize = 64;
+
 /// The calls about payouts. All need a session.
 pub fn signed_in() -> Router<Sandbox> {
     Router::new()
@@ -82,7 +85,8 @@ async fn disburse(
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Failure> {
-    if loan_id.contains('\0') {
+    // Before anything is stored about the call.
+    if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
         return Err(Failure::LoanNotFound(loan_id));
     }
     let key = idempotency_key(&headers)?;

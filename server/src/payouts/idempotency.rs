@@ -6,7 +6,7 @@
 //! approved. Other answers are not stored, so that a repeat is processed again: invalid requests
 //! (400, 413, 415, 422 `invalid_request`), 401, 409 `in_progress`, which is temporary, and all 5xx.
 //!
-//! A key belongs to one user, is inserted in the transaction that decides on its call, and expires
+//! A key belongs to one user, who can have 1,000 of them. It is inserted in the transaction that decides on its call, and expires
 //! after 24 hours. If the server died before it answered, settling the payout stores the answer, so
 //! no key stays in use forever.
 
@@ -18,12 +18,15 @@ use sha2::{Digest, Sha256};
 use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, records};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query, query_as},
+    database::{Connection, query, query_as, query_scalar},
     error::{Failure, FailureFormat},
 };
 
 /// How long a key is stored.
 const KEY_LIFETIME: Duration = Duration::from_hours(24);
+
+/// How many keys a user can have stored.
+const MAX_KEYS: i64 = 1000;
 
 /// A key chosen by the caller: 1 to 255 visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +93,11 @@ pub(super) fn is_final(refusal: &Failure) -> bool {
     )
 }
 
+/// Reads only the index of a user's keys, and only the newest `$3` of them.
+const OLDEST_OF_TOO_MANY: &str = "
+    SELECT created_at FROM idempotency_key WHERE staff_id = $1 AND created_at > $2
+    ORDER BY created_at DESC LIMIT 1 OFFSET $3";
+
 #[derive(sqlx::FromRow)]
 struct StoredAnswer {
     fingerprint: String,
@@ -106,7 +114,7 @@ struct StoredAnswer {
 ///
 /// # Errors
 /// [`Failure::IdempotencyKeyReused`] for a different body; [`Failure::IdempotencyKeyInUse`] while
-/// the first call is still running.
+/// the first call is still running; [`Failure::TooManyIdempotencyKeys`].
 pub(super) async fn register(
     connection: &mut Connection,
     call: &KeyedCall,
@@ -129,6 +137,7 @@ pub(super) async fn register(
         .execute(&mut *connection)
         .await?;
     if inserted == 1 {
+        check_number(connection, call, now).await?;
         return Ok(None);
     }
     let stored: StoredAnswer =
@@ -148,6 +157,19 @@ pub(super) async fn register(
         .ok_or_else(|| Failure::Internal("an idempotency key has neither payout nor answer".to_owned()))?;
     let record = records::record(connection, &payout_id).await?;
     Ok(answer(connection, record).await?.map(Reply::into_replay))
+}
+
+/// Fails if the user has too many keys, including the new one.
+async fn check_number(connection: &mut Connection, call: &KeyedCall, now: UnixMillis) -> Result<(), Failure> {
+    let oldest: Option<UnixMillis> = query_scalar(OLDEST_OF_TOO_MANY)
+        .bind(&call.staff_id)
+        .bind(now.minus(KEY_LIFETIME))
+        .bind(MAX_KEYS)
+        .fetch_optional(connection)
+        .await?;
+    oldest.map_or(Ok(()), |oldest| {
+        Err(Failure::TooManyIdempotencyKeys { wait: oldest.plus(KEY_LIFETIME).since(now) })
+    })
 }
 
 impl StoredAnswer {

@@ -262,6 +262,60 @@ async fn a_key_expires_after_a_day() {
 }
 
 #[tokio::test]
+async fn a_user_has_at_most_a_thousand_keys() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let mut unknown = loan.clone();
+    unknown["loan_id"] = json!("LN-2026-99999");
+    for n in 0..1000 {
+        let answer = agent.disburse_with_key(&unknown, &format!("key-{n}")).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND);
+        if n == 499 {
+            app.clock.advance(Duration::from_hours(1));
+        }
+    }
+    let refused = agent.disburse_with_key(loan, KEY).await;
+    assert_json_snapshot!(json!([refused.failure(), refused.headers["retry-after"].to_str().unwrap()]), @r#"
+    [
+      [
+        429,
+        "too_many_requests",
+        "Too many requests with an Idempotency-Key in 24 hours. Try again in 23 hours."
+      ],
+      "82800"
+    ]
+    "#);
+    assert_eq!(agent.records_of(loan).await.len(), 0);
+    assert!(agent.disburse_with_key(&unknown, "key-0").await.is_replay(), "known keys still work");
+    let supervisor = app.sign_in("supervisor").await;
+    assert_eq!(supervisor.disburse_with_key(&unknown, KEY).await.status, StatusCode::NOT_FOUND);
+
+    app.clock.advance(Duration::from_hours(23));
+    let agent = app.sign_in("agent").await;
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_loan_id_over_64_characters_is_unknown_and_nothing_is_stored() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loan = waiting(&pending).next().unwrap().clone();
+    for (length, keys) in [(65, 0), (900, 0), (64, 1)] {
+        loan["loan_id"] = json!("L".repeat(length));
+        let answer = agent.disburse_with_key(&loan, &format!("key-{length}")).await;
+        assert_eq!(answer.failure().1, "loan_not_found");
+        let stored: i64 = mkopo::database::query_scalar("SELECT count(*) FROM idempotency_key")
+            .fetch_one(&mut app.sandbox.database.read().await.unwrap())
+            .await
+            .unwrap();
+        assert_eq!(stored, keys, "{length}");
+    }
+}
+
+#[tokio::test]
 async fn each_user_has_their_own_keys() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;

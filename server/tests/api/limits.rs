@@ -42,14 +42,13 @@ async fn rows(app: &TestApp) -> i64 {
 }
 
 #[tokio::test]
-async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_anywhere() {
+async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     let app = TestApp::start().await;
-    for n in 0..9 {
-        let status = login_from(&app, &format!("192.0.2.{n}"), AGENT, "wrong").await;
-        assert_eq!(status, StatusCode::BAD_REQUEST);
+    for _ in 0..9 {
+        assert_eq!(login_from(&app, HERE, AGENT, "wrong").await, StatusCode::BAD_REQUEST);
     }
     app.clock.advance(Duration::from_millis(500));
-    let answer = app.post_from("192.0.2.99", LOGIN, credentials(AGENT, "wrong")).await;
+    let answer = app.post_from(HERE, LOGIN, credentials(AGENT, "wrong")).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(answer.headers["retry-after"], "900");
     assert_json_snapshot!(answer.json(), {".request_id" => "[id]"}, @r#"
@@ -62,6 +61,138 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_anywhere() {
     "#);
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(login_from(&app, HERE, "supervisor@mkopo.test", demo::PASSWORD).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn an_attack_from_one_address_does_not_lock_the_owner_out_elsewhere() {
+    let app = TestApp::start().await;
+    for _ in 0..3 {
+        for _ in 0..30 {
+            login_from(&app, HERE, AGENT, "wrong").await;
+        }
+        assert_eq!(login_from(&app, ELSEWHERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+        app.clock.advance(Duration::from_mins(15));
+    }
+}
+
+/// Makes 60 attempts from several addresses, of which 50 are decided.
+async fn attack_from_everywhere(app: &TestApp) {
+    let mut statuses = Vec::new();
+    for n in 0..60 {
+        statuses.push(login_from(app, &format!("203.0.113.{}", n % 20), AGENT, "wrong").await);
+    }
+    assert_eq!(passed(&statuses), 50);
+}
+
+#[tokio::test]
+async fn the_51st_wrong_password_of_a_user_within_an_hour_is_one_too_many_from_anywhere() {
+    let app = TestApp::start().await;
+    attack_from_everywhere(&app).await;
+    let refused = app.post_from(HERE, LOGIN, credentials(AGENT, demo::PASSWORD)).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers["retry-after"], "3600");
+    app.clock.advance(Duration::from_hours(1));
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_lock_of_the_account() {
+    let app = TestApp::start().await;
+    attack_from_everywhere(&app).await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    let code = app.newest_code("+254711000003").await;
+    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
+    assert_eq!(app.post("/api/v1/auth/reset-password", body).await.status, StatusCode::OK);
+    assert_eq!(login_from(&app, HERE, AGENT, "Kahawa-2026").await, StatusCode::OK);
+}
+
+/// Signs in from a device with this cookie.
+async fn login_on(app: &TestApp, cookie: &str, email: &str, password: &str) -> Answer {
+    let mut request = request(Method::POST, LOGIN, None, Some(credentials(email, password)));
+    request.headers_mut().insert("cookie", format!("theme=dark; {cookie}").parse().unwrap());
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(HERE.parse().unwrap(), 4711)));
+    app.send(request).await
+}
+
+/// The cookie of a device on which somebody signed in, as its browser sends it.
+async fn device_of(app: &TestApp, email: &str) -> String {
+    let answer = app.post_from(HERE, LOGIN, credentials(email, demo::PASSWORD)).await;
+    let cookie = answer.headers["set-cookie"].to_str().unwrap();
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_device_that_signed_in_before_keeps_a_limit_of_its_own() {
+    let app = TestApp::start().await;
+    let device = device_of(&app, AGENT).await;
+    attack_from_everywhere(&app).await;
+    // Somebody else in the same office uses up the address.
+    strangers(&app, HERE, 0..100).await;
+    assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
+    for _ in 0..2 {
+        for _ in 0..8 {
+            assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, StatusCode::BAD_REQUEST);
+        }
+        assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
+    }
+    for _ in 0..9 {
+        assert_eq!(login_on(&app, &device, AGENT, "wrong").await.status, StatusCode::BAD_REQUEST);
+    }
+    let refused = login_on(&app, &device, AGENT, demo::PASSWORD).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_device_is_valid_for_its_account_its_password_and_180_days() {
+    let app = TestApp::start().await;
+    let device = device_of(&app, AGENT).await;
+    let (value, signature) = device.rsplit_once('.').unwrap();
+    let (rest, id) = value.rsplit_once('.').unwrap();
+    let others = [
+        device_of(&app, "supervisor@mkopo.test").await,
+        format!("{rest}.{id}."),
+        format!("{rest}.{}.{signature}", id.replace(['0', '1', '2', '3'], "4")),
+        format!("mkopo_device=99999999999999.{id}.{signature}"),
+        "mkopo_device=".to_owned(),
+        "mkopo_device=..".to_owned(),
+    ];
+    attack_from_everywhere(&app).await;
+    for other in &others {
+        let refused = login_on(&app, other, AGENT, demo::PASSWORD).await;
+        assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "{other}");
+    }
+    assert_eq!(login_on(&app, &device, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
+
+    app.clock.advance(Duration::from_hours(180 * 24));
+    attack_from_everywhere(&app).await;
+    let expired = login_on(&app, &device, AGENT, demo::PASSWORD).await;
+    assert_eq!(expired.status, StatusCode::TOO_MANY_REQUESTS);
+    app.clock.advance(Duration::from_hours(1));
+    let device = device_of(&app, AGENT).await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
+    let code = app.newest_code("+254711000003").await;
+    let body = json!({"email": AGENT, "otp": code, "new_password": "Kahawa-2026"});
+    assert_eq!(app.post("/api/v1/auth/reset-password", body).await.status, StatusCode::OK);
+    attack_from_everywhere(&app).await;
+    let refused = login_on(&app, &device, AGENT, "Kahawa-2026").await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS, "the password is new");
+}
+
+#[tokio::test]
+async fn the_cookie_of_a_device_is_kept_from_scripts_and_other_sites() {
+    let app = TestApp::start().await;
+    let cookie = app.post(LOGIN, credentials(AGENT, demo::PASSWORD)).await.headers["set-cookie"].clone();
+    let (value, scope) = cookie.to_str().unwrap().split_once("; ").unwrap();
+    assert!(!value.contains("agent"), "{value}");
+    assert_eq!(scope, "Path=/api/v1/auth; HttpOnly; SameSite=Strict; Max-Age=15552000");
+
+    let app = TestApp::start_with(&["--behind-tls", "true"]).await;
+    let cookie = app.post(LOGIN, credentials(AGENT, demo::PASSWORD)).await.headers["set-cookie"].clone();
+    let (value, scope) = cookie.to_str().unwrap().split_once("; ").unwrap();
+    assert_eq!(scope, "Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=15552000");
+    assert!(value.starts_with("__Host-mkopo_device="), "{value}");
+    attack_from_everywhere(&app).await;
+    assert_eq!(login_on(&app, value, AGENT, demo::PASSWORD).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -169,7 +300,7 @@ async fn wrong_passwords_with_a_code_count_like_others() {
     let app = TestApp::start().await;
     let body = json!({"email": AGENT, "password": "wrong", "otp": "123456"});
     for _ in 0..9 {
-        let answer = app.post("/api/v1/auth/verify-signin-otp", body.clone()).await;
+        let answer = app.post_from(HERE, "/api/v1/auth/verify-signin-otp", body.clone()).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST);
     }
     assert_eq!(login_from(&app, HERE, AGENT, demo::PASSWORD).await, StatusCode::TOO_MANY_REQUESTS);
@@ -243,13 +374,43 @@ async fn requests_for_codes_are_limited_by_user_and_by_address() {
 }
 
 #[tokio::test]
+async fn an_account_is_sent_20_codes_in_a_day() {
+    let app = TestApp::start().await;
+    let request = async |n: u32, email: &str| {
+        let path = ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"][n as usize % 2];
+        app.post_from(&format!("192.0.2.{n}"), path, json!({"email": email})).await
+    };
+    for n in 0..20 {
+        assert_eq!(request(n, AGENT).await.status, StatusCode::OK);
+        app.clock.advance(Duration::from_mins(1));
+    }
+    let refused = request(20, AGENT).await;
+    assert_json_snapshot!(json!([refused.failure(), refused.headers["retry-after"].to_str().unwrap()]), @r#"
+    [
+      [
+        429,
+        "too_many_requests",
+        "Too many attempts. Try again in 24 hours."
+      ],
+      "85200"
+    ]
+    "#);
+    assert_eq!(request(20, "supervisor@mkopo.test").await.status, StatusCode::OK);
+    app.clock.advance(Duration::from_hours(24) - Duration::from_mins(20));
+    assert_eq!(request(21, AGENT).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn expired_counts_are_deleted() {
     let app = TestApp::start().await;
     strangers(&app, HERE, 0..20).await;
-    assert_eq!(rows(&app).await, 21);
+    assert_eq!(rows(&app).await, 41);
     app.clock.advance(Duration::from_mins(15));
     login_from(&app, ELSEWHERE, AGENT, "wrong").await;
-    assert_eq!(rows(&app).await, 2);
+    assert_eq!(rows(&app).await, 23, "those of the accounts are for an hour");
+    app.clock.advance(Duration::from_hours(1));
+    login_from(&app, ELSEWHERE, AGENT, "wrong").await;
+    assert_eq!(rows(&app).await, 3);
 }
 
 #[tokio::test]
@@ -259,6 +420,6 @@ async fn e_mail_addresses_typed_at_sign_in_are_not_stored() {
     let mut reader = app.sandbox.database.read().await.unwrap();
     let subjects: Vec<String> =
         mkopo::database::query_scalar("SELECT subject FROM try_count").fetch_all(&mut reader).await.unwrap();
-    assert_eq!(subjects.len(), 2);
+    assert_eq!(subjects.len(), 3);
     assert!(subjects.iter().all(|subject| !subject.contains("oops")), "{subjects:?}");
 }

@@ -42,6 +42,7 @@ mod paid_once;
 mod password_reset;
 mod payouts;
 mod reconciling;
+mod retention;
 mod seed;
 mod service;
 mod shared_clock;

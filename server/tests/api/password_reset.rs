@@ -140,7 +140,37 @@ async fn a_new_password_that_is_refused_does_not_use_the_code_up() {
     ]
     "#);
     assert_eq!(login(&app, demo::PASSWORD).await, StatusCode::OK);
-    assert_eq!(reset(&app, AGENT, &code, "123456").await.status, StatusCode::OK, "6 are enough");
+    assert_eq!(reset(&app, AGENT, &code, "kahawa").await.status, StatusCode::OK, "6 are enough");
+}
+
+#[tokio::test]
+async fn a_password_that_is_easy_to_guess_is_refused_and_does_not_use_the_code_up() {
+    let app = TestApp::start_with(&["--brand", "Pesa Mbele"]).await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": "supervisor@mkopo.test"})).await;
+    let code = app.newest_code("+254711000002").await;
+    let refused = reset(&app, "supervisor@mkopo.test", &code, "password").await;
+    assert_json_snapshot!(code_and_text(&refused), @r#"
+    [
+      422,
+      "password_too_easy",
+      "Password is too easy to guess. Choose one that is not common, and not your email address or the name of this portal."
+    ]
+    "#);
+    for easy in [
+        "123456",
+        "Password1",
+        "QWERTY123",
+        " iloveyou ",
+        "trustno1",
+        "supervisor@mkopo.test",
+        "Supervisor",
+        "PESA MBELE",
+    ] {
+        let refused = reset(&app, "supervisor@mkopo.test", &code, easy).await;
+        assert_eq!(refused.failure().1, "password_too_easy", "{easy}");
+    }
+    // What is easy for one user is not for another.
+    assert_eq!(reset(&app, "supervisor@mkopo.test", &code, "agent@mkopo.test").await.status, StatusCode::OK);
 }
 
 #[tokio::test]

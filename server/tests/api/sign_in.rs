@@ -105,6 +105,34 @@ async fn every_call_except_sign_in_needs_a_session() {
 }
 
 #[tokio::test]
+async fn nothing_of_a_session_is_cached() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = "/api/v1/disbursements/pending";
+    let etag = agent.get(pending).await.headers["etag"].to_str().unwrap().to_owned();
+    let loan = agent.pending().await[0].clone();
+    let credentials = json!({"email": "agent@mkopo.test", "password": "wrong"});
+    let answers = [
+        agent.get(pending).await,
+        agent.get_with(pending, &[("if-none-match", &etag)]).await,
+        agent.get("/api/v1/disbursements/pending?limit=2").await,
+        agent.get("/api/v1/disbursement-records").await,
+        agent.get("/api/v1/auth/me").await,
+        agent.disburse(&loan).await,
+        app.with("no-token").get(pending).await,
+        app.post("/api/v1/auth/login", credentials.clone()).await,
+        app.post("/api/v1/auth/request-signin-otp", credentials.clone()).await,
+        app.post("/api/v1/auth/request-password-reset", credentials).await,
+        agent.post("/api/v1/auth/logout", None).await,
+    ];
+    assert_eq!(answers[1].status, StatusCode::NOT_MODIFIED);
+    for answer in &answers {
+        assert_eq!(answer.headers["cache-control"], "no-store", "{}", answer.status);
+    }
+    assert_eq!(answers.last().unwrap().headers["clear-site-data"], "\"cache\"");
+}
+
+#[tokio::test]
 async fn a_signed_out_token_is_invalid_immediately() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
