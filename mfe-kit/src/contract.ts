@@ -16,10 +16,13 @@ export interface paths {
         /**
          * Sign in with a password.
          * @description Opens a session. Wrong passwords are counted for fifteen minutes from the first one. The
-         *     tenth for one e-mail address, and the hundredth from one network address, return 429, and
-         *     so does every later attempt in that time, even with the right password. A successful
-         *     sign-in resets the count of the e-mail address. Requested codes and attempted codes have
-         *     limits of the same kind, counted separately.
+         *     tenth for one e-mail address from one network address, and the hundredth from one network
+         *     address, return 429, and so does every later attempt in that time, even with the right
+         *     password. So does the 51st for one e-mail address within an hour, from all network addresses
+         *     together. A device that signed in to the account before, recognised by its cookie, has a
+         *     limit of its own of nine in fifteen minutes instead. A successful sign-in resets the count of
+         *     its network address and device for that e-mail address. Requested codes and attempted codes
+         *     have limits of the same kind, counted separately.
          */
         post: operations["login"];
         delete?: never;
@@ -97,7 +100,8 @@ export interface paths {
         /**
          * Send a sign-in code to the e-mail address.
          * @description The code has six digits. It is valid for five minutes, for one use and for five attempts. A
-         *     new code replaces the previous one; a new one can be requested after 30 seconds.
+         *     new code replaces the previous one; a new one can be requested after 30 seconds. A user is sent
+         *     at most 20 codes in 24 hours, for sign-in and password reset together.
          */
         post: operations["requestSigninOtp"];
         delete?: never;
