@@ -4,7 +4,7 @@ import {
   registerPlugins,
   registerRemotes,
   satisfy,
-} from '@module-federation/enhanced/runtime';
+} from '@module-federation/runtime-tools/runtime';
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import type { SliceBuild } from '../live-slices';
