@@ -62,7 +62,7 @@ function origin(r) {
 
 /** Returns the `Strict-Transport-Security` header, which is empty without TLS. */
 function transportSecurity() {
-  return process.env.MKOPO_BEHIND_TLS === 'true' ? 'max-age=31536000' : '';
+  return process.env.MKOPO_BEHIND_TLS === 'true' ? 'max-age=31536000; includeSubDomains' : '';
 }
 
 export default { answer, origin, transportSecurity };
