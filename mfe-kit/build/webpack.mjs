@@ -24,6 +24,14 @@ const LOADED_WHEN_NEEDED = new Set(['mfe-kit/ui-layout', 'mfe-kit/ui-data']);
 /** Files with such a name never change; the shell's are in `assets/`, so that a server can tell. */
 const HASHED = '[name].[contenthash:10]';
 
+/**
+ * Lets slices use the shell's runtime, as `provideExternalRuntime` does. That option names the CommonJS
+ * build of this plugin, which brings a second copy of the runtime into the first bundle.
+ */
+const PROVIDES_RUNTIME = fileURLToPath(
+  import.meta.resolve('@module-federation/inject-external-runtime-core-plugin'),
+);
+
 /** Kit entries that are not part of a running portal. */
 const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
 
@@ -67,8 +75,9 @@ export function shellBuild(folder) {
       plugins: [
         ...basePlugins(mode, 'assets/'),
         new ModuleFederationPlugin({
-          ...federation(shell, { provideExternalRuntime: true }),
+          ...federation(shell),
           manifest: false,
+          runtimePlugins: [PROVIDES_RUNTIME],
           shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
         }),
         new PortalPage({
@@ -189,7 +198,7 @@ function basePlugins(mode, folder = '') {
 }
 
 /** Only the shell brings federation's runtime; otherwise every slice would have 18 KB of it. */
-function federation({ name }, runtime) {
+function federation({ name }, runtime = {}) {
   return {
     name: containerName(name),
     filename: 'remoteEntry.js',
