@@ -142,6 +142,11 @@ impl Clock {
         self.0.borrow().base.now()
     }
 
+    /// The earlier of the two: what is over by this time is over whatever the console has set.
+    pub fn earliest(&self) -> UnixMillis {
+        self.now().min(self.unset_now())
+    }
+
     /// The current setting.
     pub fn setting(&self) -> Setting {
         self.0.borrow().setting

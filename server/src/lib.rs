@@ -55,7 +55,7 @@ use crate::{
     },
     clock::Clock,
     console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
-    database::{Database, shared_clock, versions::SharedRead},
+    database::{Database, server_lease::ServerLease, shared_clock, versions::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
@@ -86,6 +86,8 @@ pub struct SandboxState {
     pub randomness: Randomness,
     /// The database.
     pub database: Database,
+    /// Shows others that this server runs on the database.
+    pub lease: ServerLease,
     /// Hashes passwords, a limited number at a time.
     pub passwords: Passwords,
     /// Signs and reads session tokens.
@@ -164,7 +166,11 @@ impl Sandbox {
             settings.console_token(&randomness).with_context(|| unwritable("the console token"))?;
         let fingerprints = Fingerprints::new(&secret);
         let (results, delivered) = tokio::sync::mpsc::channel(MAX_DELIVERIES);
+        let shared_read = SharedRead::of(database.clone());
+        let lease =
+            ServerLease::take(&database, &shared_read).await.context("the database can't be written")?;
         let sandbox = Self(Arc::new(SandboxState {
+            lease,
             passwords: Passwords::new(randomness.clone()),
             tokens: Tokens::new(&secret),
             faults: Faults::default(),
@@ -178,7 +184,7 @@ impl Sandbox {
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
             metrics: Metrics::new()?,
-            shared_read: SharedRead::of(database.clone()),
+            shared_read,
             pending: List::of(database.clone()),
             records: List::of(database.clone()),
             slice_files: FileCache::default(),
@@ -196,6 +202,8 @@ impl Sandbox {
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
+        let leased = sandbox.clone();
+        sandbox.tasks.spawn_background(async move { leased.lease.keep().await });
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         Ok(sandbox)
@@ -206,6 +214,7 @@ impl Sandbox {
     pub async fn close(&self, timeout: Duration) {
         self.tasks.end(timeout).await;
         self.shared_read.end().await;
+        self.lease.end().await;
         self.database.close().await;
     }
 }

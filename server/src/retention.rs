@@ -6,7 +6,7 @@ use crate::{
     Sandbox,
     auth::{limits, session},
     error::Failure,
-    outbox,
+    outbox, payouts,
     slices::{self, Bundled},
 };
 
@@ -16,10 +16,10 @@ const INTERVAL: Duration = Duration::from_hours(1);
 /// How soon a round that failed is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Deletes for as long as the future is polled.
+/// Deletes for as long as the future is polled. Of several servers, one does.
 pub async fn keep_deleting(sandbox: Sandbox) {
     loop {
-        let next = match delete_old(&sandbox).await {
+        let next = match delete_old_if_first(&sandbox).await {
             Ok(()) => INTERVAL,
             Err(failure) => {
                 tracing::warn!(?failure, "retention.round_failed");
@@ -30,6 +30,10 @@ pub async fn keep_deleting(sandbox: Sandbox) {
     }
 }
 
+async fn delete_old_if_first(sandbox: &Sandbox) -> Result<(), Failure> {
+    if sandbox.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
+}
+
 /// Deletes everything that is older than the settings allow.
 ///
 /// # Errors
@@ -37,13 +41,14 @@ pub async fn keep_deleting(sandbox: Sandbox) {
 pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.now());
     let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
+    let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
     let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
     let limits = limits::delete_expired(database, now).await?;
     let bundled = Bundled::of(sandbox).await?;
     let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
-    if sessions + messages + limits + builds > 0 {
-        tracing::info!(sessions, messages, limits, builds, "retention.deleted");
+    if sessions + messages + keys + limits + builds > 0 {
+        tracing::info!(sessions, messages, keys, limits, builds, "retention.deleted");
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use super::{Role, Staff, otp, password::Passwords, session};
 use crate::{
-    clock::UnixMillis,
+    clock::{Clock, UnixMillis},
     database::{Connection, Database, query, query_as, query_scalar},
     email::Email,
     error::Failure,
@@ -86,6 +86,7 @@ const SET_ACTIVE: &str = "
     UPDATE staff SET is_active = $2, updated_at = $3 WHERE email = $1 RETURNING staff_id";
 
 /// Deactivates the account of `email`, which permanently ends its sessions and codes, or reactivates it.
+/// Returns its id.
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].
@@ -93,8 +94,9 @@ pub async fn set_active(
     connection: &mut Connection,
     email: &Email,
     is_active: bool,
-    now: UnixMillis,
-) -> Result<(), Failure> {
+    clock: &Clock,
+) -> Result<String, Failure> {
+    let now = clock.now();
     let staff_id: String = query_scalar(SET_ACTIVE)
         .bind(email)
         .bind(is_active)
@@ -103,8 +105,8 @@ pub async fn set_active(
         .await?
         .ok_or(Failure::UserNotFound)?;
     if !is_active {
-        session::end_all(connection, &staff_id, now).await?;
+        session::end_all(connection, &staff_id, clock).await?;
         otp::end_all(connection, &staff_id, now).await?;
     }
-    Ok(())
+    Ok(staff_id)
 }

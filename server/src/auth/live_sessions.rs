@@ -1,7 +1,8 @@
 //! A cache of sessions, so that a call does not have to read its session from the database.
 //!
 //! The cache holds sessions read at one version. Ending a session in any process increments the
-//! version. A call passes the current version; sessions cached at an older one are read again.
+//! version. A call passes the current version; sessions cached at an older one, or from another copy
+//! of the data, are read again.
 
 use std::{
     collections::HashMap,
@@ -9,7 +10,7 @@ use std::{
 };
 
 use super::session::Session;
-use crate::clock::UnixMillis;
+use crate::{clock::UnixMillis, database::versions::Versions};
 
 /// The sessions that were live at one version, by token.
 #[derive(Debug, Default)]
@@ -17,9 +18,12 @@ pub struct LiveSessions(RwLock<AtVersion>);
 
 #[derive(Debug, Default)]
 struct AtVersion {
-    version: i64,
+    version: Version,
     by_token: HashMap<Box<str>, Live>,
 }
+
+/// The copy of the data, then the version of its sessions.
+type Version = (u64, i64);
 
 #[derive(Debug)]
 struct Live {
@@ -31,15 +35,17 @@ struct Live {
 const MAX_SESSIONS: usize = 10_000;
 
 impl LiveSessions {
-    /// The session of `token`, if it is known to be live at `version`.
-    pub fn get(&self, token: &str, version: i64, now: UnixMillis) -> Option<Arc<Session>> {
+    /// The session of `token`, if it is known to be live at `versions`.
+    pub fn get(&self, token: &str, versions: Versions, now: UnixMillis) -> Option<Arc<Session>> {
+        let version = (versions.copy, versions.sessions);
         let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let live = cached.by_token.get(token).filter(|_| cached.version >= version)?;
         (live.expires_at > now).then(|| Arc::clone(&live.session))
     }
 
-    /// Caches a session that was read after `version` was.
-    pub fn keep(&self, token: &str, version: i64, session: &Arc<Session>, expires_at: UnixMillis) {
+    /// Caches a session that was read after `versions` were.
+    pub fn keep(&self, token: &str, versions: Versions, session: &Arc<Session>, expires_at: UnixMillis) {
+        let version = (versions.copy, versions.sessions);
         let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if version < cached.version {
             // The session may have ended since.

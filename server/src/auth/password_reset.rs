@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Sandbox,
-    clock::UnixMillis,
+    clock::Clock,
     database::{Connection, query},
     email::Email,
     error::Failure,
@@ -55,7 +55,7 @@ pub async fn reset(
         otp,
         password_hash,
         caller,
-        now: sandbox.clock.now(),
+        clock: sandbox.clock.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
     let decided =
@@ -68,7 +68,7 @@ struct Change {
     otp: Otp,
     password_hash: String,
     caller: Caller,
-    now: UnixMillis,
+    clock: Clock,
     fingerprints: Fingerprints,
 }
 
@@ -76,7 +76,8 @@ const SET_PASSWORD: &str = "UPDATE staff SET password_hash = $2, updated_at = $3
 
 impl Change {
     async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { email, otp, password_hash, caller, now, fingerprints } = self;
+        let Self { email, otp, password_hash, caller, clock, fingerprints } = self;
+        let now = clock.now();
         let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
         let staff_id = staff.map(|staff| staff.staff_id);
         let attempt =
@@ -85,7 +86,7 @@ impl Change {
             return Ok(Ruling::Refused(Failure::InvalidCode));
         };
         query(SET_PASSWORD).bind(&staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
-        session::end_all(connection, &staff_id, now).await?;
+        session::end_all(connection, &staff_id, &clock).await?;
         otp::end_all(connection, &staff_id, now).await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Staff;
 use crate::{
     Sandbox,
-    clock::UnixMillis,
+    clock::{Clock, UnixMillis},
     database::versions::Versions,
     database::{Connection, Database, query, query_as, sweep},
     error::Failure,
@@ -138,16 +138,31 @@ pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Re
         .await
 }
 
-const END_ALL: &str = "UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL";
+// Not those that have expired: there may be millions.
+const END_ALL: &str = "
+    UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
 
 /// Ends all sessions of `staff_id`.
-pub async fn end_all(
-    connection: &mut Connection,
-    staff_id: &str,
-    now: UnixMillis,
-) -> Result<(), sqlx::Error> {
-    query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+pub async fn end_all(connection: &mut Connection, staff_id: &str, clock: &Clock) -> Result<(), sqlx::Error> {
+    query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).execute(connection).await?;
     Ok(())
+}
+
+const END_BATCH: &str = "
+    UPDATE session SET ended_at = $2 WHERE session_id IN
+        (SELECT session_id FROM session
+         WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 LIMIT 500)";
+
+/// Ends the sessions of `staff_id` that expire after `earliest`, however many there are: in
+/// transactions of their own. Returns how many there were.
+pub async fn end_all_in_batches(
+    database: &Database,
+    staff_id: String,
+    now: UnixMillis,
+    earliest: UnixMillis,
+) -> Result<u64, Failure> {
+    let end = move || query(END_BATCH).bind(&staff_id).bind(now).bind(earliest);
+    sweep::in_batches(database, end).await
 }
 
 const DELETE_BATCH: &str = "
@@ -177,7 +192,7 @@ const FIND: &str = "
 /// The live session that `token` names, as of `versions` or later.
 async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<Session>, Failure> {
     let now = sandbox.clock.now();
-    if let Some(session) = sandbox.live_sessions.get(token, versions.sessions, now) {
+    if let Some(session) = sandbox.live_sessions.get(token, versions, now) {
         return Ok(session);
     }
     let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
@@ -187,7 +202,7 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
     let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
     let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
     let session = Arc::new(Session { session_id: claims.jti, staff });
-    sandbox.live_sessions.keep(token, versions.sessions, &session, expires_at);
+    sandbox.live_sessions.keep(token, versions, &session, expires_at);
     Ok(session)
 }
 

@@ -27,7 +27,10 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("can't listen on {listen}; set MKOPO_LISTEN to a free address and port"))?;
-    let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await?;
+    settings.check_shared()?;
+    let database = settings.store.open().await?;
+    database.check_durability(settings.demo).await?;
+    let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
     let address = listener.local_addr()?;
     tracing::info!(%address, "listening");
     let address = sandbox.settings.portal_address(address);

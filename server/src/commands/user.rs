@@ -8,9 +8,11 @@ use crate::{
         accounts::{self, NewAccount},
         new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
+        session,
     },
     clock::{Clock, UnixMillis},
-    database::{Connection, Database},
+    console,
+    database::{Connection, Database, shared_clock},
     email::Email,
     error::Failure,
     phone::Msisdn,
@@ -112,13 +114,16 @@ pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
         _ => None,
     };
     let database = store.open_existing().await?;
-    let now = Clock::system().now();
+    let clock = Clock::system();
+    shared_clock::set(&database, &clock).await?;
+    clock.set(console::clock::stored(&mut *database.read().await?).await?);
+    let now = clock.now();
     let done = match (command, password) {
         (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
         (UserCommand::Add(_), None) => unreachable!("its password was read above"),
         (UserCommand::List { json }, _) => list(&database, json).await,
-        (UserCommand::Deactivate { email }, _) => set_active(&database, now, email, false).await,
-        (UserCommand::Activate { email }, _) => set_active(&database, now, email, true).await,
+        (UserCommand::Deactivate { email }, _) => set_active(&database, clock, email, false).await,
+        (UserCommand::Activate { email }, _) => set_active(&database, clock, email, true).await,
     };
     database.close().await;
     done
@@ -187,21 +192,23 @@ fn as_json(staff: &Staff) -> Value {
     })
 }
 
-async fn set_active(
-    database: &Database,
-    now: UnixMillis,
-    email: Email,
-    is_active: bool,
-) -> anyhow::Result<()> {
-    let account = email.clone();
+async fn set_active(database: &Database, clock: Clock, email: Email, is_active: bool) -> anyhow::Result<()> {
+    let (account, now) = (email.clone(), clock.now());
     let set = database
         .write(move |connection: &mut Connection| {
-            Box::pin(async move { accounts::set_active(connection, &account, is_active, now).await })
+            Box::pin(async move { accounts::set_active(connection, &account, is_active, &clock).await })
         })
         .await;
-    match set {
+    let staff_id = match set {
         Err(Failure::UserNotFound) => bail!("{email} has no account"),
         set => set.with_context(|| format!("the account of {email} could not be changed"))?,
+    };
+    if !is_active {
+        // This machine's clock need not be the servers': what has expired by it may still be live.
+        let earliest = UnixMillis(i64::MIN);
+        session::end_all_in_batches(database, staff_id, now, earliest)
+            .await
+            .with_context(|| format!("some sessions of {email} could not be ended; try again"))?;
     }
     println!("{email} {}.", if is_active { "can sign in" } else { "can no longer sign in" });
     Ok(())

@@ -2,7 +2,7 @@
 //! read them.
 
 use std::{
-    sync::atomic::{AtomicI64, Ordering},
+    sync::atomic::{AtomicI64, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -22,22 +22,31 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The version of the console's settings that this server has loaded.
 #[derive(Debug)]
 pub struct ConsoleSync {
+    /// The copy of the data that it was loaded from; stored after the version.
+    copy: AtomicU64,
     version: AtomicI64,
     /// Serializes reloads, so that an older state never replaces a newer one.
     reloading: Mutex<()>,
 }
 
+impl ConsoleSync {
+    fn is_since(&self, versions: Versions) -> bool {
+        let copy = self.copy.load(Ordering::Acquire);
+        copy > versions.copy
+            || copy == versions.copy && self.version.load(Ordering::Acquire) >= versions.console
+    }
+}
+
 impl Default for ConsoleSync {
     fn default() -> Self {
-        Self { version: AtomicI64::new(-1), reloading: Mutex::default() }
+        Self { copy: AtomicU64::default(), version: AtomicI64::new(-1), reloading: Mutex::default() }
     }
 }
 
 /// Reloads changes made by other servers, for background tasks; API calls check for changes themselves.
 pub async fn poll(sandbox: Sandbox) {
     loop {
-        let check =
-            async { reload_if_older_than(&sandbox, sandbox.shared_read.versions().await?.console).await };
+        let check = async { reload_if_older_than(&sandbox, sandbox.shared_read.versions().await?).await };
         if let Err(failure) = check.await {
             tracing::warn!(?failure, "console.not_kept_up");
         }
@@ -49,7 +58,7 @@ pub async fn poll(sandbox: Sandbox) {
 /// request. Ignores an unavailable database: some calls do not need it.
 pub async fn refresh(sandbox: &Sandbox, request: &mut Request) -> Result<(), Failure> {
     if let Ok(versions) = sandbox.shared_read.versions().await {
-        reload_if_older_than(sandbox, versions.console).await?;
+        reload_if_older_than(sandbox, versions).await?;
         request.extensions_mut().insert(versions);
     }
     Ok(())
@@ -70,13 +79,12 @@ pub async fn keep_in_sync(State(sandbox): State<Sandbox>, mut request: Request, 
     response
 }
 
-async fn reload_if_older_than(sandbox: &Sandbox, version: i64) -> Result<(), Failure> {
-    let is_current = || sandbox.console_sync.version.load(Ordering::Acquire) >= version;
-    if is_current() {
+async fn reload_if_older_than(sandbox: &Sandbox, versions: Versions) -> Result<(), Failure> {
+    if sandbox.console_sync.is_since(versions) {
         return Ok(());
     }
     let _guard = sandbox.console_sync.reloading.lock().await;
-    if is_current() { Ok(()) } else { load(sandbox).await }
+    if sandbox.console_sync.is_since(versions) { Ok(()) } else { load(sandbox).await }
 }
 
 /// Loads the clock and the faults from the database.
@@ -86,6 +94,7 @@ pub async fn reload(sandbox: &Sandbox) -> Result<(), Failure> {
 }
 
 async fn load(sandbox: &Sandbox) -> Result<(), Failure> {
+    let copy = sandbox.shared_read.copy();
     let mut store = sandbox.database.read().await?.begin().await?;
     let version = Versions::read(&mut store).await?.console;
     let (clock, faults) = (clock::stored(&mut store).await?, faults::all(&mut store).await?);
@@ -93,5 +102,6 @@ async fn load(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.clock.set(clock);
     sandbox.faults.set(faults);
     sandbox.console_sync.version.store(version, Ordering::Release);
+    sandbox.console_sync.copy.store(copy, Ordering::Release);
     Ok(())
 }

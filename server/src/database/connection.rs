@@ -20,6 +20,8 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
+use crate::clock::UnixMillis;
+
 /// How long PostgreSQL may take to answer one statement. Its own statement timeout is shorter; this
 /// one is for a machine or network that does not respond.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
@@ -121,6 +123,18 @@ impl Connection {
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
         let (sql, arguments) = (sql.into_sql_str(), Arguments::default());
         either!(self, arguments, |on, _with| sqlx::raw_sql(sql).execute(on).await.map(|_| ()))
+    }
+
+    /// The time of the engine's machine.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn engine_now(&mut self) -> Result<UnixMillis, sqlx::Error> {
+        let now = match self {
+            Self::Sqlite(_) => "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+            Self::Postgres(_) => "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)",
+        };
+        query_scalar(now).fetch_one(self).await
     }
 
     /// Updates PostgreSQL's planner statistics. Autovacuum does so about a minute after a bulk insert;

@@ -3,11 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Connection, Database, query_scalar};
-use crate::{
-    clock::{Clock, UnixMillis},
-    error::Failure,
-};
+use super::{Connection, Database};
+use crate::{clock::Clock, error::Failure};
 
 /// How often the difference is measured.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -17,8 +14,6 @@ const TRIES: usize = 3;
 
 /// The largest difference that needs no attention, in ms.
 const TOLERANCE_MS: i64 = 2000;
-
-const NOW: &str = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
 
 /// Sets `clock` to the database's time. A file is on this machine and has no other.
 ///
@@ -87,7 +82,7 @@ struct Measured {
 impl Measured {
     async fn now(connection: &mut Connection, clock: &Clock) -> Result<Self, Failure> {
         let sent = Instant::now();
-        let database: UnixMillis = query_scalar(NOW).fetch_one(connection).await?;
+        let database = connection.engine_now().await?;
         let half_ms = i64::try_from(sent.elapsed().as_millis()).unwrap_or(i64::MAX) / 2;
         let machine = clock.machine_now().unwrap_or(database);
         // The answer is half a round trip old.

@@ -5,8 +5,18 @@
 //! That read is shared: one task collects all waiting calls, reads once, answers them, and continues
 //! with the calls that arrived meanwhile. So each call gets a read that started after it asked. A
 //! read per call would reduce throughput by four fifths. A `SQLite` file is read on the task's thread.
+//!
+//! The numbers only grow, unless another copy of the data is put in place of the one they were read
+//! from: a backup, or a standby that lags. What was cached then says nothing, even where its number is
+//! the same. So each process counts the copies that it has seen, and caches compare that number first.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use sqlx::FromRow;
@@ -20,12 +30,17 @@ use crate::error::Failure;
 /// before the call arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromRow)]
 pub struct Versions {
+    /// Which copy of the data they are of, counted by this process.
+    #[sqlx(skip)]
+    pub copy: u64,
     /// The version of the pending list and the records.
     pub loans: i64,
     /// The version of the sessions: incremented when a session ends or its user changes.
     pub sessions: i64,
     /// The version of the clock and the faults.
     pub console: i64,
+    /// Which PostgreSQL server and which database this is; 0 on `SQLite`.
+    pub store: i64,
 }
 
 /// Which data the store holds. A reset and a restore put other data in its place, and move the number
@@ -34,10 +49,25 @@ pub struct Versions {
 #[sqlx(transparent)]
 pub struct Generation(i64);
 
-const READ: &str = "
-    SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
-           (SELECT value FROM version WHERE name = 'sessions') AS sessions,
-           (SELECT value FROM version WHERE name = 'console') AS console";
+macro_rules! read {
+    ($store:literal) => {
+        concat!(
+            "SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
+                    (SELECT value FROM version WHERE name = 'sessions') AS sessions,
+                    (SELECT value FROM version WHERE name = 'console') AS console,",
+            $store,
+            " AS store"
+        )
+    };
+}
+
+const READ_SQLITE: &str = read!("0");
+
+/// A pooler may pass the connection on to another server, or to another database of the same name.
+const READ_POSTGRES: &str = read!(
+    "(SELECT hashint8extended(oid::bigint, CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT))
+      FROM pg_database WHERE datname = current_database())"
+);
 
 /// How long a read may take before waiting calls fail with [`Failure::Busy`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -45,7 +75,19 @@ const READ_TIMEOUT: Duration = Duration::from_secs(2);
 impl Versions {
     /// Reads the versions on `connection`.
     pub async fn read(connection: &mut Connection) -> Result<Self, sqlx::Error> {
-        query_as(READ).fetch_one(connection).await
+        let read = match connection {
+            Connection::Sqlite(_) => READ_SQLITE,
+            Connection::Postgres(_) => READ_POSTGRES,
+        };
+        query_as(read).fetch_one(connection).await
+    }
+
+    /// Whether they can't follow `before` on the same copy of the data.
+    fn are_of_another_copy_than(&self, before: &Self) -> bool {
+        self.store != before.store
+            || self.loans < before.loans
+            || self.sessions < before.sessions
+            || self.console < before.console
     }
 }
 
@@ -60,6 +102,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Versions {
 /// Reads the versions once for all waiting calls. Clones share the read.
 #[derive(Clone, Debug)]
 pub struct SharedRead {
+    copy: Arc<AtomicU64>,
     ask: mpsc::UnboundedSender<Waiter>,
     stop: CancellationToken,
     reading: TaskTracker,
@@ -74,8 +117,19 @@ impl SharedRead {
         // Unbounded: a call waits here at most once, and the number of connections is bounded.
         let (ask, waiting) = mpsc::unbounded_channel();
         let (stop, reading) = (CancellationToken::new(), TaskTracker::new());
-        reading.spawn(read_until(stop.clone(), database, waiting));
-        Self { ask, stop, reading }
+        let copy = Arc::default();
+        reading.spawn(read_until(stop.clone(), database, Arc::clone(&copy), waiting));
+        Self { copy, ask, stop, reading }
+    }
+
+    /// Which copy of the data the latest read was of.
+    pub fn copy(&self) -> u64 {
+        self.copy.load(Ordering::Acquire)
+    }
+
+    /// Forgets everything cached: another copy of the data was put in place.
+    pub fn forget(&self) {
+        self.copy.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Stops reading and closes the connection, which would prevent the final checkpoint.
@@ -99,9 +153,11 @@ impl SharedRead {
 async fn read_until(
     stop: CancellationToken,
     database: Database,
+    copy: Arc<AtomicU64>,
     mut waiting: mpsc::UnboundedReceiver<Waiter>,
 ) {
-    let mut source = Source { in_place: database.in_place(), database, connection: None };
+    let in_place = database.in_place();
+    let mut source = Source { copy, latest: None, in_place, database, connection: None };
     stop.run_until_cancelled(source.read_for_all(&mut waiting)).await;
     if let Some(connection) = source.connection {
         connection.close().await;
@@ -110,6 +166,9 @@ async fn read_until(
 
 /// Where the versions are read.
 struct Source {
+    /// Counts the copies of the data.
+    copy: Arc<AtomicU64>,
+    latest: Option<Versions>,
     database: Database,
     in_place: Option<InPlace>,
     /// Removed from the pool, so that it never waits for slower readers.
@@ -147,15 +206,32 @@ impl Source {
         }
     }
 
+    /// The versions, with the number of the copy that they are of.
     async fn read(&mut self) -> Result<Versions, Failure> {
-        if let Some([loans, sessions, console]) = self.in_place.as_ref().and_then(|file| file.numbers(READ)) {
-            return Ok(Versions { loans, sessions, console });
+        let (versions, is_same_connection) = self.read_numbers().await?;
+        let is_same_copy = match &self.latest {
+            Some(latest) => is_same_connection && !versions.are_of_another_copy_than(latest),
+            None => true,
+        };
+        if !is_same_copy {
+            tracing::warn!("the database may be another copy; everything cached is read again");
+            self.copy.fetch_add(1, Ordering::AcqRel);
+        }
+        self.latest = Some(versions);
+        Ok(Versions { copy: self.copy.load(Ordering::Acquire), ..versions })
+    }
+
+    /// The numbers, and whether they were read on the same connection as those before.
+    async fn read_numbers(&mut self) -> Result<(Versions, bool), Failure> {
+        let in_place = self.in_place.as_ref().and_then(|file| file.numbers(READ_SQLITE));
+        if let Some([loans, sessions, console, store]) = in_place {
+            return Ok((Versions { copy: 0, loans, sessions, console, store }, true));
         }
         if let Some(mut connection) = self.connection.take() {
             match Versions::read(&mut connection).await {
                 Ok(versions) => {
                     self.connection = Some(connection);
-                    return Ok(versions);
+                    return Ok((versions, true));
                 }
                 // The connection broke since its last use, for example when PostgreSQL restarted.
                 Err(error) => tracing::warn!(%error, "reading the versions on a new connection"),
@@ -163,7 +239,9 @@ impl Source {
         }
         let mut new = self.database.read().await?.detach();
         let versions = Versions::read(&mut new).await?;
+        // A new connection may lead to another server; a file is the same one.
+        let is_same = matches!(new, Connection::Sqlite(_));
         self.connection = Some(new);
-        Ok(versions)
+        Ok((versions, is_same))
     }
 }

@@ -12,10 +12,10 @@
 use std::{future::Future, panic::AssertUnwindSafe};
 
 use futures::{FutureExt, future::BoxFuture};
-use sqlx::{ConnectOptions, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Connection, connect_postgres, engine_error};
+use super::{Connection, connect_postgres, connect_sqlite, engine_error};
 use crate::error::Failure;
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -91,7 +91,7 @@ pub(super) enum Target {
 impl Target {
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
-            Self::Sqlite(options) => options.connect().await?.into(),
+            Self::Sqlite(options) => connect_sqlite(options).await?.into(),
             Self::Postgres(options) => connect_postgres(options).await?.into(),
         })
     }
@@ -100,13 +100,16 @@ impl Target {
     ///
     /// On PostgreSQL, each statement after the lock sees all earlier commits. At a higher isolation
     /// level it would see the state from before the wait for the lock. The lock's number is "mkopo"
-    /// in ASCII.
+    /// in ASCII. A commit is flushed before it is answered, whatever the role or the database has set;
+    /// `remote_apply` waits for more, and stays.
     fn begin(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
             Self::Postgres(_) => {
                 "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
-                 SELECT pg_advisory_xact_lock(469953900655);
+                 SELECT pg_advisory_xact_lock(469953900655), set_config('synchronous_commit',
+                     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
+                     true);
                  SAVEPOINT work"
             }
         }

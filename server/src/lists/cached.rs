@@ -7,7 +7,7 @@ use futures::TryStreamExt;
 
 use super::{Place, Row};
 use crate::{
-    database::{Connection, Database, query_as},
+    database::{Connection, Database, query_as, versions::Versions},
     error::Failure,
     http::ready_body::{Digest, ReadyBody, digest},
 };
@@ -15,6 +15,8 @@ use crate::{
 /// The body of a list at one version.
 #[derive(Debug)]
 pub struct CachedList {
+    /// The copy of the data that it was read from.
+    copy: u64,
     version: i64,
     rows: Vec<CachedRow>,
     body: Arc<ReadyBody>,
@@ -37,9 +39,9 @@ const CHANGES: &str = "
     WHERE name = 'loans'";
 
 impl CachedList {
-    /// The version at which the list was read.
-    pub fn version(&self) -> i64 {
-        self.version
+    /// Whether it is the list at `versions` or later.
+    pub fn is_since(&self, versions: Versions) -> bool {
+        (self.copy, self.version) >= (versions.copy, versions.loans)
     }
 
     /// The body.
@@ -47,11 +49,17 @@ impl CachedList {
         &self.body
     }
 
-    /// Reads the current list. If possible, reads only the rows that changed since `before`.
-    pub async fn refresh<R: Row>(database: &Database, before: Option<&Self>) -> Result<Self, Failure> {
+    /// Reads the current list of a `copy` of the data. If possible, reads only the rows that changed
+    /// since `before`.
+    pub async fn refresh<R: Row>(
+        database: &Database,
+        copy: u64,
+        before: Option<&Self>,
+    ) -> Result<Self, Failure> {
+        let before = before.filter(|before| before.copy == copy);
         // One transaction, so that the version matches the rows.
         let mut store = database.read().await?.begin().await?;
-        let changes = Changes::since(&mut store, before.map_or(i64::MAX, Self::version)).await?;
+        let changes = Changes::since(&mut store, before.map_or(i64::MAX, |before| before.version)).await?;
         let mut writer = BodyWriter::default();
         match before {
             Some(before) if changes.are_all_since(before.version) => {
@@ -66,7 +74,7 @@ impl CachedList {
             Some(before) if before.body.digest() == digest => Arc::clone(&before.body),
             _ => Arc::new(ReadyBody::new("application/json", writer.finish(), digest)?),
         };
-        Ok(Self { version: changes.version, rows: writer.rows, body })
+        Ok(Self { copy, version: changes.version, rows: writer.rows, body })
     }
 }
 

@@ -83,7 +83,7 @@ impl<R: Row> List<R> {
         if let Some(page) = page.wanted()? {
             return page::answer::<R>(&self.0.database, path, &page, headers).await;
         }
-        self.cached_since(versions.loans).await?.body().answer(headers).await
+        self.cached_since(versions).await?.body().answer(headers).await
     }
 
     /// The rows of the requested page, and the cursor of the next page if there is one.
@@ -97,10 +97,10 @@ impl<R: Row> List<R> {
         }
     }
 
-    async fn cached_since(&self, version: i64) -> Result<Arc<CachedList>, Failure> {
+    async fn cached_since(&self, versions: Versions) -> Result<Arc<CachedList>, Failure> {
         let mut updates = self.0.cached.subscribe();
         loop {
-            if let Some(cached) = since(version, updates.borrow_and_update().as_ref()) {
+            if let Some(cached) = since(versions, updates.borrow_and_update().as_ref()) {
                 return Ok(cached);
             }
             tokio::select! {
@@ -110,7 +110,7 @@ impl<R: Row> List<R> {
                 guard = Arc::clone(&self.0.refreshing).lock_owned() => {
                     // A separate task, so that it is not cancelled when the caller disconnects:
                     // otherwise a list that takes longer than callers wait would never be read.
-                    let refreshed = tokio::spawn(Inner::refresh(Arc::clone(&self.0), version, guard));
+                    let refreshed = tokio::spawn(Inner::refresh(Arc::clone(&self.0), versions, guard));
                     return refreshed.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
                 }
             }
@@ -118,22 +118,23 @@ impl<R: Row> List<R> {
     }
 }
 
-/// The cached list, if it is of `version` or later.
-fn since(version: i64, cached: Option<&Arc<CachedList>>) -> Option<Arc<CachedList>> {
-    cached.filter(|cached| cached.version() >= version).map(Arc::clone)
+/// The cached list, if it is of `versions` or later.
+fn since(versions: Versions, cached: Option<&Arc<CachedList>>) -> Option<Arc<CachedList>> {
+    cached.filter(|cached| cached.is_since(versions)).map(Arc::clone)
 }
 
 impl<R: Row> Inner<R> {
     async fn refresh(
         self: Arc<Self>,
-        version: i64,
+        versions: Versions,
         _guard: OwnedMutexGuard<()>,
     ) -> Result<Arc<CachedList>, Failure> {
         let before = self.cached.borrow().clone();
-        if let Some(cached) = since(version, before.as_ref()) {
+        if let Some(cached) = since(versions, before.as_ref()) {
             return Ok(cached);
         }
-        let cached = Arc::new(CachedList::refresh::<R>(&self.database, before.as_deref()).await?);
+        let refreshed = CachedList::refresh::<R>(&self.database, versions.copy, before.as_deref()).await?;
+        let cached = Arc::new(refreshed);
         self.cached.send_replace(Some(Arc::clone(&cached)));
         Ok(cached)
     }

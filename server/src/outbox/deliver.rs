@@ -17,7 +17,7 @@ use lettre::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, query, query_as, query_scalar, sweep},
     error::Failure,
     settings::Settings,
 };
@@ -66,10 +66,7 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
     let now = sandbox.clock.now();
     // Reads first: most rounds find nothing, and then the writer is not blocked.
     if !sandbox.settings.demo && is_any(sandbox, IS_CODE_EXPIRED, now).await? {
-        sandbox
-            .database
-            .write(move |connection: &mut Connection| Box::pin(redact_expired_codes(connection, now)))
-            .await?;
+        sweep::in_batches(&sandbox.database, move || query(REDACT).bind(now)).await?;
     }
     if let Some(mailer) = mailer
         && is_any(sandbox, IS_DUE, now).await?
@@ -86,14 +83,12 @@ async fn is_any(sandbox: &Sandbox, sql: &'static str, now: UnixMillis) -> Result
 }
 
 const REDACT: &str = "
-    UPDATE outbox_message SET body = replace(body, code, '••••••'), code = NULL
-    WHERE code IS NOT NULL AND code_expires_at <= $1";
-
-async fn redact_expired_codes(connection: &mut Connection, now: UnixMillis) -> Result<(), Failure> {
-    query(GIVE_UP).bind(now).execute(&mut *connection).await?;
-    query(REDACT).bind(now).execute(connection).await?;
-    Ok(())
-}
+    UPDATE outbox_message SET body = replace(body, code, '••••••'), code = NULL, next_attempt_at = NULL,
+        last_error = CASE WHEN next_attempt_at IS NULL THEN last_error
+                          ELSE 'Not sent: its code has expired.' END
+    WHERE message_id IN
+        (SELECT message_id FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1
+         ORDER BY code_expires_at LIMIT 500)";
 
 /// A message that is claimed by this sender until the lease expires.
 #[derive(Debug, sqlx::FromRow)]
@@ -108,7 +103,9 @@ struct Claimed {
 
 const GIVE_UP: &str = "
     UPDATE outbox_message SET next_attempt_at = NULL, last_error = 'Not sent: its code has expired.'
-    WHERE next_attempt_at IS NOT NULL AND code_expires_at <= $1";
+    WHERE message_id IN
+        (SELECT message_id FROM outbox_message WHERE next_attempt_at IS NOT NULL AND code_expires_at <= $1
+         ORDER BY code_expires_at LIMIT 500)";
 
 const CLAIM: &str = "
     UPDATE outbox_message SET next_attempt_at = $2, attempts = attempts + 1
@@ -120,16 +117,23 @@ const CLAIM: &str = "
 async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
         let now = sandbox.clock.now();
-        let claimed: Vec<Claimed> = sandbox
+        let claimed: Option<Vec<Claimed>> = sandbox
             .database
             .write(move |connection: &mut Connection| {
                 Box::pin(async move {
-                    query(GIVE_UP).bind(now).execute(&mut *connection).await?;
+                    if query(GIVE_UP).bind(now).execute(&mut *connection).await? == sweep::BATCH_SIZE {
+                        return Ok(None);
+                    }
                     let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(BATCH_SIZE);
-                    Ok(claim.fetch_all(connection).await?)
+                    Ok(Some(claim.fetch_all(connection).await?))
                 })
             })
             .await?;
+        let Some(claimed) = claimed else {
+            // There are more: what has expired is never sent, so it goes first.
+            sweep::in_batches(&sandbox.database, move || query(GIVE_UP).bind(now)).await?;
+            continue;
+        };
         if claimed.is_empty() {
             return Ok(());
         }

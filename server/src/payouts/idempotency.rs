@@ -6,7 +6,8 @@
 //! approved. Other answers are not stored, so that a repeat is processed again: invalid requests
 //! (400, 413, 415, 422 `invalid_request`), 401, 409 `in_progress`, which is temporary, and all 5xx.
 //!
-//! A key belongs to one user, who can have 1,000 of them. It is inserted in the transaction that decides on its call, and expires
+//! A key belongs to one user, who can have 1,000 of them. It is inserted in the transaction that decides
+//! on its call, and expires
 //! after 24 hours. If the server died before it answered, settling the payout stores the answer, so
 //! no key stays in use forever.
 
@@ -15,10 +16,10 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, records};
+use super::{ANSWER_TIMEOUT, Record, Reply, records};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, Database, query, query_as, query_scalar, sweep},
     error::{Failure, FailureFormat},
 };
 
@@ -242,18 +243,17 @@ pub(super) async fn answer(connection: &mut Connection, record: Record) -> Resul
     Ok(Some(reply))
 }
 
-const DELETE_ALL_EXPIRED: &str = "
-    DELETE FROM idempotency_key WHERE created_at <= $1
-    AND (payout_id IS NULL OR payout_id IN (SELECT payout_id FROM payout WHERE status <> $2))";
+const DELETE_BATCH: &str = "
+    DELETE FROM idempotency_key WHERE (staff_id, idempotency_key) IN
+        (SELECT staff_id, idempotency_key FROM idempotency_key AS old
+         WHERE created_at <= $1 AND NOT EXISTS
+             (SELECT 1 FROM payout WHERE payout.payout_id = old.payout_id AND payout.status = 'PENDING')
+         ORDER BY created_at LIMIT 500)";
 
-/// Deletes all expired keys.
-pub(super) async fn delete_expired(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
-    query(DELETE_ALL_EXPIRED)
-        .bind(now.minus(KEY_LIFETIME))
-        .bind(PayoutStatus::Pending)
-        .execute(connection)
-        .await?;
-    Ok(())
+/// Deletes all expired keys, except those of payouts that have not settled.
+pub async fn delete_expired_keys(database: &Database, now: UnixMillis) -> Result<u64, Failure> {
+    let oldest = now.minus(KEY_LIFETIME);
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ mod settle;
 
 pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
-pub use idempotency::{IdempotencyKey, KeyedCall};
+pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_settling, reconcile};
 pub use records::Record;

@@ -15,7 +15,7 @@ use futures::{StreamExt, future::join_all, stream};
 use tokio::sync::mpsc;
 
 use super::{
-    FIRST_CHECK, REQUEST_LIFETIME, idempotency,
+    FIRST_CHECK, REQUEST_LIFETIME,
     settle::{Verdict, settle},
 };
 use crate::{
@@ -35,8 +35,6 @@ const MAX_INTERVAL: Duration = Duration::from_mins(5);
 const BATCH_SIZE: i64 = 64;
 /// How many delivered results are settled at once.
 const CONCURRENT_RESULTS: usize = 16;
-/// How often expired keys are deleted.
-const CLEANUP_INTERVAL: Duration = Duration::from_hours(1);
 
 /// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving
 /// the results that mobile money delivers.
@@ -65,18 +63,11 @@ async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
 
 async fn keep_reconciling(sandbox: Sandbox) {
     let mut make_due_pending = true;
-    let mut cleaned_up_at: Option<UnixMillis> = None;
     loop {
         if make_due_pending {
             make_due_pending = !succeeded(&make_due(&sandbox).await);
         }
         succeeded(&reconcile(&sandbox).await);
-        let now = sandbox.clock.now();
-        if cleaned_up_at.is_none_or(|at| now.since(at) >= CLEANUP_INTERVAL)
-            && succeeded(&delete_expired_keys(&sandbox, now).await)
-        {
-            cleaned_up_at = Some(now);
-        }
         sandbox.clock.sleep(POLL_INTERVAL).await;
     }
 }
@@ -100,15 +91,6 @@ async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
                 query(MAKE_DUE).bind(now).execute(connection).await?;
                 Ok(())
             })
-        })
-        .await
-}
-
-async fn delete_expired_keys(sandbox: &Sandbox, now: UnixMillis) -> Result<(), Failure> {
-    sandbox
-        .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { Ok(idempotency::delete_expired(connection, now).await?) })
         })
         .await
 }

@@ -35,24 +35,28 @@ pub struct FileCache(Mutex<CachedFiles>);
 
 #[derive(Debug, Default)]
 struct CachedFiles {
+    /// The copy of the data that they were read from.
+    copy: u64,
     files: HashMap<String, Arc<File>>,
     size: usize,
 }
 
 impl FileCache {
-    fn get(&self, path: &str, now: UnixMillis) -> Option<Arc<File>> {
+    /// The file at `path` in a `copy` of the data.
+    fn get(&self, path: &str, copy: u64, now: UnixMillis) -> Option<Arc<File>> {
         let cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        cache.files.get(path).filter(|file| now.since(file.read_at) < MAX_AGE).map(Arc::clone)
+        let file = cache.files.get(path).filter(|_| cache.copy == copy)?;
+        (now.since(file.read_at) < MAX_AGE).then(|| Arc::clone(file))
     }
 
-    fn insert(&self, path: &str, file: &Arc<File>) {
+    fn insert(&self, path: &str, copy: u64, file: &Arc<File>) {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let size = file.size();
         if size > MAX_CACHED {
             return;
         }
-        if cache.size + size > MAX_CACHED {
-            *cache = CachedFiles::default();
+        if cache.copy != copy || cache.size + size > MAX_CACHED {
+            *cache = CachedFiles { copy, ..CachedFiles::default() };
         }
         cache.size += size;
         if let Some(replaced) = cache.files.insert(path.to_owned(), Arc::clone(file)) {
@@ -120,8 +124,8 @@ pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: N
 
 /// The file at `path`, which begins with slice and version.
 async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let now = sandbox.clock.unset_now();
-    if let Some(file) = sandbox.slice_files.get(path, now) {
+    let (copy, now) = (sandbox.shared_read.copy(), sandbox.clock.unset_now());
+    if let Some(file) = sandbox.slice_files.get(path, copy, now) {
         return Ok(Some(file));
     }
     let mut parts = path.splitn(3, '/');
@@ -143,7 +147,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
         gzip: row.gzip.map(Bytes::from),
     });
     if is_final {
-        sandbox.slice_files.insert(path, &file);
+        sandbox.slice_files.insert(path, copy, &file);
     }
     Ok(Some(file))
 }

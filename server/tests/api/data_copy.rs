@@ -75,3 +75,29 @@ fn a_missing_database_is_not_copied() {
     assert_eq!(said, format!("mkopo: can't copy {}: the file does not exist", url("old.db")));
     assert!(!folder.path().join("old.db").exists());
 }
+
+/// The URL of the database of a service.
+fn url_of(app: &TestApp) -> String {
+    store::url(app.data_dir())
+        .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_copied_into_a_database_that_a_server_runs_on() {
+    let source = TestApp::start().await;
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let target = TestApp::start_in(folder, &["--demo", "false"]).await;
+    let (from, to) = (url_of(&source), url_of(&target));
+    let said = refusal(&copy(&from, &to));
+    let (sentence, wait) = said.split_once("wait ").unwrap();
+    assert_eq!(
+        sentence,
+        "mkopo: nothing was copied: a server runs on the target database; stop it first. If it was killed, "
+    );
+    let seconds: u64 = wait.strip_suffix(" s").unwrap().parse().unwrap();
+    assert!((20..=31).contains(&seconds), "{said}");
+
+    target.sandbox.close(std::time::Duration::ZERO).await;
+    let copied = copy(&from, &to);
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+}

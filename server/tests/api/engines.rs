@@ -279,6 +279,32 @@ async fn both_engines_have_the_same_tables_columns_keys_and_indexes() {
     assert!(differing.is_empty(), "{differing:#?}");
 }
 
+/// Foreign keys without an index that begins with their column and covers every row.
+const SQLITE_UNINDEXED: &str = "
+    SELECT t.name || '.' || k.\"from\" FROM sqlite_master AS t, pragma_foreign_key_list(t.name) AS k
+    WHERE t.type = 'table' AND NOT EXISTS (
+        SELECT 1 FROM pragma_index_list(t.name) AS i, pragma_index_info(i.name) AS c
+        WHERE i.partial = 0 AND c.seqno = 0 AND c.name = k.\"from\")";
+
+const POSTGRES_UNINDEXED: &str = "
+    SELECT conrelid::regclass || '.' || attname FROM pg_constraint
+    JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+    WHERE contype = 'f' AND NOT EXISTS (
+        SELECT FROM pg_index WHERE indrelid = conrelid AND indkey[0] = conkey[1] AND indpred IS NULL)";
+
+#[tokio::test]
+async fn every_foreign_key_has_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, statement) = match store::url(folder.path()) {
+        Some(url) => (Database::open_at(&url.parse().unwrap()).await.unwrap(), POSTGRES_UNINDEXED),
+        None => (Database::open_in(folder.path()).await.unwrap(), SQLITE_UNINDEXED),
+    };
+    let mut reader = database.read().await.unwrap();
+    // Deleting a row searches the tables that refer to it: without an index, each as a whole.
+    let unindexed: Vec<String> = query_scalar(statement).fetch_all(&mut reader).await.unwrap();
+    assert_eq!(unindexed, Vec::<String>::new());
+}
+
 #[tokio::test]
 async fn strings_are_sorted_by_their_bytes() {
     let folder = tempfile::tempdir().unwrap();

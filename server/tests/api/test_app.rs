@@ -130,6 +130,11 @@ impl TestApp {
         Self::open_with(data_dir, Clock::held_at(NOON), settings, Randomness::seeded(7), 0).await
     }
 
+    /// A service on the data of a folder, which may be empty, with more options of `mkopo serve`.
+    pub async fn start_in(data_dir: Arc<TempDir>, options: &[&str]) -> Self {
+        Self::open(data_dir, Clock::held_at(NOON), options, 0).await
+    }
+
     /// A service on existing data.
     pub async fn start_at(database_url: &str, clock: Clock) -> Self {
         let data_dir = Arc::new(tempfile::tempdir().unwrap());

@@ -2,9 +2,9 @@
 
 use anyhow::{anyhow, ensure};
 
-use super::{ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
+use super::{INCREMENT_VERSIONS, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use crate::{
-    database::{Connection, Database, ReadTransaction, query, query_scalar, rows},
+    database::{Connection, Database, ReadTransaction, query, query_scalar, rows, server_lease},
     error::Failure,
     payouts,
 };
@@ -38,6 +38,13 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
 }
 
 async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copied, Failure> {
+    // No server can enter itself until this transaction ends.
+    if let Some(held_for) = server_lease::held_for(to).await? {
+        return Err(Failure::Internal(format!(
+            "a server runs on the target database; stop it first. If it was killed, wait {} s",
+            held_for.as_secs() + 1
+        )));
+    }
     let mut copied = Copied { tables: 0, rows: 0 };
     for table in &ONE_ROW_TABLES {
         query(table.empty).execute(to).await?;
@@ -59,6 +66,7 @@ async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copi
             "the audit failed: {sent:?} in the source, {arrived:?} in the target"
         )));
     }
+    query(INCREMENT_VERSIONS).execute(to).await?;
     from.end().await?;
     to.analyze().await?;
     Ok(copied)

@@ -51,7 +51,7 @@ async fn change_staff(
 
 #[derive(Serialize)]
 struct Expired {
-    ended: i64,
+    ended: u64,
 }
 
 async fn expire_staff(

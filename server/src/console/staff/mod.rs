@@ -68,13 +68,14 @@ const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email 
 /// # Errors
 /// [`Failure::UserNotFound`].
 pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> Result<Account, Failure> {
-    let now = sandbox.clock.now();
+    let clock = sandbox.clock.clone();
     sandbox
         .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
+                let now = clock.now();
                 if let Some(is_active) = change.is_active {
-                    accounts::set_active(connection, &email, is_active, now).await?;
+                    accounts::set_active(connection, &email, is_active, &clock).await?;
                 }
                 if let Some(role) = change.role {
                     query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
@@ -89,25 +90,17 @@ pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> R
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].
-pub async fn expire(sandbox: &Sandbox, email: Option<Email>) -> Result<i64, Failure> {
-    let now = sandbox.clock.now();
-    sandbox
-        .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let staff = match email {
-                    Some(email) => {
-                        vec![Staff::by_email(connection, &email).await?.ok_or(Failure::UserNotFound)?]
-                    }
-                    None => accounts::all(connection).await?,
-                };
-                let mut ended = 0;
-                for staff in staff {
-                    ended += one(connection, now, &staff.email).await?.open_sessions;
-                    session::end_all(connection, &staff.staff_id, now).await?;
-                }
-                Ok(ended)
-            })
-        })
-        .await
+pub async fn expire(sandbox: &Sandbox, email: Option<Email>) -> Result<u64, Failure> {
+    let mut reader = sandbox.database.read().await?;
+    let staff = match email {
+        Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(Failure::UserNotFound)?],
+        None => accounts::all(&mut reader).await?,
+    };
+    drop(reader);
+    let mut ended = 0;
+    for staff in staff {
+        let (now, earliest) = (sandbox.clock.now(), sandbox.clock.earliest());
+        ended += session::end_all_in_batches(&sandbox.database, staff.staff_id, now, earliest).await?;
+    }
+    Ok(ended)
 }

@@ -1,0 +1,59 @@
+//! What was answered survives a power failure.
+
+use std::process::Command;
+
+use mkopo::{
+    clock::Clock,
+    database::{Connection, Database, query_scalar},
+};
+
+use crate::{
+    store,
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, NOON, TestApp},
+};
+
+async fn written_with(app: &TestApp) -> String {
+    let read = app.sandbox.database.write(|connection: &mut Connection| {
+        Box::pin(async move {
+            Ok(query_scalar("SELECT current_setting('synchronous_commit')").fetch_one(connection).await?)
+        })
+    });
+    read.await.unwrap()
+}
+
+#[tokio::test]
+async fn commits_are_flushed_whatever_the_database_is_set_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = store::url(folder.path()) else { return };
+    let name = url.rsplit_once('/').unwrap().1;
+    for (set, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
+        store::administer(&format!("ALTER DATABASE {name} SET synchronous_commit = {set}"));
+        let app = TestApp::start_at(&url, Clock::held_at(NOON)).await;
+        assert_eq!(written_with(&app).await, expected);
+        app.sandbox.close(std::time::Duration::ZERO).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_does_not_flush_is_refused_outside_demo_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(url) = store::url(folder.path()) else { return };
+    let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let fsync: String = query_scalar("SELECT current_setting('fsync')")
+        .fetch_one(&mut database.read().await.unwrap())
+        .await
+        .unwrap();
+    if fsync == "on" {
+        // The cluster of these tests flushes.
+        return;
+    }
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+    serve.env_clear().args(["serve", "--listen", "127.0.0.1:0", "--database-url", &url]);
+    serve.args(["--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN]);
+    let refused = serve.output().unwrap();
+    assert!(!refused.status.success());
+    assert_eq!(
+        String::from_utf8_lossy(&refused.stderr).trim_end(),
+        "mkopo: PostgreSQL has fsync = off, so a power failure can lose payouts that were answered; set it to on"
+    );
+}

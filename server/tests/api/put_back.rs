@@ -1,0 +1,204 @@
+//! Another copy of the data is put in place of the one that servers run on: a backup, or a standby that
+//! lags. Nothing that they keep in memory is served from then on.
+
+use axum::http::{Method, StatusCode};
+use mkopo::database::{Connection, query, query_as, query_scalar};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+use crate::{
+    store,
+    test_app::{Staff, TestApp, waiting},
+};
+
+async fn me(staff: &Staff<'_>) -> StatusCode {
+    staff.get("/api/v1/auth/me").await.status
+}
+
+#[tokio::test]
+async fn a_backup_is_noticed_by_its_lower_numbers() {
+    const NUMBERS: &str = "SELECT name, value FROM version";
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let numbers: Vec<(String, i64)> =
+        query_as(NUMBERS).fetch_all(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
+    // Several changes later, another session is known to be live.
+    for amount in [5000, 6000, 7000] {
+        app.approve_loan(amount, "+254711000009").await;
+        let other = app.sign_in("supervisor").await;
+        other.post("/api/v1/auth/logout", None).await;
+    }
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+    assert_eq!(me(&agent).await, StatusCode::OK);
+    agent.pending().await;
+
+    // As a backup: the session had ended, all loans were rejected, the clock was not set.
+    let changes = &[
+        "UPDATE session SET ended_at = 1",
+        "UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'",
+        "UPDATE clock_setting SET offset_ms = 0",
+    ];
+    put_back(&app, changes, numbers).await;
+    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], 0);
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_backup_with_the_same_numbers_is_noticed_by_its_leases() {
+    const NUMBERS: &str = "SELECT name, value FROM version";
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    app.sandbox.lease.renew().await.unwrap();
+    assert_eq!(me(&agent).await, StatusCode::OK);
+    let numbers: Vec<(String, i64)> =
+        query_as(NUMBERS).fetch_all(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
+    put_back(&app, &["UPDATE session SET ended_at = 1", "UPDATE server_lease SET renewals = 0"], numbers)
+        .await;
+    app.sandbox.lease.renew().await.unwrap();
+    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    // The lease is whole again.
+    let agent = app.sign_in("agent").await;
+    app.sandbox.lease.renew().await.unwrap();
+    assert_eq!(me(&agent).await, StatusCode::OK);
+}
+
+/// Makes the data that of a backup with these version numbers.
+async fn put_back(app: &TestApp, changes: &'static [&'static str], numbers: Vec<(String, i64)>) {
+    let put_back = app.sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            for change in changes {
+                query(*change).execute(&mut *connection).await?;
+            }
+            for (name, value) in numbers {
+                query("UPDATE version SET value = $2 WHERE name = $1")
+                    .bind(name)
+                    .bind(value)
+                    .execute(&mut *connection)
+                    .await?;
+            }
+            Ok(())
+        })
+    });
+    put_back.await.unwrap();
+}
+
+/// Runs `sql` in a database.
+async fn in_database(url: &str, sql: &str) {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+/// Closes all connections to a database, so that it can be copied or renamed.
+fn disconnect(name: &str) {
+    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
+    store::administer(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_with_the_same_numbers_is_noticed_by_its_connection() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let url = store::url(app.data_dir()).unwrap();
+    let name = url.rsplit_once('/').unwrap().1.to_owned();
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+
+    disconnect(&name);
+    store::administer(&format!("CREATE DATABASE {name}_copy TEMPLATE {name}"));
+    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    // In the copy the session ends; here, another one does. The numbers are the same.
+    let copy = format!("{url}_copy");
+    in_database(
+        &copy,
+        "UPDATE session SET ended_at = 1; UPDATE loan SET status = 'REJECTED' WHERE status = 'APPROVED'",
+    )
+    .await;
+    in_database(
+        &url,
+        "UPDATE session SET ended_at = NULL; UPDATE loan SET status = 'APPROVED' WHERE status = 'APPROVED'",
+    )
+    .await;
+    assert_eq!(me(&agent).await, StatusCode::OK);
+    assert_eq!(agent.pending().await.len(), pending.len());
+    let numbers = async |url: &str| -> Vec<i64> {
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        let numbers =
+            sqlx::query_scalar("SELECT value FROM version WHERE name IN ('loans', 'sessions') ORDER BY name");
+        let numbers = numbers.fetch_all(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        numbers
+    };
+    assert_eq!(numbers(&url).await, numbers(&copy).await);
+
+    for name in [&name, &format!("{name}_copy")] {
+        disconnect(name);
+    }
+    store::administer(&format!("ALTER DATABASE {name} RENAME TO {name}_old"));
+    store::administer(&format!("ALTER DATABASE {name}_copy RENAME TO {name}"));
+    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
+    store::administer(&format!("DROP DATABASE {name}_old"));
+}
+
+/// What a list shows of loan ids.
+async fn ids(staff: &Staff<'_>) -> Vec<String> {
+    staff.pending().await.iter().map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn write(app: &TestApp, sql: &'static str, id: String) {
+    let write = app.sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            query(sql).bind(id).execute(connection).await?;
+            Ok(())
+        })
+    });
+    write.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap()["loan_id"].as_str().unwrap().to_owned();
+    write(&app, "UPDATE loan SET loan_id = 'LN-RENAMED' WHERE loan_id = $1", loan.clone()).await;
+    let listed = ids(&agent).await;
+    assert!(listed.contains(&"LN-RENAMED".to_owned()) && !listed.contains(&loan), "{listed:?}");
+    assert_eq!(listed.len(), pending.len());
+}
+
+#[tokio::test]
+async fn a_table_that_is_emptied_at_once_is_served_empty() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    assert!(!agent.pending().await.is_empty() && !agent.records().await.is_empty());
+    let truncate = |table: &'static str| {
+        app.sandbox.database.write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                connection.command(AssertSqlSafe(format!("TRUNCATE {table} CASCADE"))).await?;
+                Ok(())
+            })
+        })
+    };
+    truncate("payout").await.unwrap();
+    assert_eq!(agent.records().await, Vec::<serde_json::Value>::new());
+    truncate("loan").await.unwrap();
+    assert_eq!(agent.pending().await, Vec::<serde_json::Value>::new());
+    truncate("session").await.unwrap();
+    assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    let left: i64 = query_scalar("SELECT count(*) FROM session")
+        .fetch_one(&mut app.sandbox.database.read().await.unwrap())
+        .await
+        .unwrap();
+    assert_eq!(left, 0);
+}
