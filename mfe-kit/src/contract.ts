@@ -2062,6 +2062,17 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The path is longer than 1 KiB (`uri_too_long`). */
+        PathTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
          *     portal's shell (`wrong_shell`), or this server serves no portal (`no_portal`). The live build
@@ -2581,6 +2592,7 @@ export interface operations {
                 };
             };
             413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             /**
              * @description `invalid_request` (a field is missing or has the wrong type), `amount_mismatch`,
@@ -2843,6 +2855,7 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["SnapshotNotFound"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
@@ -2873,6 +2886,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
@@ -2902,6 +2916,7 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["SnapshotNotFound"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
             503: components["responses"]["Busy"];
         };
@@ -3014,6 +3029,7 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["FaultNotFound"];
+            414: components["responses"]["PathTooLong"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3330,6 +3346,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["SliceNotFound"];
             409: components["responses"]["NothingPublished"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
         };
@@ -3379,6 +3396,7 @@ export interface operations {
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["ActivationRefused"];
             413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
@@ -3416,6 +3434,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["RollbackRefused"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
             503: components["responses"]["Busy"];
         };
@@ -3470,6 +3489,7 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["UserNotFound"];
+            414: components["responses"]["PathTooLong"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3511,6 +3531,7 @@ export interface operations {
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["UserNotFound"];
             413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAccount"];
             503: components["responses"]["Busy"];
@@ -3543,6 +3564,7 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             404: components["responses"]["UserNotFound"];
+            414: components["responses"]["PathTooLong"];
             503: components["responses"]["Busy"];
         };
     };

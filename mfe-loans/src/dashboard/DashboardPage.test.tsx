@@ -76,7 +76,7 @@ test('REQ-179..182 the first five loans, each with a link to its details', async
     within(rows[0]!)
       .getAllByRole('cell')
       .map(({ textContent }) => textContent),
-  ).toEqual(['CCustomer0 Kamau0712345678', 'KES 25,000', '10 Nov 2026', 'Achieng Otieno', 'View']);
+  ).toEqual(['Customer0 Kamau0712345678', 'KES 25,000', '10 Nov 2026', 'Achieng Otieno', 'View']);
   expect(within(rows[1]!).getByText('N/A')).toBeVisible();
   await user.click(within(rows[1]!).getByRole('link', { name: 'View' }));
   expect(router.state.location.pathname).toBe('/loans/LN-1');

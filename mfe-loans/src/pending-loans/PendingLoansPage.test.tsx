@@ -68,7 +68,7 @@ test('REQ-197 REQ-208 REQ-209 REQ-220 every loan has a row, and the title has th
   ]);
   const cells = within(screen.getByRole('row', { name: /Wanjiku Kamau/ })).getAllByRole('cell');
   expect(cells.map(({ textContent }) => textContent)).toEqual([
-    'WWanjiku Kamau0712345678ID 28461937',
+    'Wanjiku Kamau0712345678ID 28461937',
     'KES 25,0006 months · 12%',
     '12 Nov 2026',
     'Achieng Otieno',

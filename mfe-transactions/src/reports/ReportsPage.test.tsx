@@ -72,7 +72,7 @@ test('REQ-319 the activity table has five columns', async () => {
     within(first!)
       .getAllByRole('cell')
       .map(({ textContent }) => textContent),
-  ).toEqual(['14 Nov 2026', 'WWanjiku KamauDisbursement', 'KES 25,000', 'Successful', 'Achieng Otieno']);
+  ).toEqual(['14 Nov 2026', 'Wanjiku KamauDisbursement', 'KES 25,000', 'Successful', 'Achieng Otieno']);
 });
 
 test('REQ-310 REQ-320 no option or button changes anything, calls the provider or shows a message', async () => {

@@ -77,7 +77,7 @@ test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-285 the columns are in
 test('REQ-279 REQ-280 REQ-281 REQ-282 REQ-283 REQ-284 REQ-286 a row shows its record', async () => {
   await open('/transactions', [disbursementRecord()]);
   const row = firstRow();
-  expect(cell(row, 'Customer Name')).toHaveTextContent('WWanjiku Kamau0712345678ID 28461937');
+  expect(cell(row, 'Customer Name')).toHaveTextContent('Wanjiku Kamau0712345678ID 28461937');
   expect(cell(row, 'Disb Date')).toHaveTextContent('14 Nov 2026');
   expect(cell(row, 'Amount')).toHaveTextContent('KES 25,000');
   expect(cell(row, 'Status')).toHaveTextContent('Successful');

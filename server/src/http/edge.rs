@@ -27,8 +27,8 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 /// How much of a larger body is read and discarded, so that a client that is still sending receives
 /// the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
-/// Maximum size of a request's path and query, in bytes: no address of ours comes near.
-const MAX_URI_BYTES: usize = 1024;
+/// Maximum size of a request's path, in bytes: no path of ours comes near.
+const MAX_PATH_BYTES: usize = 1024;
 /// How much of a path is logged, in bytes.
 const MAX_LOGGED_PATH: usize = 256;
 /// Timeout for receiving a body.
@@ -124,8 +124,7 @@ pub fn failure_media_type(problem: bool) -> HeaderValue {
 /// Reads the whole body before the call starts, so that no call holds resources while its client is
 /// slow. Body and call each have a timeout.
 async fn receive(request: Request, streams_body: StreamsBody, next: Next) -> Response<Body> {
-    let uri = request.uri();
-    if uri.path().len() + uri.query().map_or(0, str::len) > MAX_URI_BYTES {
+    if request.uri().path().len() > MAX_PATH_BYTES {
         return Failure::UriTooLong.into_response();
     }
     let is_streamed = streams_body(request.method(), request.uri().path());

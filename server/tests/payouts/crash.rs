@@ -117,7 +117,9 @@ pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over
             })
         };
         let (bearer, key) = (format!("Bearer {token}"), format!("key-{loan}"));
-        let answer = pay(address, loan, &[("authorization", &bearer), ("idempotency-key", &key)]);
+        // A user has at most 1,000 keys; a repeat without one is told of the record.
+        let with_key = [("authorization", bearer.as_str()), ("idempotency-key", key.as_str())];
+        let answer = pay(address, loan, if loan % 16 == 0 { &with_key } else { &with_key[..1] });
         let mut answers = answers.lock().unwrap();
         match answer.map(|answer| (answer.status, answer.body)) {
             Some((200, body)) => {
