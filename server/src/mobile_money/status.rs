@@ -1,5 +1,7 @@
 //! The status of a payment, and how it is made final.
 
+use std::time::Duration;
+
 use super::{MobileMoney, Refusal};
 use crate::{
     clock::{Clock, UnixMillis},
@@ -43,7 +45,36 @@ pub struct Inquiry {
 }
 
 const STATUS: &str = "
-    SELECT receipt, result_code, result_at, result_by FROM mobile_money_payment WHERE originator_id = $1";
+    SELECT receipt, result_code, requested_at, result_at, result_by FROM mobile_money_payment
+    WHERE originator_id = $1";
+
+/// The `result_by` of payments whose result only the clock that the console sets decides.
+const NO_TIME: UnixMillis = UnixMillis(9_007_199_254_740_991);
+
+/// A payment in the books.
+#[derive(sqlx::FromRow)]
+struct Entered {
+    receipt: Option<String>,
+    result_code: String,
+    requested_at: UnixMillis,
+    result_at: UnixMillis,
+    result_by: UnixMillis,
+}
+
+impl Entered {
+    /// Whether the result is not known yet by either clock: the one that the console sets may have been
+    /// ahead when the request came.
+    fn is_processing(&self, clock: &Clock) -> bool {
+        let now = clock.unset_now();
+        // More than the whole delay is left if the other clock was ahead, too.
+        let is_plausible = self.result_by == NO_TIME || self.result_by.since(now) <= self.delay();
+        clock.now() < self.result_at && now < self.result_by && is_plausible
+    }
+
+    fn delay(&self) -> Duration {
+        self.result_at.since(self.requested_at)
+    }
+}
 
 const INSERT_VOID: &str = "
     INSERT INTO mobile_money_payment
@@ -86,19 +117,16 @@ impl MobileMoney {
 }
 
 async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock) -> Result<Status, Failure> {
-    let known: Option<(Option<String>, String, UnixMillis, UnixMillis)> =
-        query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
-    let Some((receipt, code, result_at, result_by)) = known else { return Ok(Status::Unknown) };
-    // By either clock: the one that the console sets may have been ahead when the request came.
-    if clock.now() < result_at && clock.unset_now() < result_by {
+    let entered: Option<Entered> = query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
+    let Some(entered) = entered else { return Ok(Status::Unknown) };
+    if entered.is_processing(clock) {
         return Ok(Status::Processing);
     }
-    Ok(match receipt {
+    Ok(match entered.receipt {
         Some(receipt) => Status::Paid { receipt },
-        None if code == VOID => Status::Void,
-        None => Status::Refused(
-            Refusal::from_code(&code)
-                .ok_or_else(|| Failure::Internal(format!("unknown stored result code {code}")))?,
-        ),
+        None if entered.result_code == VOID => Status::Void,
+        None => Status::Refused(Refusal::from_code(&entered.result_code).ok_or_else(|| {
+            Failure::Internal(format!("unknown stored result code {}", entered.result_code))
+        })?),
     })
 }

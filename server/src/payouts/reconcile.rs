@@ -2,9 +2,10 @@
 //! before it could record the answer. No manual work is needed.
 //!
 //! The status of every PENDING payout is queried: first ten seconds after its start, then at
-//! intervals that double up to five minutes, and immediately after a restart. A payout is due by the
+//! intervals of half its age, up to five minutes, and immediately after a restart. A payout is due by the
 //! sandbox's clock or by the one that nobody sets, whichever comes first, so that a clock that is set
-//! back delays nothing. If mobile money does not know a payout whose request has expired, the request
+//! back delays nothing. Times that are too far ahead are from a machine whose clock was ahead, and are
+//! set again: no payout waits until clocks reach them. If mobile money does not know a payout whose request has expired, the request
 //! is voided: it can't be paid from then on, whatever is still on its way. Then the payout fails as not
 //! received, and its loan can be tried again. A server leases a payout before it queries it, so that several servers
 //! can reconcile concurrently. Settling is idempotent, in case a lease expires.
@@ -31,6 +32,8 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest interval between two status queries of a payout.
 const MAX_INTERVAL: Duration = Duration::from_mins(5);
+/// How far ahead another machine's clock may be before its times are set again.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
 /// How many payouts are leased at once.
 const BATCH_SIZE: i64 = 64;
 /// How many delivered results are settled at once.
@@ -118,15 +121,32 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
     Ok(settled)
 }
 
-const IS_ANY_DUE: &str = "
-    SELECT count(*) FROM
-        (SELECT 1 FROM payout WHERE status = 'PENDING' AND (check_at <= $1 OR check_by <= $2) LIMIT 1) AS due";
+/// Selects payouts to be queried, given [`Now::bounds`]. The last two conditions are true only for times
+/// that were set by a clock that is ahead of this one.
+macro_rules! due {
+    ($select:literal, $rest:literal) => {
+        concat!(
+            $select,
+            " FROM payout WHERE status = 'PENDING' AND (
+                check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2) ",
+            $rest
+        )
+    };
+}
+
+const IS_ANY_DUE: &str = concat!("SELECT count(*) FROM (", due!("SELECT 1", "LIMIT 1"), ") AS due");
 
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
-    let Now { set, unset } = Now::of(sandbox);
+    let [set, unset, latest, first] = Now::of(sandbox).bounds();
     let mut reader = sandbox.database.read().await?;
-    let due: i64 = query_scalar(IS_ANY_DUE).bind(set).bind(unset).fetch_one(&mut reader).await?;
+    let due: i64 = query_scalar(IS_ANY_DUE)
+        .bind(set)
+        .bind(unset)
+        .bind(latest)
+        .bind(first)
+        .fetch_one(&mut reader)
+        .await?;
     Ok(due > 0)
 }
 
@@ -142,6 +162,13 @@ struct Now {
 impl Now {
     fn of(sandbox: &Sandbox) -> Self {
         Self { set: sandbox.clock.now(), unset: sandbox.clock.unset_now() }
+    }
+
+    /// The times on both clocks, and the latest that this server sets to query a payout, of any age and
+    /// of none.
+    fn bounds(self) -> [UnixMillis; 4] {
+        let latest = |interval: Duration| self.unset.plus(interval + 2 * CLOCK_TOLERANCE);
+        [self.set, self.unset, latest(MAX_INTERVAL), latest(FIRST_CHECK)]
     }
 }
 
@@ -166,23 +193,22 @@ impl Open {
 
     /// How long after this query the next one is due: no later than the request expires.
     fn next_interval(&self, now: Now) -> Duration {
-        let interval = interval_after(self.checks);
         if self.is_expired(now) {
-            return interval;
+            return interval_at(now.unset.since(self.claimed_at));
         }
         let left = self.claimed_at.plus(REQUEST_LIFETIME).since(now.unset);
-        interval.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
+        FIRST_CHECK.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
     }
 }
 
-const DUE: &str = "
-    SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
-           (SELECT value FROM version WHERE name = 'generation') AS generation
-    FROM payout
-    WHERE status = 'PENDING' AND (check_at <= $1 OR check_by <= $2) ORDER BY check_at, payout_id LIMIT $3";
+const DUE: &str = due!(
+    "SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
+            (SELECT value FROM version WHERE name = 'generation') AS generation",
+    "ORDER BY check_at, payout_id LIMIT $5"
+);
 
 const LEASE: &str = "
-    UPDATE payout SET check_at = $3, check_by = $4, checks = checks + 1
+    UPDATE payout SET check_at = $3, check_by = $4, claimed_at = $5, checks = checks + 1
     WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
 
 /// Leases due payouts for this server until they are due again.
@@ -192,15 +218,18 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let due = query_as(DUE).bind(now.set).bind(now.unset).bind(BATCH_SIZE);
+                let [set, unset, latest, first] = now.bounds();
+                let due = query_as(DUE).bind(set).bind(unset).bind(latest).bind(first).bind(BATCH_SIZE);
                 let due: Vec<Open> = due.fetch_all(&mut *connection).await?;
                 let mut leased = Vec::new();
-                for open in due {
+                for mut open in due {
+                    open.claimed_at = open.claimed_at.min(now.unset);
                     let mine = query(LEASE)
                         .bind(&open.payout_id)
                         .bind(open.checks)
                         .bind(now.set.plus(open.next_interval(now)))
                         .bind(now.unset.plus(open.next_interval(now)))
+                        .bind(open.claimed_at)
                         .execute(&mut *connection)
                         .await?;
                     if mine == 1 {
@@ -213,9 +242,9 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .await
 }
 
-fn interval_after(checks: i64) -> Duration {
-    let doublings = u32::try_from(checks).unwrap_or(u32::MAX).min(10);
-    (FIRST_CHECK * 2_u32.pow(doublings)).min(MAX_INTERVAL)
+/// The interval between two queries of a payout of this age.
+fn interval_at(age: Duration) -> Duration {
+    (age / 2).clamp(FIRST_CHECK, MAX_INTERVAL)
 }
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
@@ -246,8 +275,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_double_up_to_five_minutes() {
-        let intervals: Vec<u64> = (0..7).map(|checks| interval_after(checks).as_secs()).collect();
-        assert_eq!(intervals, [10, 20, 40, 80, 160, 300, 300]);
+    fn intervals_grow_with_the_age_up_to_five_minutes() {
+        let ages = [0, 20, 30, 60, 600, 86_400];
+        let intervals = ages.map(|age| interval_at(Duration::from_secs(age)).as_secs());
+        assert_eq!(intervals, [10, 10, 15, 30, 300, 300]);
     }
 }

@@ -2,12 +2,13 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use mkopo::{
+    clock::Clock,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
 };
 use serde_json::{Value, json};
 
-use crate::test_app::{Staff, TestApp, waiting};
+use crate::test_app::{NOON, Staff, TestApp, waiting};
 
 async fn status_of(agent: &Staff<'_>, loan: &Value) -> String {
     agent.records_of(loan).await[0]["status"].as_str().unwrap().to_owned()
@@ -146,6 +147,31 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     }
     app.assert_every_shilling_is_accounted_for().await;
     other.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute() {
+    let app = TestApp::start_with(&["--session-minutes", "43200"]).await;
+    let ahead = app.another_server_at(Clock::held_at(NOON.plus(Duration::from_hours(1))), &[]).await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let (lost, slow) = (loans.next().unwrap(), loans.next().unwrap());
+    ahead.next_outcomes(&[Outcome::LostUnpaid, Outcome::Slow]).await;
+    let agent_of_ahead = ahead.with(&agent.token);
+    for loan in [lost, slow] {
+        assert_eq!(
+            ahead.as_time_passes(agent_of_ahead.disburse(loan)).await.status,
+            StatusCode::ACCEPTED
+        );
+    }
+    ahead.sandbox.close(Duration::ZERO).await;
+    for _ in 0..6 {
+        app.later(Duration::from_secs(10)).await;
+    }
+    assert_eq!(status_of(&agent, lost).await, "FAILED");
+    assert_eq!(status_of(&agent, slow).await, "COMPLETED");
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]

@@ -15,38 +15,57 @@ use std::{
 use mkopo::{
     Sandbox,
     clock::Clock,
-    database::Connection,
+    database::{Connection, query},
     mobile_money::ScenarioChange,
     payouts,
     randomness::Randomness,
     settings::{DatabaseSettings, Settings},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
-    server::{Answer, Server, sign_in, try_call},
+    server::{Answer, Server, sign_in_as, try_call},
     store,
     test_app::{disbursement_of, settings},
 };
 
 const CALLERS: usize = 8;
 
-/// Copies of an untried demo loan, each with its own customer.
+/// How many loans there are to pay.
+pub const LOANS: usize = 6000;
+
+/// How many loans one agent pays: fewer than keys that one can have.
+const LOANS_OF_AGENT: usize = 900;
+
+/// Copies of the demo's agent with the same password.
+const MORE_AGENTS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $1)
+    INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+                       is_active, created_at, updated_at)
+    SELECT staff_id || '-' || n, 'agent-' || n || '@mkopo.test', username || n, first_name, last_name,
+           phone_number, role, password_hash, is_active, created_at, updated_at
+    FROM number, (SELECT * FROM staff WHERE email = 'agent@mkopo.test') AS agent";
+
+/// The largest number of loans that [`fill`] adds in one transaction.
+const BATCH: usize = 3000;
+
+/// Copies of an untried demo loan, each with its own customer. No amount is magic.
 const MORE_CUSTOMERS: &str = "
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 6000)
+    WITH RECURSIVE number (n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $2)
     INSERT INTO customer
     SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
            status, account_id, account_number, account_status, credit_score, risk_level
     FROM number, (SELECT * FROM customer LIMIT 1) AS one";
 
 const MORE_LOANS: &str = "
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 6000)
+    WITH RECURSIVE number (n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $2)
     INSERT INTO loan
-    SELECT 'LN-X' || n, 'CUS-X' || n, 1000 + n, interest_rate_bp, term_months, purpose, 'APPROVED', 1000 + n,
-           notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
+    SELECT 'LN-X' || n, 'CUS-X' || n, 1000 + n % 80000, interest_rate_bp, term_months, purpose, 'APPROVED',
+           1000 + n % 80000, notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at,
+           updated_at
     FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
 
 fn settings_of(folder: &Path) -> Settings {
@@ -65,24 +84,36 @@ async fn sandbox(settings: Settings, clock: Clock) -> Sandbox {
 /// A data folder filled by [`fill`].
 fn prepare() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fill(settings_of(folder.path()));
+    fill(settings_of(folder.path()), LOANS);
     folder
 }
 
-/// Adds many loans to pay, and gives mobile money a short latency.
-pub fn fill(settings: Settings) {
+/// Adds `loans` to pay, and gives mobile money a short latency.
+pub fn fill(settings: Settings, loans: usize) {
     Runtime::new().unwrap().block_on(async {
         let sandbox = sandbox(settings, Clock::system()).await;
-        let add = sandbox.database.write(|connection: &mut Connection| {
+        let agents = i64::try_from(loans / LOANS_OF_AGENT).unwrap();
+        let add = sandbox.database.write(move |connection: &mut Connection| {
             Box::pin(async move {
-                mkopo::database::query(MORE_CUSTOMERS).execute(&mut *connection).await?;
-                mkopo::database::query(MORE_LOANS).execute(connection).await?;
+                query(MORE_AGENTS).bind(agents).execute(connection).await?;
                 Ok(())
             })
         });
         add.await.unwrap();
+        for before in (0..loans).step_by(BATCH) {
+            let first = i64::try_from(before + 1).unwrap();
+            let last = i64::try_from(loans.min(before + BATCH)).unwrap();
+            let add = sandbox.database.write(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    query(MORE_CUSTOMERS).bind(first).bind(last).execute(&mut *connection).await?;
+                    query(MORE_LOANS).bind(first).bind(last).execute(connection).await?;
+                    Ok(())
+                })
+            });
+            add.await.unwrap();
+        }
         let change =
-            ScenarioChange { latency_ms: Some(10), float: Some(1_000_000_000), ..ScenarioChange::default() };
+            ScenarioChange { latency_ms: Some(10), float: Some(100_000_000_000), ..ScenarioChange::default() };
         sandbox.mobile_money.change_scenario(change).await.unwrap();
         sandbox.close(Duration::from_secs(5)).await;
     });
@@ -91,23 +122,38 @@ pub fn fill(settings: Settings) {
 /// The answers that clients have received, across all restarts of the server.
 #[derive(Default)]
 pub struct Answers {
+    /// The agents' tokens.
+    tokens: HashMap<usize, String>,
     next_loan: usize,
     /// Loans whose call was not answered: to be repeated with the same key.
     open: Vec<usize>,
     /// Receipts of loans that were answered as paid.
     pub paid: HashMap<usize, String>,
+    /// How many were answered as failed: their request never reached mobile money.
+    pub failed: usize,
     refused: usize,
 }
 
 /// Pays the loan of [`fill`] with that number out, with those headers.
 pub fn pay(address: &str, loan: usize, headers: &[(&str, &str)]) -> Option<Answer> {
-    let asked = json!({"total_loan_amount": 1000 + loan, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
+    let asked = json!({"total_loan_amount": 1000 + loan % 80_000, "customer_phone_number": format!("+2547{}", 20_000_000 + loan)});
     let path = format!("/api/v1/disbursements/LN-X{loan}/disburse");
     try_call(address, "POST", &path, headers, Some(&disbursement_of(&asked)))
 }
 
+/// The token of the agent who pays that loan; `None` if the server is gone.
+fn token_for(loan: usize, address: &str, answers: &Mutex<Answers>) -> Option<String> {
+    let agent = loan / LOANS_OF_AGENT;
+    if let Some(token) = answers.lock().unwrap().tokens.get(&agent) {
+        return Some(token.clone());
+    }
+    let token = sign_in_as(&format!("agent-{agent}@mkopo.test"), address)?;
+    answers.lock().unwrap().tokens.insert(agent, token.clone());
+    Some(token)
+}
+
 /// Pays loans until `is_over` or until the server is gone, starting with unanswered calls.
-pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over: &AtomicBool) {
+pub fn keep_paying(address: &str, answers: &Mutex<Answers>, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let loan = {
             let mut answers = answers.lock().unwrap();
@@ -115,6 +161,10 @@ pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over
                 answers.next_loan += 1;
                 answers.next_loan
             })
+        };
+        let Some(token) = token_for(loan, address, answers) else {
+            answers.lock().unwrap().open.push(loan);
+            return;
         };
         let (bearer, key) = (format!("Bearer {token}"), format!("key-{loan}"));
         // A user has at most 1,000 keys; a repeat without one is told of the record.
@@ -129,6 +179,12 @@ pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over
             }
             // Accepted, or the first call counts as running: the record shows the result.
             Some((202 | 409, _)) => {}
+            // Its server died, or had another time than the one that voided its request.
+            Some((422, body)) => {
+                assert_eq!(body["record"]["status"], "FAILED", "{body}");
+                assert_eq!(body["result_code"], Value::Null, "{body}");
+                answers.failed += 1;
+            }
             Some((500 | 503, _)) => {
                 answers.refused += 1;
                 answers.open.push(loan);
@@ -144,11 +200,10 @@ pub fn keep_paying(address: &str, token: &str, answers: &Mutex<Answers>, is_over
 }
 
 fn pay_until_killed(server: Server, answers: &Mutex<Answers>, after: Duration) {
-    let token = sign_in(&server.address);
     let address = server.address.clone();
     thread::scope(|scope| {
         for _ in 0..CALLERS {
-            scope.spawn(|| keep_paying(&address, &token, answers, &AtomicBool::new(false)));
+            scope.spawn(|| keep_paying(&address, answers, &AtomicBool::new(false)));
         }
         thread::sleep(after);
         drop(server);
@@ -229,7 +284,7 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
         settings.store.database = DatabaseSettings::default();
         settings
     };
-    fill(on_file());
+    fill(on_file(), LOANS);
     let answers = Mutex::new(Answers::default());
     // Limits the size of the write-ahead log.
     pay_until_killed(

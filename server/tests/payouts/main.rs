@@ -8,6 +8,8 @@
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod contract;
 mod crash;
+mod known;
+mod pair;
 mod schedules;
 mod server;
 mod servers;
@@ -16,3 +18,8 @@ mod store;
 #[path = "../api/test_app.rs"]
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod test_app;
+
+/// The number in an environment variable, which makes a long test shorter or longer.
+fn number(variable: &str) -> Option<u32> {
+    std::env::var(variable).ok().map(|number| number.parse().unwrap())
+}

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Lines},
+    path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
@@ -28,6 +29,12 @@ impl Server {
         Self::run(command.arg("serve"), store)
     }
 
+    /// Starts a server on a machine whose clock is off by `offset`, such as `+10m` or `-1h`.
+    pub fn start_with_clock_off_by(offset: &str, store: &[String]) -> Self {
+        let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/faketime"));
+        Self::run(command.args([offset, env!("CARGO_BIN_EXE_mkopo"), "serve"]), store)
+    }
+
     /// Starts a server that can't write more than `bytes` to any one file.
     pub fn start_with_disk_of(bytes: usize, store: &[String]) -> Self {
         let mut command = Command::new("sh");
@@ -40,6 +47,7 @@ impl Server {
     fn run(command: &mut Command, store: &[String]) -> Self {
         let mut process = command
             .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])
+            .args(["--session-minutes", "43200"])
             .args(["--console-token", CONSOLE_TOKEN, "--jwt-secret", JWT_SECRET])
             .args(store)
             .stdout(Stdio::piped())
@@ -106,7 +114,15 @@ pub fn try_call(
 
 /// Signs in as the demo data's agent and returns the token.
 pub fn sign_in(address: &str) -> String {
-    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
-    let answer = try_call(address, "POST", "/api/v1/auth/login", &[], Some(&credentials)).unwrap();
-    answer.body["user"]["token"].as_str().unwrap().to_owned()
+    sign_in_as("agent@mkopo.test", address).unwrap()
+}
+
+/// Signs in with the demo's password; `None` if the server is unavailable.
+pub fn sign_in_as(email: &str, address: &str) -> Option<String> {
+    let credentials = json!({"email": email, "password": demo::PASSWORD});
+    let answer = try_call(address, "POST", "/api/v1/auth/login", &[], Some(&credentials))?;
+    if answer.status >= 500 {
+        return None;
+    }
+    Some(answer.body["user"]["token"].as_str().unwrap().to_owned())
 }
