@@ -12,7 +12,7 @@ use clap::Parser;
 use futures::future::join_all;
 use mkopo::{
     Sandbox,
-    auth::Staff,
+    auth::{Staff, session::Session},
     clock::Clock,
     commands::{Command, CommandLine},
     database::{Connection, Database, MAX_BATCH_SIZE},
@@ -43,10 +43,14 @@ const LOANS: &str = "
            notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
     FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
 
+const SESSION: &str = "
+    INSERT INTO session (session_id, staff_id, created_at, expires_at)
+    SELECT 'the-session', staff_id, 0, 0 FROM staff WHERE email = 'agent@mkopo.test'";
+
 /// A service with loans to pay.
 struct Kind {
     sandbox: Sandbox,
-    staff: Staff,
+    session: Session,
     next_loan: usize,
     _data_dir: TempDir,
 }
@@ -63,7 +67,8 @@ impl Kind {
         let add = sandbox.database.write(|connection: &mut Connection| {
             Box::pin(async move {
                 mkopo::database::query(CUSTOMERS).execute(&mut *connection).await?;
-                mkopo::database::query(LOANS).execute(connection).await?;
+                mkopo::database::query(LOANS).execute(&mut *connection).await?;
+                mkopo::database::query(SESSION).execute(connection).await?;
                 Ok(())
             })
         });
@@ -72,7 +77,8 @@ impl Kind {
         let mut reader = sandbox.database.read().await.unwrap();
         let staff = Staff::by_email(&mut reader, &email).await.unwrap().unwrap();
         drop(reader);
-        Self { sandbox, staff, next_loan: 0, _data_dir: data_dir }
+        let session = Session { session_id: "the-session".to_owned(), staff };
+        Self { sandbox, session, next_loan: 0, _data_dir: data_dir }
     }
 
     /// Pays `count` loans, `at_once` at a time, and returns how many per second.
@@ -82,13 +88,13 @@ impl Kind {
         for _ in 0..count / at_once {
             let loans = self.next_loan..self.next_loan + at_once;
             self.next_loan = loans.end;
-            join_all(loans.map(|loan| pay(&self.sandbox, &self.staff, loan))).await;
+            join_all(loans.map(|loan| pay(&self.sandbox, &self.session, loan))).await;
         }
         count as f64 / began.elapsed().as_secs_f64()
     }
 }
 
-async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
+async fn pay(sandbox: &Sandbox, session: &Session, loan: usize) {
     let request = DisbursementRequest {
         loan_id: format!("LN-X{loan}"),
         agent_id: "1".to_owned(),
@@ -96,7 +102,7 @@ async fn pay(sandbox: &Sandbox, staff: &Staff, loan: usize) {
         phone_number: Msisdn::parse(&format!("+2547{}", 20_000_000 + loan)),
     };
     let format = FailureFormat { request_id: String::new().into(), problem: false };
-    let reply = payouts::disburse(sandbox, staff, request, None, format).await.unwrap();
+    let reply = payouts::disburse(sandbox, session, request, None, format).await.unwrap();
     assert_eq!(reply.status, 200, "{}", reply.body);
 }
 

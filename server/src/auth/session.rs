@@ -17,7 +17,7 @@ use crate::{
     Sandbox,
     clock::{Clock, UnixMillis},
     database::versions::Versions,
-    database::{Connection, Database, query, query_as, sweep},
+    database::{Connection, Database, query, query_as, query_scalar, sweep},
     error::Failure,
     http::accept,
 };
@@ -173,6 +173,14 @@ const DELETE_BATCH: &str = "
 /// Deletes the sessions that ended before `oldest`.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+}
+
+const IS_OPEN: &str = "SELECT count(*) FROM session WHERE session_id = $1 AND ended_at IS NULL";
+
+/// Fails with [`Failure::NoSession`] if the session has ended since its call came, alone or with all data.
+pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result<(), Failure> {
+    let open: i64 = query_scalar(IS_OPEN).bind(session_id).fetch_one(connection).await?;
+    if open == 0 { Err(Failure::NoSession) } else { Ok(()) }
 }
 
 /// A session with its user.

@@ -101,7 +101,7 @@ async fn disburse(
         amount: wire.amount,
         phone_number: Msisdn::parse(&wire.phone_number),
     };
-    Ok(super::disburse(&sandbox, &session.staff, request, call, format).await?.into_response())
+    Ok(super::disburse(&sandbox, &session, request, call, format).await?.into_response())
 }
 
 /// The idempotency key of the call, if any.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     Sandbox,
-    auth::Staff,
+    auth::session::{self, Session},
     clock::UnixMillis,
     database::{Connection, query_as, query_scalar},
     error::{Failure, FailureFormat},
@@ -32,19 +32,19 @@ pub struct DisbursementRequest {
     pub phone_number: Option<Msisdn>,
 }
 
-/// Pays a loan out on behalf of `staff` and returns the answer: 200 if the money was sent, 202 if
+/// Pays a loan out on behalf of the user of `session` and returns the answer: 200 if the money was sent, 202 if
 /// mobile money has not answered within 8 s, 422 if it refused. A `call` that was answered before
 /// gets the same answer again.
 ///
 /// # Errors
-/// [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
+/// [`Failure::NoSession`], [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
 /// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`],
 /// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
 /// payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no money was sent yet.
 /// A payout whose data is replaced while it runs is answered with the latter, too.
 pub async fn disburse(
     sandbox: &Sandbox,
-    staff: &Staff,
+    session: &Session,
     request: DisbursementRequest,
     call: Option<KeyedCall>,
     format: FailureFormat,
@@ -53,7 +53,8 @@ pub async fn disburse(
     let claim = Claim {
         payout_id: sandbox.randomness.id(now),
         transaction_id: sandbox.randomness.id(now),
-        staff_id: staff.staff_id.clone(),
+        session_id: session.session_id.clone(),
+        staff_id: session.staff.staff_id.clone(),
         request,
         call,
         format,
@@ -167,6 +168,7 @@ async fn accept(sandbox: &Sandbox, record: Record) -> Result<Option<Reply>, Fail
 struct Claim {
     payout_id: String,
     transaction_id: String,
+    session_id: String,
     staff_id: String,
     request: DisbursementRequest,
     call: Option<KeyedCall>,
@@ -205,6 +207,7 @@ const CLAIM: &str = "
 
 impl Claim {
     async fn run(self, connection: &mut Connection) -> Result<Claimed, Failure> {
+        session::check_open(connection, &self.session_id).await?;
         let Some(call) = &self.call else {
             let phone_number = self.payable_phone(connection).await?;
             return self.claim(connection, phone_number).await;

@@ -154,6 +154,44 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_call_whose_session_a_reset_ended_pays_nothing() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let free = occupy_writer(&app).await;
+    let mut reset = Box::pin(app.console(Method::POST, "/data/reset", None));
+    let mut calls = [None, Some("a-key")].map(|key| {
+        let agent = &agent;
+        Box::pin(async move {
+            match key {
+                Some(key) => agent.disburse_with_key(loan, key).await,
+                None => agent.disburse(loan).await,
+            }
+        })
+    });
+    // The calls queue behind the reset with the session that it ends.
+    for (waiting, queued) in [(1, None), (2, Some(0)), (3, Some(1))] {
+        while app.sandbox.database.load().writes_waiting < waiting {
+            match queued {
+                Some(call) => assert!(futures::poll!(&mut calls[call]).is_pending()),
+                None => assert!(futures::poll!(&mut reset).is_pending()),
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+    free.send(()).unwrap();
+    assert_eq!(reset.await.status, StatusCode::NO_CONTENT);
+    for call in calls {
+        let answer = call.await;
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::UNAUTHORIZED, Some("no_session")), "{}", answer.json());
+    }
+    app.assert_every_shilling_is_accounted_for().await;
+    let agent = app.sign_in("agent").await;
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
