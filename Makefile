@@ -5,6 +5,9 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 PORT ?= 8080
+# How many random schedules and kill rounds `make soak` runs.
+SCHEDULES ?= 10000
+ROUNDS ?= 1000
 CARGO := cargo --locked
 MANIFEST := --manifest-path server/Cargo.toml
 PORTAL := dist/portal
@@ -70,10 +73,11 @@ fuzz: tools python ## Send the server many more requests generated from the cont
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers
-	@$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
+soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers (SCHEDULES=, ROUNDS=)
+	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
 	@$(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
-	@e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
+	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
+		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
 bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL and long tables in one run, as ratios

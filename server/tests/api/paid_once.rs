@@ -184,7 +184,12 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     assert_eq!(reset.await.status, StatusCode::NO_CONTENT);
     for call in calls {
         let answer = call.await;
-        assert_eq!((answer.status, answer.json()["code"].as_str()), (StatusCode::UNAUTHORIZED, Some("no_session")), "{}", answer.json());
+        assert_eq!(
+            (answer.status, answer.json()["code"].as_str()),
+            (StatusCode::UNAUTHORIZED, Some("no_session")),
+            "{}",
+            answer.json()
+        );
     }
     app.assert_every_shilling_is_accounted_for().await;
     let agent = app.sign_in("agent").await;

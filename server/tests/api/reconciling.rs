@@ -160,10 +160,7 @@ async fn what_a_server_whose_clock_was_ahead_left_open_settles_within_a_minute()
     ahead.next_outcomes(&[Outcome::LostUnpaid, Outcome::Slow]).await;
     let agent_of_ahead = ahead.with(&agent.token);
     for loan in [lost, slow] {
-        assert_eq!(
-            ahead.as_time_passes(agent_of_ahead.disburse(loan)).await.status,
-            StatusCode::ACCEPTED
-        );
+        assert_eq!(ahead.as_time_passes(agent_of_ahead.disburse(loan)).await.status, StatusCode::ACCEPTED);
     }
     ahead.sandbox.close(Duration::ZERO).await;
     for _ in 0..6 {

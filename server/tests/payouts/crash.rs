@@ -112,8 +112,11 @@ pub fn fill(settings: Settings, loans: usize) {
             });
             add.await.unwrap();
         }
-        let change =
-            ScenarioChange { latency_ms: Some(10), float: Some(100_000_000_000), ..ScenarioChange::default() };
+        let change = ScenarioChange {
+            latency_ms: Some(10),
+            float: Some(100_000_000_000),
+            ..ScenarioChange::default()
+        };
         sandbox.mobile_money.change_scenario(change).await.unwrap();
         sandbox.close(Duration::from_secs(5)).await;
     });

@@ -53,8 +53,7 @@ pub struct Pair {
 impl Pair {
     /// Starts both on a copy of the data in `folder`, with clocks that are this many ms ahead.
     pub fn start_on(folder: &TempDir, ahead_ms: [i64; SERVERS]) -> Self {
-        let mut pair =
-            Self { folder: copy_of(folder), servers: [None, None], real_time: NOON, starts: 0 };
+        let mut pair = Self { folder: copy_of(folder), servers: [None, None], real_time: NOON, starts: 0 };
         pair.start_all(ahead_ms);
         pair
     }
@@ -107,11 +106,7 @@ impl Pair {
     }
 
     /// Finishes `task` on a server, while both run.
-    pub fn finish<T: Send + 'static>(
-        &self,
-        on: usize,
-        task: impl Future<Output = T> + Send + 'static,
-    ) -> T {
+    pub fn finish<T: Send + 'static>(&self, on: usize, task: impl Future<Output = T> + Send + 'static) -> T {
         let task = self.spawn(on, task);
         while !task.is_finished() {
             self.turn_all();

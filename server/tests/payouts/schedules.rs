@@ -107,9 +107,13 @@ enum Step {
 
 #[derive(Clone, Debug)]
 enum ClockMove {
-    Forward { minutes: u32 },
+    Forward {
+        minutes: u32,
+    },
     /// To so long after [`NOON`].
-    To { minutes: i64 },
+    To {
+        minutes: i64,
+    },
     Frozen(bool),
 }
 
@@ -415,8 +419,7 @@ impl World {
         }
         for on in 0..SERVERS {
             let app = self.pair.app(on);
-            let pending =
-                self.pair.finish(on, async move { app.with(&TEMPLATE.tokens[0]).pending().await });
+            let pending = self.pair.finish(on, async move { app.with(&TEMPLATE.tokens[0]).pending().await });
             for loan in &TEMPLATE.loans {
                 let open = pending.iter().find(|other| other["loan_id"] == loan["loan_id"]);
                 assert!(
