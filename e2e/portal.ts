@@ -17,10 +17,19 @@ export const BINARY = process.env.MKOPO_BINARY ?? join(root, 'server/target/debu
 /** A running portal that all journeys use; without one, each journey starts its own. */
 export const DEPLOYED = process.env.MKOPO_E2E_URL;
 
+/** The address of the console of that portal. */
+export const DEPLOYED_CONSOLE = process.env.MKOPO_E2E_CONSOLE_URL ?? '';
+
 /** The token of the console of the portal under test. */
 export const CONSOLE_TOKEN = process.env.MKOPO_E2E_CONSOLE_TOKEN ?? 'the-token-of-the-journeys';
 
-/** Starts the real server on a free port with new demo data. */
+/** A running server: the addresses of the portal and of the console. */
+interface Server {
+  address: string;
+  console: string;
+}
+
+/** Starts the real server on two free ports with new demo data. */
 async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
   const server = spawn(BINARY, ['serve'], {
@@ -36,11 +45,11 @@ async function startServer(environment: Record<string, string> = {}) {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const lines: string[] = [];
-  const address = await new Promise<string>((resolve, reject) => {
+  const { address, console } = await new Promise<Server>((resolve, reject) => {
     createInterface({ input: server.stderr }).on('line', (line) => {
       lines.push(line);
-      const listening = /"message":"listening","address":"([^"]+)"/.exec(line);
-      if (listening) resolve(`http://${listening[1]}`);
+      const listening = /"message":"listening","address":"([^"]+)","console":"([^"]+)"/.exec(line);
+      if (listening) resolve({ address: `http://${listening[1]}`, console: `http://${listening[2]}` });
     });
     server.on('exit', (code) =>
       reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`)),
@@ -52,16 +61,16 @@ async function startServer(environment: Record<string, string> = {}) {
     await ended;
     await rm(data, { recursive: true, force: true });
   };
-  return { address, stop };
+  return { address, console, stop };
 }
 
 /** Resets the running portal to new demo data, without the settings of earlier journeys. */
-async function startOver(address: string) {
-  const answer = await fetch(`${address}/console/api/data/reset`, {
+async function startOver(console: string) {
+  const answer = await fetch(`${console}/console/api/data/reset`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` },
   });
-  if (!answer.ok) throw new Error(`the data of ${address} could not be reset: HTTP ${answer.status}`);
+  if (!answer.ok) throw new Error(`the data of ${console} could not be reset: HTTP ${answer.status}`);
 }
 
 /** The messages that the server has sent. */
@@ -71,10 +80,10 @@ interface Outbox {
 }
 
 /** Reads the outbox with the console's API, which waits until there is a message. */
-function outboxOf(address: string): Outbox {
+function outboxOf(console: string): Outbox {
   return {
     code: async (to) => {
-      const messages = `${address}/console/api/outbox?${new URLSearchParams({ to, wait: '10s' }).toString()}`;
+      const messages = `${console}/console/api/outbox?${new URLSearchParams({ to, wait: '10s' }).toString()}`;
       const answer = await fetch(messages, { headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` } });
       const [newest] = (await answer.json()) as { code: string | null }[];
       expect(newest?.code, `a code for ${to}`).toMatch(/^\d{6}$/);
@@ -86,8 +95,9 @@ function outboxOf(address: string): Outbox {
 interface Fixtures {
   /** Further settings of the server. */
   settings: Record<string, string>;
-  server: { address: string };
+  server: Server;
   serverAddress: string;
+  consoleAddress: string;
   outbox: Outbox;
   /** Errors that the page may log when a journey breaks something on purpose. */
   expectedError: RegExp | null;
@@ -103,17 +113,18 @@ export const test = base.extend<Fixtures>({
   server: async ({ settings }, use) => {
     if (DEPLOYED) {
       base.skip(Object.keys(settings).length > 0, 'needs its own server');
-      await startOver(DEPLOYED);
-      await use({ address: DEPLOYED });
+      await startOver(DEPLOYED_CONSOLE);
+      await use({ address: DEPLOYED, console: DEPLOYED_CONSOLE });
       return;
     }
-    const { address, stop } = await startServer(settings);
-    await use({ address });
+    const { stop, ...server } = await startServer(settings);
+    await use(server);
     await stop();
   },
   serverAddress: async ({ server }, use) => use(server.address),
+  consoleAddress: async ({ server }, use) => use(server.console),
   expectedError: [null, { option: true }],
-  outbox: async ({ server }, use) => use(outboxOf(server.address)),
+  outbox: async ({ server }, use) => use(outboxOf(server.console)),
   baseURL: async ({ serverAddress }, use) => use(serverAddress),
   quietConsole: [
     async ({ page, expectedError }, use) => {

@@ -1,4 +1,5 @@
 import { expect, test } from '@playwright/test';
+import { DEPLOYED_CONSOLE } from '../portal';
 import { address, compose, containers } from './stack';
 
 const WEB = ['mfe-shell', 'mfe-auth', 'mfe-loans', 'mfe-transactions'];
@@ -28,7 +29,7 @@ test('every container has only the privileges it needs', async () => {
       const published = Object.values(NetworkSettings.Ports).flatMap((ports) => ports ?? []);
       expect
         .soft(published.map(({ HostIp }) => HostIp))
-        .toEqual(service === 'mfe-shell' ? ['127.0.0.1'] : []);
+        .toEqual(['mfe-shell', 'server'].includes(service) ? ['127.0.0.1'] : []);
 
       const inside = await compose(
         'exec',
@@ -73,10 +74,10 @@ test('the page, its files and the slices are compressed in advance and have the 
   const again = await get('/slices.json', { 'If-None-Match': list.headers.get('etag') ?? '' });
   expect(again.status).toBe(304);
   const { portal, slices } = JSON.parse(list.text) as {
-    portal: { demo: boolean; allow_override: boolean };
+    portal: { demo: boolean; console: string; allow_override: boolean };
     slices: Record<string, { version: string; entry: string }>;
   };
-  expect(portal).toMatchObject({ demo: true, allow_override: false });
+  expect(portal).toMatchObject({ demo: true, console: DEPLOYED_CONSOLE, allow_override: false });
   expect(Object.keys(slices).sort()).toEqual(['mfe-auth', 'mfe-loans', 'mfe-transactions']);
 
   const entry = slices['mfe-loans']?.entry ?? '';
@@ -109,7 +110,6 @@ test('the page, its files and the slices are compressed in advance and have the 
   for (const [path, status] of [
     ['/api/v1/openapi.json', 200],
     ['/api/v1/auth/me', 401],
-    ['/console/api/invariant', 401],
     ['/docs/', 200],
   ] as const)
     await test.step(`${path} is answered by the provider`, async () => {
@@ -117,4 +117,10 @@ test('the page, its files and the slices are compressed in advance and have the 
       expect.soft(answer.status).toBe(status);
       expect.soft(answer.headers.get('x-request-id')).toBeTruthy();
     });
+
+  await test.step('the console is on its own port only', async () => {
+    expect.soft((await fetch(`${DEPLOYED_CONSOLE}/console/api/invariant`)).status).toBe(401);
+    for (const path of ['/console', '/console/api/invariant', '/metrics'])
+      expect.soft((await get(path)).status, path).toBe(404);
+  });
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect } from '@playwright/test';
-import { CONSOLE_TOKEN, DEPLOYED, PASSWORD } from '../portal';
+import { CONSOLE_TOKEN, DEPLOYED, DEPLOYED_CONSOLE, PASSWORD } from '../portal';
 
 /** The address of the stack. */
 export const address = DEPLOYED ?? '';
@@ -63,7 +63,7 @@ export async function healthy(service: string): Promise<void> {
 
 /** Calls the console's API and returns the JSON body. */
 async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
-  const answer = await fetch(`${address}/console/api${path}`, {
+  const answer = await fetch(`${DEPLOYED_CONSOLE}/console/api${path}`, {
     method,
     headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),

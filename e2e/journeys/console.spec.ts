@@ -21,9 +21,9 @@ const title = (page: Page, name: string) => page.getByRole('heading', { level: 1
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 /** Opens the console in a tab beside the portal. */
-async function openConsole(page: Page) {
+async function openConsole(page: Page, address: string) {
   const console = await page.context().newPage();
-  await console.goto(`/console?token=${CONSOLE_TOKEN}`);
+  await console.goto(`${address}/console?token=${CONSOLE_TOKEN}`);
   await expect(title(console, 'Overview')).toBeVisible();
   await expect(console, 'the token does not stay in the address').toHaveURL(/\/console$/);
   return console;
@@ -77,9 +77,9 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
   });
 });
 
-test('make the next payout fail, and see it in the portal', async ({ page }) => {
+test('make the next payout fail, and see it in the portal', async ({ page, consoleAddress }) => {
   await signIn(page);
-  const console = await openConsole(page);
+  const console = await openConsole(page, consoleAddress);
   await go(console, 'Scenario');
   await console.getByLabel('Outcome', { exact: true }).selectOption('insufficient_funds');
   await button(console, 'Set').click();
@@ -111,12 +111,12 @@ test('make the next payout fail, and see it in the portal', async ({ page }) => 
   });
 });
 
-test('save, restore and reset the data', async ({ page }) => {
+test('save, restore and reset the data', async ({ page, consoleAddress }) => {
   await signIn(page);
   await page.goto('/pending-loans');
   const counted = page.getByText(/\d+ loan\(s\) pending disbursement/);
   const before = await counted.textContent();
-  const console = await openConsole(page);
+  const console = await openConsole(page, consoleAddress);
 
   await go(console, 'Data');
   await console.getByLabel('Name').fill('before');
@@ -154,9 +154,9 @@ test('save, restore and reset the data', async ({ page }) => {
   });
 });
 
-test('move the clock past the end of a session', async ({ page }) => {
+test('move the clock past the end of a session', async ({ page, consoleAddress }) => {
   await signIn(page);
-  const console = await openConsole(page);
+  const console = await openConsole(page, consoleAddress);
   await go(console, 'Clock');
   await button(console, '1 day').click();
   await expect(message(console)).toContainText('Sessions, codes, limits, receipts and dates moved with it.');
@@ -178,11 +178,11 @@ test('move the clock past the end of a session', async ({ page }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`every page is accessible, ${colorScheme}`, async ({ page }) => {
+  test(`every page is accessible, ${colorScheme}`, async ({ page, consoleAddress }) => {
     // Axe checks every page twice.
     test.slow();
     await page.emulateMedia({ colorScheme });
-    const console = await openConsole(page);
+    const console = await openConsole(page, consoleAddress);
     await console.emulateMedia({ colorScheme });
     await go(console, 'Faults');
     await button(console, "Lose the next payout's response").click();
@@ -209,14 +209,14 @@ for (const colorScheme of ['light', 'dark'] as const)
 
 test('the pages work without JavaScript', async ({
   browser,
-  serverAddress,
+  consoleAddress,
 }: {
   browser: Browser;
-  serverAddress: string;
+  consoleAddress: string;
 }) => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
-    baseURL: serverAddress,
+    baseURL: consoleAddress,
     viewport: { width: 375, height: 800 },
   });
   const console = await context.newPage();

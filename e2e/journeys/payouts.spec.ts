@@ -21,8 +21,8 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 
 /** Changes a setting with the console's API. */
-async function setInConsole(request: APIRequestContext, path: string, data: object) {
-  const response = await request.put(`/console/api/${path}`, {
+async function setInConsole(request: APIRequestContext, console: string, path: string, data: object) {
+  const response = await request.put(`${console}/console/api/${path}`, {
     headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` },
     data,
   });
@@ -123,9 +123,10 @@ test('an accepted payout is called submitted, and the page shows the success onc
 test('an accepted payout that was never paid ends as failed, also after a reload', async ({
   page,
   request,
+  consoleAddress,
 }) => {
   test.slow(); // Mobile money takes 12 seconds.
-  await setInConsole(request, 'scenario', { next: ['lost_unpaid'] });
+  await setInConsole(request, consoleAddress, 'scenario', { next: ['lost_unpaid'] });
   await signIn(page);
   await openLoan(page, 'KES 25,000');
   await confirm(page);
@@ -134,7 +135,7 @@ test('an accepted payout that was never paid ends as failed, also after a reload
   await page.reload();
   await expect(page.getByText('Disbursement in Progress')).toBeVisible();
   // The server waits some minutes before it gives up on a lost request.
-  await setInConsole(request, 'clock', { advance: '3m' });
+  await setInConsole(request, consoleAddress, 'clock', { advance: '3m' });
   await expect(page.getByRole('alert').filter({ hasText: 'Disbursement Failed' })).toBeVisible({
     timeout: 30_000,
   });

@@ -175,7 +175,7 @@ function base(folder, { name }, mode) {
       client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
       proxy: [
         {
-          context: ['/api', '/slices.json', '/slices/', '/console'],
+          context: ['/api', '/slices.json', '/slices/'],
           target: process.env.MKOPO_URL ?? 'http://127.0.0.1:8080',
         },
       ],

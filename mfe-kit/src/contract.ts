@@ -282,7 +282,8 @@ export interface paths {
         };
         /**
          * Float, counts, the ledger check and requests.
-         * @description The start page. With `token`, the response sets the cookie and redirects to the same address without the token.
+         * @description The start page. With `token`, as in the link that the server prints, it is a page that sends the
+         *     token to `/console/sign-in`.
          */
         get: operations["consoleOverviewPage"];
         put?: never;
@@ -1316,6 +1317,11 @@ export interface components {
                 allow_override: boolean;
                 /** @description The name shown in the portal. */
                 brand: string;
+                /**
+                 * Format: uri
+                 * @description In demo mode, the address of the operator's console, whose outbox shows the codes; otherwise null.
+                 */
+                console?: string | null;
                 /** @description Demo mode: demo accounts exist, and the portal shows a notice. */
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
@@ -1784,6 +1790,19 @@ export interface components {
             };
             content?: never;
         };
+        /** @description A page that shows why nothing was changed, or, for a page of another origin, the failure `cross_site`. */
+        ConsoleForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+                /** @example <!DOCTYPE html><html lang="en"><head><title>Nothing was changed · Mkopo console</title></head>…</html> */
+                "text/html": string;
+            };
+        };
         /** @description The page. */
         ConsolePage: {
             headers: {
@@ -1820,6 +1839,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description A page of another origin made the request (`cross_site`). */
+        CrossSite: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description There is no such fault (`fault_not_found`). */
         FaultNotFound: {
@@ -2128,6 +2158,20 @@ export interface components {
         };
         /** @description The body is larger than 64 KiB (`body_too_large`). */
         TooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The tools that change what the service does are off, as they are outside demo mode unless
+         *     `MKOPO_TOOLS` is true (`tools_off`); or a page of another origin made the request (`cross_site`).
+         */
+        ToolsOff: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2702,8 +2746,8 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ConsolePage"];
-            303: components["responses"]["ConsoleSignedIn"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -2727,6 +2771,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2760,9 +2806,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidTime"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2800,10 +2848,12 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             409: components["responses"]["NotInDemoMode"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidSeed"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2827,6 +2877,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2854,9 +2906,11 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             404: components["responses"]["SnapshotNotFound"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2886,8 +2940,10 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2915,9 +2971,11 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["SnapshotNotFound"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2941,6 +2999,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -2977,9 +3037,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidFault"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3001,6 +3063,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3028,8 +3092,10 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             404: components["responses"]["FaultNotFound"];
             414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3053,6 +3119,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3089,9 +3157,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidLoan"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3131,7 +3201,9 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             422: components["responses"]["InvalidWait"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3153,6 +3225,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3176,6 +3250,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3211,9 +3287,11 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidScenario"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3235,6 +3313,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3258,6 +3338,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3306,11 +3388,13 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             408: components["responses"]["TooSlow"];
             409: components["responses"]["BuildRefused"];
             413: components["responses"]["BuildTooLarge"];
             415: components["responses"]["NoArchive"];
             422: components["responses"]["BadBuild"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3344,10 +3428,12 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["SliceNotFound"];
             409: components["responses"]["NothingPublished"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3393,12 +3479,14 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["ActivationRefused"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3432,10 +3520,12 @@ export interface operations {
             };
             400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["RollbackRefused"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3459,6 +3549,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3488,8 +3580,10 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["UserNotFound"];
             414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3529,11 +3623,13 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["UserNotFound"];
             413: components["responses"]["TooLarge"];
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAccount"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3563,8 +3659,10 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             404: components["responses"]["UserNotFound"];
             414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3588,6 +3686,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3611,6 +3711,8 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3632,6 +3734,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3646,6 +3750,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3660,7 +3765,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
@@ -3677,6 +3782,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3691,7 +3797,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["ConsoleRefusal"];
             409: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
@@ -3710,6 +3816,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3724,7 +3831,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
@@ -3743,6 +3850,7 @@ export interface operations {
             200: components["responses"]["ConsolePage"];
             400: components["responses"]["ConsoleRefusal"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3757,7 +3865,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
@@ -3774,6 +3882,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3788,7 +3897,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
@@ -3806,6 +3915,7 @@ export interface operations {
             200: components["responses"]["ConsolePage"];
             400: components["responses"]["ConsoleRefusal"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3820,6 +3930,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3834,7 +3945,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
@@ -3859,7 +3970,9 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleSignedIn"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
+            429: components["responses"]["ConsoleRefusal"];
         };
     };
     consoleSignOut: {
@@ -3873,7 +3986,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleSignedIn"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
         };
     };
@@ -3888,6 +4001,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3902,7 +4016,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["ConsoleRefusal"];
             409: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
@@ -3921,6 +4035,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3935,7 +4050,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             404: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
@@ -3953,6 +4068,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ConsolePage"];
             401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -3967,7 +4083,7 @@ export interface operations {
         responses: {
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleRefusal"];
+            403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];

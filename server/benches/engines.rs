@@ -220,6 +220,7 @@ impl Server {
         let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
             .args(["serve", "--demo", "true", "--log", "error", "--listen", &address.to_string()])
+            .args(["--console-listen", "off"])
             .args(["--database-url", url, "--data-dir"])
             .arg(folder)
             .args(SECRETS)

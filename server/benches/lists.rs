@@ -126,7 +126,16 @@ impl Server {
         let address = free_address();
         let start = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
-        command.args(["serve", "--demo", "true", "--listen", &address.to_string(), "--data-dir"]);
+        command.args([
+            "serve",
+            "--demo",
+            "true",
+            "--console-listen",
+            "off",
+            "--listen",
+            &address.to_string(),
+            "--data-dir",
+        ]);
         let process = Running::start(command.arg(folder).stdout(Stdio::null()).stderr(Stdio::null()));
         first_answer(address).await;
         Self { process, address, started_in: start.elapsed() }

@@ -99,6 +99,9 @@ pub enum Failure {
     IdempotencyKeyInUse,
 
     // The console
+    /// A page of another origin made the request with somebody's browser.
+    #[error("Pages of other sites can't use the console.")]
+    CrossSite,
     /// The call is only available in demo mode.
     #[error("This service is not in demo mode: its data can't be replaced by demo data.")]
     NotInDemoMode,
@@ -216,6 +219,7 @@ impl Failure {
         match self {
             F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
+            F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),

@@ -219,8 +219,8 @@ impl Sandbox {
     }
 }
 
-/// The routes of the service.
-pub fn router(sandbox: Sandbox) -> Router {
+/// The routes of the portal's listener.
+pub fn portal_router(sandbox: Sandbox) -> Router {
     let published = middleware::from_fn_with_state(sandbox.clone(), slices::files::published);
     let with_published = |builds: Router<Sandbox>| builds.layer(published);
     let mut for_browsers = Router::new()
@@ -230,12 +230,27 @@ pub fn router(sandbox: Sandbox) -> Router {
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
         for_browsers = for_browsers.layer(cross_origin);
     }
-    for_browsers
-        .merge(console::routes(&sandbox))
+    let routes = for_browsers
         .merge(reference::page())
         .merge(health::routes())
-        .method_not_allowed_fallback(edge::method_not_allowed)
-        .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body as StreamsBody), edge::answer))
+        .merge(console::absent())
+        .method_not_allowed_fallback(edge::method_not_allowed);
+    behind_edge(sandbox, routes, |_, _| false)
+}
+
+/// The routes of the console's listener.
+pub fn console_router(sandbox: Sandbox) -> Router {
+    let routes = console::routes(&sandbox)
+        .merge(health::routes())
+        .merge(health::metrics_routes())
+        .fallback(async || Failure::NotFound)
+        .method_not_allowed_fallback(edge::method_not_allowed);
+    behind_edge(sandbox, routes, streams_body)
+}
+
+fn behind_edge(sandbox: Sandbox, routes: Router<Sandbox>, streams_body: StreamsBody) -> Router {
+    routes
+        .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body), edge::answer))
         .with_state(sandbox)
 }
 

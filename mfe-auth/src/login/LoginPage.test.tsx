@@ -274,12 +274,20 @@ describe('by password', () => {
     expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
   });
 
-  test('in a demo there is a link to the outbox', async () => {
-    setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', demo: true });
+  test('in a demo whose console is off there is no link to an outbox', async () => {
+    setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', demo: true, console: null });
+    onTestFinished(() => setPortalSettings({}));
+    renderSlice(slice, '/login');
+    await screen.findByLabelText('Email');
+    expect(screen.queryByRole('link', { name: /outbox/ })).toBeNull();
+  });
+
+  test("in a demo there is a link to the outbox, on the console's own address", async () => {
+    setPortalSettings({ brand: 'Mkopo', product: 'Mkopo', demo: true, console: 'http://127.0.0.1:8081' });
     onTestFinished(() => setPortalSettings({}));
     renderSlice(slice, '/login');
     const link = await screen.findByRole('link', { name: 'outbox (opens in a new tab)' });
-    expect(link).toHaveAttribute('href', '/console/outbox');
+    expect(link).toHaveAttribute('href', 'http://127.0.0.1:8081/console/outbox');
     expect(link).toHaveAttribute('target', '_blank');
   });
 });

@@ -8,6 +8,8 @@ export interface PortalSettings {
   product: string;
   /** Whether this is a demo, with demo accounts and an outbox to read codes from. */
   demo: boolean;
+  /** In a demo, the address of the operator's console; otherwise `null`. */
+  console: string | null;
   /** The IANA time zone of all dates on screens, and of 'today'. */
   timeZone: string;
 }
@@ -16,6 +18,7 @@ const DEFAULTS: PortalSettings = {
   brand: 'Mkopo',
   product: 'Mkopo',
   demo: false,
+  console: null,
   timeZone: 'Africa/Nairobi',
 };
 
@@ -28,11 +31,12 @@ export function portalSettings(): PortalSettings {
 
 /** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
 export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>): void {
-  const { brand = DEFAULTS.brand, demo = false, time_zone } = read;
+  const { brand = DEFAULTS.brand, demo = false, console = null, time_zone } = read;
   settings = {
     brand,
     product: read.product || brand,
     demo,
+    console,
     timeZone: time_zone || DEFAULTS.timeZone,
   };
 }

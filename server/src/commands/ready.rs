@@ -1,9 +1,6 @@
 //! `mkopo ready`: checks that the service on this machine answers and can reach its database.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context, ensure};
 
@@ -23,13 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Requests `/readyz`, and fails unless the service is ready.
 pub fn run(settings: &ReadySettings) -> anyhow::Result<()> {
-    let mut address = settings.listen;
-    if address.ip().is_unspecified() {
-        address.set_ip(match address.ip() {
-            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
+    let address = values::on_this_machine(settings.listen);
     // A proxy from the environment would connect to its own machine, not to this one.
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(TIMEOUT))

@@ -1,8 +1,9 @@
 //! `mkopo serve`: runs the service until it is stopped.
 
-use std::{io::Write, time::Duration};
+use std::{io::Write, net::SocketAddr, time::Duration};
 
 use anyhow::Context;
+use futures::FutureExt;
 use tokio::{net::TcpListener, signal};
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     monitoring::log,
     outbox,
     randomness::Randomness,
-    settings::Settings,
+    settings::{ConsoleListen, Settings},
     slices,
 };
 
@@ -21,27 +22,22 @@ use crate::{
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Runs the command.
-pub async fn run(settings: Settings) -> anyhow::Result<()> {
+pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
-    let listen = settings.listen;
-    let listener = TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("can't listen on {listen}; set MKOPO_LISTEN to a free address and port"))?;
+    let portal = listen(settings.listen, "MKOPO_LISTEN").await?;
+    settings.listen = portal.local_addr()?;
+    let console = match settings.console_listen() {
+        Some(address) => Some(listen(address, "MKOPO_CONSOLE_LISTEN").await?),
+        None => None,
+    };
+    if let Some(console) = &console {
+        settings.console_listen = Some(ConsoleListen::On(console.local_addr()?));
+    }
     settings.check_shared()?;
     let database = settings.store.open().await?;
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
-    let address = listener.local_addr()?;
-    tracing::info!(%address, "listening");
-    let address = sandbox.settings.portal_address(address);
-    if sandbox.settings.demo {
-        // Standard output may be closed.
-        _ = writeln!(std::io::stdout(), "{}", demo::welcome(&address));
-    }
-    // A configured token is known already, and must not appear in a terminal.
-    if sandbox.settings.given_console_token().is_none() {
-        _ = writeln!(std::io::stdout(), "  Console   {}\n", sandbox.console_token.sign_in_url(&address));
-    }
+    announce(&sandbox);
     sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
     sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.clone()));
     let limits = Limits {
@@ -49,11 +45,47 @@ pub async fn run(settings: Settings) -> anyhow::Result<()> {
         trusted_proxies: sandbox.settings.trusted_proxies.clone(),
         ..Limits::default()
     };
-    connections::serve(listener, crate::router(sandbox.clone()), limits, shutdown_signal()).await;
+    let stop = shutdown_signal().shared();
+    let serve = |listener, router| connections::serve(listener, router, limits.clone(), stop.clone());
+    tokio::join!(serve(portal, crate::portal_router(sandbox.clone())), async {
+        if let Some(console) = console {
+            serve(console, crate::console_router(sandbox.clone())).await;
+        }
+    });
     sandbox.close(PAYOUTS_TIMEOUT).await;
     tracing::info!("stopped");
     drop(log);
     Ok(())
+}
+
+async fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("can't listen on {address}; set {setting} to a free address and port"))
+}
+
+/// Logs and prints where the service is reached.
+fn announce(sandbox: &Sandbox) {
+    let settings = &sandbox.settings;
+    let console = settings.console_listen().map(tracing::field::display);
+    tracing::info!(address = %settings.listen, console, "listening");
+    let mut lines = String::new();
+    if settings.demo {
+        lines.push_str(&demo::welcome(&settings.portal_address()));
+        lines.push('\n');
+    }
+    // A configured token is known already, and must not appear in a terminal.
+    let console = settings.console_address().map(|address| match settings.given_console_token() {
+        None => sandbox.console_token.sign_in_url(&address),
+        Some(_) => format!("{address}/console"),
+    });
+    if let Some(console) = console.filter(|_| settings.demo || settings.given_console_token().is_none()) {
+        lines.push_str("  Console   ");
+        lines.push_str(&console);
+        lines.push_str("\n\n");
+    }
+    // Standard output may be closed.
+    _ = std::io::stdout().write_all(lines.as_bytes());
 }
 
 async fn shutdown_signal() {

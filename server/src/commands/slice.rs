@@ -33,7 +33,7 @@ pub struct SliceSettings {
     #[arg(long, global = true, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
-    /// Deploy through the service at this address, instead of through its database.
+    /// Deploy through the console at this address, instead of through the service's database.
     #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
     pub server: Option<String>,
 

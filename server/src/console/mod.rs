@@ -40,7 +40,7 @@ use axum::{
 };
 
 use self::view::{ROOT, files, page::Page, under_root};
-use crate::{Sandbox, error::Failure, slices::api as slice_calls};
+use crate::{Sandbox, error::Failure, monitoring::health::METRICS, slices::api as slice_calls};
 
 /// The path of the console's API.
 pub const CALLS: &str = "/console/api";
@@ -51,6 +51,18 @@ pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
         .nest(ROOT, pages(sandbox).nest("/api", calls(sandbox)))
         // `nest` does not match the root with a trailing slash.
         .route("/console/", trailing_slash(sandbox))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), door::cross_site::refuse_others))
+        .route("/", get(door::page::redirect_to_overview))
+}
+
+/// The console's paths on the portal's listener, where they must not be screens of the portal.
+pub fn absent() -> Router<Sandbox> {
+    let absent = || any(async || Failure::NotFound);
+    Router::new()
+        .route(ROOT, absent())
+        .route("/console/", absent())
+        .route("/console/{*path}", absent())
+        .route(METRICS, absent())
 }
 
 fn calls(sandbox: &Sandbox) -> Router<Sandbox> {

@@ -76,7 +76,7 @@ pub async fn answer(
             headers.insert(header::DATE, date);
         }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
         headers
             .entry(header::CONTENT_SECURITY_POLICY)
             .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));

@@ -20,12 +20,17 @@ use crate::{
 /// How long the database may take to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// `/healthz`, `/readyz` and `/metrics`.
+/// `/healthz` and `/readyz`.
 pub fn routes() -> Router<Sandbox> {
-    Router::new()
-        .route("/healthz", get(async || ok()))
-        .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
+    Router::new().route("/healthz", get(async || ok())).route("/readyz", get(readyz))
+}
+
+/// The path of the metrics.
+pub const METRICS: &str = "/metrics";
+
+/// `/metrics`.
+pub fn metrics_routes() -> Router<Sandbox> {
+    Router::new().route(METRICS, get(metrics))
 }
 
 fn ok() -> Json<Value> {

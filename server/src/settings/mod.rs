@@ -94,6 +94,15 @@ impl StoreSettings {
     }
 }
 
+/// Where the console listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleListen {
+    /// Nowhere.
+    Off,
+    /// On this address and port.
+    On(SocketAddr),
+}
+
 /// The settings of a deployment, each an option or an environment variable.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Settings {
@@ -106,6 +115,16 @@ pub struct Settings {
     /// on.
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub public_url: Option<HeaderValue>,
+
+    /// Address and port of the console and of `/metrics`, or `off`. Defaults to the portal's address
+    /// with the next port.
+    #[arg(long, env = "MKOPO_CONSOLE_LISTEN", value_parser = values::console_listen,
+          value_name = "ADDRESS:PORT|off")]
+    pub console_listen: Option<ConsoleListen>,
+
+    /// Address at which people reach the console. Defaults to the address it listens on.
+    #[arg(long, env = "MKOPO_CONSOLE_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
+    pub console_public_url: Option<HeaderValue>,
 
     /// Where the data is.
     #[command(flatten)]
@@ -260,12 +279,34 @@ impl Settings {
         self.slice_override.unwrap_or(self.demo)
     }
 
-    /// The address at which people reach the portal, when it listens on `address`.
-    pub fn portal_address(&self, address: SocketAddr) -> String {
+    /// The address at which people reach the portal.
+    pub fn portal_address(&self) -> String {
         match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
             Some(url) => url.to_owned(),
-            None => format!("http://{address}"),
+            None => format!("http://{}", self.listen),
         }
+    }
+
+    /// The address that the console listens on; `None` if it is off. Port 0 means any
+    /// free port, and so does the next one after 0 or 65535.
+    pub fn console_listen(&self) -> Option<SocketAddr> {
+        match self.console_listen {
+            Some(ConsoleListen::Off) => None,
+            Some(ConsoleListen::On(address)) => Some(address),
+            None => {
+                let next = if self.listen.port() == 0 { 0 } else { self.listen.port().wrapping_add(1) };
+                Some(SocketAddr::new(self.listen.ip(), next))
+            }
+        }
+    }
+
+    /// The address at which people reach the console; `None` if it is off.
+    pub fn console_address(&self) -> Option<String> {
+        let address = self.console_listen()?;
+        Some(match self.console_public_url.as_ref().and_then(|url| url.to_str().ok()) {
+            Some(url) => url.to_owned(),
+            None => format!("http://{}", values::on_this_machine(address)),
+        })
     }
 
     /// How long a session lasts.

@@ -1,7 +1,7 @@
 //! Parsers for the values of settings. Each error says what to give instead.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
 
@@ -11,6 +11,7 @@ use lettre::message::Mailbox;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
 
+use super::ConsoleListen;
 use crate::{database::url::DatabaseUrl, email::Email, phone::Msisdn};
 
 /// A database URL, `postgres://…` or `sqlite:…`.
@@ -21,6 +22,27 @@ pub fn database_url(text: &str) -> Result<DatabaseUrl, String> {
 /// An address and a port.
 pub fn listen(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "give an address and a port such as 127.0.0.1:8080".to_owned())
+}
+
+/// An address and a port, or `off`.
+pub fn console_listen(text: &str) -> Result<ConsoleListen, String> {
+    if text.eq_ignore_ascii_case("off") {
+        return Ok(ConsoleListen::Off);
+    }
+    text.parse()
+        .map(ConsoleListen::On)
+        .map_err(|_| "give an address and a port such as 127.0.0.1:8081, or off".to_owned())
+}
+
+/// The address at which this machine reaches a service that listens on `address`.
+pub fn on_this_machine(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    address
 }
 
 /// A folder that exists.
@@ -135,10 +157,10 @@ pub fn network(text: &str) -> Result<IpNet, String> {
         .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas".to_owned())
 }
 
-/// The address of a service.
+/// The address of a console.
 pub fn server(text: &str) -> Result<String, String> {
     let origin = origin(text)
-        .map_err(|_| "give the address of the service such as https://portal.example.com".to_owned())?;
+        .map_err(|_| "give the address of the console such as https://console.example.com".to_owned())?;
     origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
 }
 

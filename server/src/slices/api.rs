@@ -152,6 +152,7 @@ pub async fn live(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<
             "brand": settings.brand,
             "product": settings.product,
             "demo": settings.demo,
+            "console": settings.console_address().filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
             "slice_origins": origins,
         },

@@ -30,7 +30,7 @@ pub struct Browser<'a> {
 
 impl<'a> Browser<'a> {
     pub async fn sign_in(app: &'a TestApp) -> Self {
-        let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
+        let answer = app.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)])).await;
         assert_eq!(answer.status, StatusCode::SEE_OTHER);
         Self { app, cookie: cookie_of(&answer) }
     }

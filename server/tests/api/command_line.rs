@@ -65,6 +65,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     let said: Vec<String> = [
         ("MKOPO_LISTEN", "8080"),
         ("MKOPO_LISTEN", ""),
+        ("MKOPO_CONSOLE_LISTEN", "8081"),
         ("MKOPO_DEMO", "perhaps"),
         ("MKOPO_JWT_SECRET", "a-short-secret-0123456789"),
         ("MKOPO_CONSOLE_TOKEN", "fifteen-letters"),
@@ -96,6 +97,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     assert_snapshot!(said.join("\n"), @"
     mkopo: MKOPO_LISTEN can't be '8080': give an address and a port such as 127.0.0.1:8080.
     mkopo: MKOPO_LISTEN can't be '': give an address and a port such as 127.0.0.1:8080.
+    mkopo: MKOPO_CONSOLE_LISTEN can't be '8081': give an address and a port such as 127.0.0.1:8081, or off.
     mkopo: MKOPO_DEMO can't be 'perhaps': give true or false.
     mkopo: MKOPO_JWT_SECRET is invalid: give at least 32 bytes, or leave it unset to have one generated.
     mkopo: MKOPO_CONSOLE_TOKEN is invalid: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
@@ -223,6 +225,8 @@ fn a_taken_port_stops_the_start() {
     let address = taken.local_addr().unwrap().to_string();
     let said = start_with("MKOPO_LISTEN", &address).replace(&address, "[address]");
     assert_snapshot!(said, @"mkopo: can't listen on [address]; set MKOPO_LISTEN to a free address and port: Address already in use (os error 98)");
+    let said = start_with("MKOPO_CONSOLE_LISTEN", &address).replace(&address, "[address]");
+    assert_snapshot!(said, @"mkopo: can't listen on [address]; set MKOPO_CONSOLE_LISTEN to a free address and port: Address already in use (os error 98)");
 }
 
 #[test]
@@ -494,7 +498,7 @@ fn an_invalid_option_is_named_as_it_was_typed() {
     mkopo: --listen can't be '8080': give an address and a port such as 127.0.0.1:8080.
     mkopo: --console-token is invalid: give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to have one generated.
     mkopo: --token is invalid: a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; the service stores its own as console.token in its data folder, unless one is configured.
-    mkopo: --server can't be 'portal': give the address of the service such as https://portal.example.com.
+    mkopo: --server can't be 'portal': give the address of the console such as https://console.example.com.
     ");
 }
 

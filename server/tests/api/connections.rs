@@ -24,7 +24,7 @@ async fn served(limits: Limits) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
-    let router = mkopo::router(app.sandbox.clone());
+    let router = mkopo::portal_router(app.sandbox.clone());
     let serving = tokio::spawn(connections::serve(listener, router, limits, async { _ = stopped.await }));
     Served { app, address, stop, serving }
 }

@@ -12,7 +12,7 @@ use mkopo::{
 
 use crate::{
     browser::{Browser, PAGES, cookie_of, csrf, get, html, post, words},
-    test_app::{CONSOLE_TOKEN, NOON, TestApp, request, settings},
+    test_app::{CONSOLE_TOKEN, Listener, NOON, TestApp, request, settings},
 };
 
 #[tokio::test]
@@ -104,16 +104,33 @@ async fn without_the_cookie_every_page_shows_only_the_sign_in_form() {
 }
 
 #[tokio::test]
-async fn the_printed_link_sets_a_cookie_and_removes_the_token_from_the_url() {
+async fn the_printed_link_shows_a_page_that_sends_the_token_by_post() {
     let app = TestApp::start().await;
-    let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
+    let page = app.send(get(&format!("/console/outbox?token={CONSOLE_TOKEN}"), None)).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(
+        !page.headers.contains_key(header::SET_COOKIE),
+        "a request that other sites can make changes nothing"
+    );
+    assert_eq!(page.headers[header::REFERRER_POLICY], "origin", "the token is in no Referer");
+    assert_eq!(page.headers[header::CACHE_CONTROL], "no-store");
+    let form = "<form method=\"post\" action=\"/console/sign-in\" data-submit=\"\" class=\"stack\">";
+    assert!(html(&page).contains(form), "{}", html(&page));
+    let fields = [("page", "/console/outbox"), ("token", CONSOLE_TOKEN)];
+    for (name, value) in fields {
+        assert!(html(&page).contains(&format!("name=\"{name}\" value=\"{value}\"")), "{name}");
+    }
+    assert!(words(&page).contains("Sign in"), "without script there is a button");
+
+    let answer = app.send(post("/console/sign-in", None, &fields)).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
-    assert_eq!(answer.headers[header::LOCATION], "/console");
+    assert_eq!(answer.headers[header::LOCATION], "/console/outbox");
     let cookie = answer.headers[header::SET_COOKIE].to_str().unwrap();
     assert!(cookie.ends_with("; Path=/console; HttpOnly; SameSite=Strict"), "{cookie}");
     assert!(!cookie.contains(CONSOLE_TOKEN), "the cookie is not the token");
 
-    let wrong = app.send(get("/console?token=console-token-of-a-tesT", None)).await;
+    let almost = [("token", "console-token-of-a-tesT")];
+    let wrong = app.send(post("/console/sign-in", None, &almost)).await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
     assert!(words(&wrong).contains("That is not the console's token."));
     assert!(!wrong.headers.contains_key(header::SET_COOKIE));
@@ -122,7 +139,7 @@ async fn the_printed_link_sets_a_cookie_and_removes_the_token_from_the_url() {
 #[tokio::test]
 async fn behind_tls_the_cookie_is_secure() {
     let app = TestApp::start_with(&["--behind-tls", "true"]).await;
-    let answer = app.send(get(&format!("/console?token={CONSOLE_TOKEN}"), None)).await;
+    let answer = app.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)])).await;
     assert!(answer.headers[header::SET_COOKIE].to_str().unwrap().ends_with("; Secure"));
 }
 
@@ -202,4 +219,99 @@ async fn a_form_without_the_operators_csrf_token_is_rejected() {
     let mut as_json = post("/console/data", Some(&browser.cookie), &[("csrf", &csrf), ("act", "reset")]);
     as_json.headers_mut().insert(header::CONTENT_TYPE, "text/plain".parse().unwrap());
     assert_eq!(app.send(as_json).await.status, StatusCode::FORBIDDEN, "another media type is rejected too");
+}
+
+#[tokio::test]
+async fn each_listener_serves_its_own_paths_and_nothing_of_the_other() {
+    let portal = tempfile::tempdir().unwrap();
+    std::fs::write(portal.path().join("index.html"), "<p>the portal</p>").unwrap();
+    let app = TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await;
+    let browser = Browser::sign_in(&app).await;
+    let get = |path: &str| {
+        let mut request = request(Method::GET, path, Some(CONSOLE_TOKEN), None);
+        request.headers_mut().insert(header::COOKIE, browser.cookie.parse().unwrap());
+        request
+    };
+    let console =
+        ["/console", "/console/outbox", "/console/api/outbox", "/console/assets/console.js", "/metrics"];
+    for path in console {
+        let here = app.send_to(Listener::Portal, get(path)).await;
+        assert_eq!(
+            (here.status, &here.json()["code"]),
+            (StatusCode::NOT_FOUND, &"not_found".into()),
+            "{path}"
+        );
+        assert_eq!(app.send_to(Listener::Console, get(path)).await.status, StatusCode::OK, "{path}");
+    }
+    for path in ["/console/", "/console/nothing"] {
+        assert_eq!(app.send_to(Listener::Portal, get(path)).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    for path in ["/api/v1/auth/me", "/api/v1/openapi.json", "/docs/", "/slices.json", "/pending-loans"] {
+        assert_eq!(app.send_to(Listener::Console, get(path)).await.status, StatusCode::NOT_FOUND, "{path}");
+        assert_ne!(app.send_to(Listener::Portal, get(path)).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    for path in ["/healthz", "/readyz"] {
+        for listener in [Listener::Portal, Listener::Console] {
+            assert_eq!(app.send_to(listener, get(path)).await.status, StatusCode::OK, "{path}");
+        }
+    }
+    let root = app.send_to(Listener::Console, get("/")).await;
+    assert_eq!(
+        (root.status, &root.headers[header::LOCATION]),
+        (StatusCode::SEE_OTHER, &"/console".parse().unwrap())
+    );
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_cannot_use_the_console_but_link_to_it() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let csrf = csrf(&browser.get("/console").await);
+    let with = |mut request: Request<Body>, headers: &[(&'static str, &str)]| {
+        request.headers_mut().insert(header::HOST, "127.0.0.1:8081".parse().unwrap());
+        request.headers_mut().insert(header::COOKIE, browser.cookie.parse().unwrap());
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        request
+    };
+    let form = || post("/console/clock", None, &[("csrf", &csrf), ("act", "stop")]);
+    let page = || get("/console/outbox", None);
+    let call = || request(Method::GET, "/console/api/clock", Some(CONSOLE_TOKEN), None);
+    let sign_in = || post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)]);
+
+    let portal = ("origin", "http://127.0.0.1:8080");
+    for site in ["same-site", "cross-site", "anything"] {
+        for request in [form(), page(), call(), sign_in()] {
+            let path = request.uri().to_string();
+            let answer = app.send(with(request, &[("sec-fetch-site", site)])).await;
+            assert_eq!(answer.failure().1, "cross_site", "{path} {site}");
+        }
+        let framed = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")];
+        assert_eq!(app.send(with(page(), &framed)).await.status, StatusCode::FORBIDDEN);
+        let link = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        assert_eq!(app.send(with(page(), &link)).await.status, StatusCode::OK);
+        assert_eq!(app.send(with(form(), &link)).await.status, StatusCode::FORBIDDEN);
+    }
+    for origin in [portal, ("origin", "null"), ("origin", "https://evil.example")] {
+        for request in [form(), page(), call(), sign_in()] {
+            assert_eq!(app.send(with(request, &[origin])).await.status, StatusCode::FORBIDDEN, "{origin:?}");
+        }
+    }
+    let own = [("origin", "http://127.0.0.1:8081"), ("sec-fetch-site", "same-origin")];
+    assert_eq!(app.send(with(form(), &own)).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(app.send(with(page(), &[("sec-fetch-site", "none")])).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_that_changes_the_host_the_public_address_is_the_consoles_origin() {
+    let app = TestApp::start_with(&["--console-public-url", "https://console.example.com"]).await;
+    let sign_in = |origin: &str| {
+        let mut request = post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)]);
+        request.headers_mut().insert(header::HOST, "127.0.0.1:8081".parse().unwrap());
+        request.headers_mut().insert(header::ORIGIN, origin.parse().unwrap());
+        request
+    };
+    assert_eq!(app.send(sign_in("https://console.example.com")).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(app.send(sign_in("https://portal.example.com")).await.status, StatusCode::FORBIDDEN);
 }

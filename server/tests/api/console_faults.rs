@@ -29,7 +29,7 @@ async fn hits(app: &TestApp) -> Vec<i64> {
 async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = mkopo::router(app.sandbox.clone());
+    let router = mkopo::portal_router(app.sandbox.clone());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving =
         tokio::spawn(connections::serve(listener, router, Limits::default(), async { _ = stopped.await }));

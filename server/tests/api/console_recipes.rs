@@ -32,6 +32,7 @@ fn recipes() -> Vec<(&'static str, &'static str)> {
 struct Server {
     process: Child,
     address: String,
+    console: String,
     _data: tempfile::TempDir,
 }
 
@@ -58,10 +59,14 @@ impl Server {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = lines
-            .find_map(|line| line.unwrap().trim().strip_prefix("Portal").map(|rest| rest.trim().to_owned()))
-            .unwrap();
-        Self { process, address, _data: data }
+        let mut printed = |name: &str| {
+            lines
+                .find_map(|line| line.unwrap().trim().strip_prefix(name).map(|rest| rest.trim().to_owned()))
+                .unwrap()
+        };
+        let (address, console) = (printed("Portal"), printed("Console"));
+        let console = console.trim_end_matches("/console").to_owned();
+        Self { process, address, console, _data: data }
     }
 
     /// Runs the recipe with that title; returns its output as JSON, if any.
@@ -69,7 +74,7 @@ impl Server {
         let line = recipes().into_iter().find(|recipe| recipe.0 == title).unwrap().1;
         let output = Command::new("sh")
             .args(["-c", line])
-            .env("MKOPO", &self.address)
+            .env("CONSOLE", &self.console)
             .env("TOKEN", CONSOLE_TOKEN)
             .output()
             .unwrap();

@@ -82,7 +82,7 @@ async fn no_folder_is_redirected_to() {
 async fn served(app: &TestApp, limits: Limits) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let router = mkopo::router(app.sandbox.clone());
+    let router = mkopo::portal_router(app.sandbox.clone());
     tokio::spawn(connections::serve(listener, router, limits, std::future::pending()));
     address
 }

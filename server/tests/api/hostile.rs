@@ -131,13 +131,14 @@ fn resident() -> Option<u64> {
 
 async fn attack(requests: u64) {
     let app = TestApp::start().await;
-    let router = mkopo::router(app.sandbox.clone());
+    let listeners = [mkopo::portal_router(app.sandbox.clone()), mkopo::console_router(app.sandbox.clone())];
     let mut hostile = Hostile(ChaCha12Rng::seed_from_u64(19));
     let mut at_first = None;
     for number in 0..requests {
         let Some(request) = hostile.request() else { continue };
         let (method, path) = (request.method().clone(), request.uri().clone());
-        let answer = tokio::time::timeout(Duration::from_secs(30), router.clone().oneshot(request));
+        let router = listeners[usize::from(path.path().starts_with("/console"))].clone();
+        let answer = tokio::time::timeout(Duration::from_secs(30), router.oneshot(request));
         let status = answer.await.unwrap().unwrap().status();
         assert!(!status.is_server_error() || status == 503, "{method} {path}: {status}");
         assert_ne!(status, 503, "{method} {path}");

@@ -169,6 +169,7 @@ async fn a_bundled_build_is_live_until_another_is_published() {
       "portal": {
         "allow_override": true,
         "brand": "Mkopo",
+        "console": "http://127.0.0.1:8081",
         "demo": true,
         "product": "the product",
         "slice_origins": []
@@ -579,13 +580,13 @@ async fn the_page_may_load_slices_only_from_the_configured_origins() {
     let origins =
         policy(&["--slice-override", "false", "--slice-origins", "https://loans.example.com"]).await;
     assert_snapshot!([closed, open, origins].join("\n\n"), @r#"
-    {"allow_override":false,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":[]}
+    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"the product","slice_origins":[]}
     default-src 'none'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'
 
-    {"allow_override":true,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":[]}
+    {"allow_override":true,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"the product","slice_origins":[]}
     default-src 'none'; script-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; connect-src 'self' http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*; frame-ancestors 'none'
 
-    {"allow_override":false,"brand":"Mkopo","demo":true,"product":"the product","slice_origins":["https://loans.example.com"]}
+    {"allow_override":false,"brand":"Mkopo","console":"http://127.0.0.1:8081","demo":true,"product":"the product","slice_origins":["https://loans.example.com"]}
     default-src 'none'; script-src 'self' https://loans.example.com; connect-src 'self' https://loans.example.com; frame-ancestors 'none'
     "#);
 }
@@ -820,4 +821,18 @@ async fn builds_are_listed_as_json() {
     let listed = slice_command(&app, &portal, &["list", "--json"]).await;
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(listed, app.console(Method::GET, "/slices", None).await.json()["slices"]);
+}
+
+#[tokio::test]
+async fn the_list_names_the_console_in_demo_mode_only() {
+    let shown = async |options: &[&str]| {
+        let app = TestApp::start_with(options).await;
+        app.call(Method::GET, "/slices.json", None).await.json()["portal"]["console"].clone()
+    };
+    assert_eq!(shown(&["--listen", "0.0.0.0:9000"]).await, "http://127.0.0.1:9001");
+    assert_eq!(shown(&["--console-listen", "127.0.0.2:7000"]).await, "http://127.0.0.2:7000");
+    let public = ["--console-public-url", "https://console.example.com"];
+    assert_eq!(shown(&public).await, "https://console.example.com");
+    assert_eq!(shown(&["--console-listen", "off"]).await, Value::Null);
+    assert_eq!(shown(&["--demo", "false"]).await, Value::Null);
 }

@@ -71,7 +71,8 @@ impl Template {
 pub struct TestApp {
     pub sandbox: Sandbox,
     pub clock: Clock,
-    router: Router,
+    portal: Router,
+    console: Router,
     data_dir: Arc<TempDir>,
     /// How often it was started; each start generates other ids, as a real one does.
     starts: u64,
@@ -158,8 +159,9 @@ impl TestApp {
         starts: u64,
     ) -> Self {
         let sandbox = Sandbox::open(settings, clock.clone(), randomness).await.unwrap();
-        let router = mkopo::router(sandbox.clone());
-        Self { sandbox, clock, router, data_dir, starts }
+        let portal = mkopo::portal_router(sandbox.clone());
+        let console = mkopo::console_router(sandbox.clone());
+        Self { sandbox, clock, portal, console, data_dir, starts }
     }
 
     /// The result of `future`, while the clock runs fifty times as fast as real time.
@@ -260,9 +262,23 @@ impl TestApp {
         self.newest_message(recipient).await.code.unwrap()
     }
 
-    /// Sends any request; the response must match the contract.
+    /// Sends any request to the listener that serves its path; the response must match the contract.
     pub async fn send(&self, request: Request<Body>) -> Answer {
-        send(self.router.clone(), request).await
+        let path = request.uri().path();
+        if path.starts_with("/console") || path == "/metrics" {
+            send(self.console.clone(), request).await
+        } else {
+            send(self.portal.clone(), request).await
+        }
+    }
+
+    /// Sends any request to one listener, without a check of the contract.
+    pub async fn send_to(&self, listener: Listener, request: Request<Body>) -> Answer {
+        let router = match listener {
+            Listener::Portal => self.portal.clone(),
+            Listener::Console => self.console.clone(),
+        };
+        answer(router, request).await
     }
 
     /// Someone with a session from this server or another one.
@@ -293,14 +309,26 @@ pub struct Message {
     pub last_error: Option<String>,
 }
 
+/// One of the two listeners.
+#[derive(Clone, Copy, Debug)]
+pub enum Listener {
+    Portal,
+    Console,
+}
+
 /// Sends any request to a service; the response must match the contract.
 pub async fn send(router: Router, request: Request<Body>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().to_string());
+    let answer = answer(router, request).await;
+    contract::check(&method, &path, answer.status, &answer.headers, &answer.bytes);
+    answer
+}
+
+async fn answer(router: Router, request: Request<Body>) -> Answer {
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let bytes = decoded(&parts.headers, &body);
-    contract::check(&method, &path, parts.status, &parts.headers, &bytes);
     Answer { status: parts.status, headers: parts.headers, bytes, sent: body.len() }
 }
 

@@ -18,6 +18,8 @@ use crate::test_app::{CONSOLE_TOKEN, JWT_SECRET};
 pub struct Server {
     process: Child,
     pub address: String,
+    /// The console's address.
+    pub console: String,
     /// Kept open, because the process writes to it.
     _output: Lines<BufReader<ChildStdout>>,
 }
@@ -54,13 +56,11 @@ impl Server {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let address = loop {
-            let line = lines.next().unwrap().unwrap();
-            if let Some((_, address)) = line.split_once("http://") {
-                break address.trim().to_owned();
-            }
-        };
-        Self { process, address, _output: lines }
+        let mut printed_address =
+            || lines.find_map(|line| Some(line.unwrap().split_once("http://")?.1.trim().to_owned())).unwrap();
+        let (address, console) = (printed_address(), printed_address());
+        let console = console.trim_end_matches("/console").to_owned();
+        Self { process, address, console, _output: lines }
     }
 }
 

@@ -88,16 +88,16 @@ fn postgres(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-fn call(server: &Server, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
-    try_call(&server.address, method, path, &[("authorization", &format!("Bearer {token}"))], body).unwrap()
+fn call(address: &str, method: &str, path: &str, token: &str, body: Option<&Value>) -> Answer {
+    try_call(address, method, path, &[("authorization", &format!("Bearer {token}"))], body).unwrap()
 }
 
 fn get(server: &Server, path: &str, token: &str) -> Answer {
-    call(server, "GET", path, token, None)
+    call(&server.address, "GET", path, token, None)
 }
 
 fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
-    let answer = call(server, method, &format!("/console/api{path}"), CONSOLE_TOKEN, body);
+    let answer = call(&server.console, method, &format!("/console/api{path}"), CONSOLE_TOKEN, body);
     assert!((200..300).contains(&answer.status), "{path}: {}", answer.body);
     answer
 }
@@ -215,7 +215,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
         .find(|loan| loan["disbursement_status"] == "NOT_STARTED" && loan["notes"].is_null())
         .unwrap();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let paid = call(three, "POST", &path, &token, Some(&disbursement_of(loan)));
+    let paid = call(&three.address, "POST", &path, &token, Some(&disbursement_of(loan)));
     assert_eq!(paid.status, 200, "{}", paid.body);
     let after = get(two, PENDING, &token);
     assert_ne!(after.header("etag"), Some(etag));
@@ -229,7 +229,7 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
         let waiting = scope.spawn(|| console(two, "GET", "/outbox?to=supervisor@mkopo.test&wait=10s", None));
         thread::sleep(Duration::from_millis(300));
         let asked = call(
-            three,
+            &three.address,
             "POST",
             "/api/v1/auth/request-signin-otp",
             "",
@@ -248,15 +248,15 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
     let wrong = json!({"email": "admin@mkopo.test", "password": "not this one"});
     for number in 0..9 {
         let server = [one, two, three][number % SERVERS];
-        assert_eq!(call(server, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
+        assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
     }
     for server in [one, two, three] {
-        assert_eq!(call(server, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 429);
+        assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 429);
     }
 
     // The clock, also for calls without a session: the limit expires.
     console(three, "PUT", "/clock", Some(&json!({"advance": "20m"})));
-    assert_eq!(call(one, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
+    assert_eq!(call(&one.address, "POST", "/api/v1/auth/login", "", Some(&wrong)).status, 400);
     let shown = |server| console(server, "GET", "/clock", None).body["offset_ms"].as_i64().unwrap();
     assert_eq!((shown(one), shown(two)), (1_200_000, 1_200_000));
 
@@ -273,12 +273,12 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
     let loan =
         &after.body.as_array().unwrap().iter().rev().find(|loan| loan["notes"].is_null()).unwrap().clone();
     let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
-    let refused = call(two, "POST", &path, &token, Some(&disbursement_of(loan)));
+    let refused = call(&two.address, "POST", &path, &token, Some(&disbursement_of(loan)));
     assert_eq!(refused.body["result_code"], "2040", "{}", refused.body);
 
     // Sessions.
     assert_eq!(get(one, "/api/v1/auth/me", &token).status, 200);
-    assert_eq!(call(two, "POST", "/api/v1/auth/logout", &token, None).status, 204);
+    assert_eq!(call(&two.address, "POST", "/api/v1/auth/logout", &token, None).status, 204);
     for server in [one, three, two] {
         assert_eq!(get(server, PENDING, &token).status, 401);
     }
@@ -332,7 +332,7 @@ fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
             ("POST", "/api/v1/auth/login", Some(&login)),
             ("POST", "/api/v1/auth/logout", None),
         ] {
-            let answer = call(&server, method, path, &token, body);
+            let answer = call(&server.address, method, path, &token, body);
             assert_eq!(answer.status, 503, "{path}: {}", answer.body);
             assert!(answer.header("retry-after").is_some(), "{path}: {:?}", answer.headers);
         }
@@ -341,7 +341,7 @@ fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
         cluster.start_again();
         wait_until("ready", Duration::from_secs(10), || get(&server, "/readyz", "").status == 200);
         assert_eq!(get(&server, PENDING, &token).body, pending);
-        assert_eq!(call(&server, "POST", "/api/v1/auth/login", "", Some(&login)).status, 200);
+        assert_eq!(call(&server.address, "POST", "/api/v1/auth/login", "", Some(&login)).status, 200);
     }
 }
 
@@ -370,7 +370,7 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
     let server = Server::start_on(&[data_dir, folder, option, url]);
     let token = sign_in(&server.address);
     let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
-    let log_in = || call(&server, "POST", "/api/v1/auth/login", "", Some(&credentials));
+    let log_in = || call(&server.address, "POST", "/api/v1/auth/login", "", Some(&credentials));
 
     // Another connection holds the lock.
     let runtime = tokio::runtime::Runtime::new().unwrap();

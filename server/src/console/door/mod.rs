@@ -3,6 +3,7 @@
 //! Programs send the token with each request. A browser gets a cookie instead, which gives access to the
 //! pages only and is not sent with requests from other sites.
 
+pub(super) mod cross_site;
 pub(super) mod page;
 
 use axum::{

@@ -56,8 +56,8 @@ pub async fn reject_other_methods(State(sandbox): State<Sandbox>) -> Response {
     response
 }
 
-/// Accepts requests with a valid cookie, sets the cookie when the URL has the token, and rejects forms
-/// without the operator's CSRF token.
+/// Accepts requests with a valid cookie, and rejects forms without the operator's CSRF token. A page whose
+/// URL has the token signs in first.
 pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let path = match parts.extensions.get::<OriginalUri>() {
@@ -67,12 +67,10 @@ pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, 
     let query = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
     let sent =
         if parts.method.is_safe() { Fields::default() } else { form_fields(&parts.headers, body).await };
-    if let Some(token) = query.given("token") {
-        return if sandbox.console_token.is(token) {
-            sign_in_and_redirect(&sandbox, &path)
-        } else {
-            sign_in_page(&sandbox, &path, true)
-        };
+    if parts.method.is_safe()
+        && let Some(token) = query.given("token")
+    {
+        return redeem_page(&sandbox, &path, token);
     }
     let operator = cookies(&parts.headers).find_map(|cookie| sandbox.console_token.operator(cookie));
     let Some(operator) = operator else { return sign_in_page(&sandbox, &path, false) };
@@ -140,6 +138,14 @@ pub async fn sign_out(State(sandbox): State<Sandbox>) -> Response {
 /// Redirects `/console/` to `/console`.
 pub async fn redirect_to_overview() -> Response {
     see_other(Page::Overview.address())
+}
+
+/// A page that sends the token of its own URL with POST, so that it does not stay in the URL, and is in no
+/// `Referer`.
+fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response {
+    let policy: [(HeaderName, HeaderValue); 1] =
+        [(header::REFERRER_POLICY, HeaderValue::from_static("origin"))];
+    (policy, frame::redeem_page(sandbox, requested_page, token)).into_response()
 }
 
 fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: bool) -> Response {

@@ -122,5 +122,12 @@
     history.replaceState(null, '', address);
   }
 
+  // A sign-in link: the token leaves the address, then the form is submitted.
+  const redeem = document.querySelector('form[data-submit]');
+  if (redeem) {
+    history.replaceState(null, '', location.pathname);
+    redeem.submit();
+  }
+
   if (main) void keepRefreshing(Number(main.dataset.refreshMs));
 })();

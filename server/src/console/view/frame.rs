@@ -197,6 +197,27 @@ pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: boo
     })
 }
 
+/// The page of a sign-in link. The script submits its form at once.
+pub fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Html<String> {
+    Owner::new().with(|| {
+        let content = view! {
+            <header class="bar">{brand(sandbox)}</header>
+            <main id="main" class="gate" tabindex="-1">
+                <div class="card in">
+                    <h1>"Sign in to the console"</h1>
+                    <p class="muted">"This link contains the console token."</p>
+                    <form method="post" action="/console/sign-in" class="stack" data-submit="">
+                        <input type="hidden" name="page" value=requested_page.to_owned() />
+                        <input type="hidden" name="token" value=token.to_owned() />
+                        <button class="btn main wide">"Sign in"</button>
+                    </form>
+                </div>
+            </main>
+        };
+        document(sandbox, "Sign in", content.into_any())
+    })
+}
+
 fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
     let title = format!("{title} · {} console", sandbox.settings.brand);
     let demo = sandbox

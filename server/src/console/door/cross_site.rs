@@ -1,0 +1,51 @@
+//! Refuses requests that a page of another origin makes with an operator's browser.
+//!
+//! The cookie is sent with requests from pages of the same host on another port, such as the portal's.
+//! Browsers say with `Sec-Fetch-Site` and `Origin` where a request comes from; programs send neither.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, Method, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use crate::{Sandbox, error::Failure, settings::Settings};
+
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
+
+/// Lets only the console's own pages, links to it, and programs through.
+pub async fn refuse_others(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let is_allowed = is_own_origin(headers, &sandbox.settings)
+        && (is_own_site(headers) || is_link(request.method(), headers));
+    if is_allowed { next.run(request).await } else { Failure::CrossSite.into_response() }
+}
+
+/// Whether the browser names this origin, or none.
+fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else { return true };
+    if settings.console_public_url.as_ref() == Some(origin) {
+        return true;
+    }
+    let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|origin| origin.1);
+    authority.is_some() && authority == text(headers, &header::HOST)
+}
+
+/// Whether the request comes from this origin, was typed, or comes from a program.
+fn is_own_site(headers: &HeaderMap) -> bool {
+    !headers.contains_key(SITE) || matches!(text(headers, &SITE), Some("same-origin" | "none"))
+}
+
+/// Whether somebody followed a link to a page, which opens in a tab and not in a frame.
+fn is_link(method: &Method, headers: &HeaderMap) -> bool {
+    method == Method::GET
+        && text(headers, &MODE) == Some("navigate")
+        && text(headers, &DESTINATION) == Some("document")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
