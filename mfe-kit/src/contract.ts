@@ -3973,6 +3973,7 @@ export interface operations {
             403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             429: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
         };
     };
     consoleSignOut: {
@@ -3988,6 +3989,7 @@ export interface operations {
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
+            503: components["responses"]["ConsoleRefusal"];
         };
     };
     consoleSlicesPage: {

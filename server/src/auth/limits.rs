@@ -58,6 +58,8 @@ pub enum Action {
     ResetCodeRequest,
     /// A code that is sent.
     Code,
+    /// A wrong console token.
+    ConsoleToken,
 }
 
 impl Action {
@@ -69,6 +71,7 @@ impl Action {
             Self::SignInCodeRequest => "sign_in_code_request",
             Self::ResetCodeRequest => "reset_code_request",
             Self::Code => "code",
+            Self::ConsoleToken => "console_token",
         }
     }
 }
@@ -94,6 +97,16 @@ impl Caller {
         }
     }
 
+    /// An attempt from `address` that is for no account.
+    pub fn without_account(address: IpAddr) -> Self {
+        Self {
+            account: String::new(),
+            account_and_address: String::new(),
+            address: network(address),
+            device: None,
+        }
+    }
+
     /// The same attempt from a device that signed in to the account before, if there is one.
     pub fn on(self, fingerprints: &Fingerprints, device: Option<&Device>) -> Self {
         let device = device.map(|device| fingerprints.of(&["limits of a device", device.id()]));
@@ -104,6 +117,7 @@ impl Caller {
     fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
         match (action, &self.device) {
             (Action::Code, _) => vec![(&self.account, CODES_PER_ACCOUNT)],
+            (Action::ConsoleToken, _) => vec![(&self.address, PER_ADDRESS)],
             (_, Some(device)) => vec![(device, PER_DEVICE)],
             (_, None) => vec![
                 (&self.account_and_address, PER_ACCOUNT_AND_ADDRESS),

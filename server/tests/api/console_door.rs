@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
@@ -140,7 +142,9 @@ async fn the_printed_link_shows_a_page_that_sends_the_token_by_post() {
 async fn behind_tls_the_cookie_is_secure() {
     let app = TestApp::start_with(&["--behind-tls", "true"]).await;
     let answer = app.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN)])).await;
-    assert!(answer.headers[header::SET_COOKIE].to_str().unwrap().ends_with("; Secure"));
+    assert!(answer.headers[header::SET_COOKIE].to_str().unwrap().starts_with("__Host-mkopo_console="));
+    assert!(answer.headers[header::SET_COOKIE].to_str().unwrap().contains("; Path=/; Secure"));
+    assert_eq!(app.send(get("/console", Some(&cookie_of(&answer)))).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -314,4 +318,63 @@ async fn behind_a_proxy_that_changes_the_host_the_public_address_is_the_consoles
     };
     assert_eq!(app.send(sign_in("https://console.example.com")).await.status, StatusCode::SEE_OTHER);
     assert_eq!(app.send(sign_in("https://portal.example.com")).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_sign_in_on_all_servers_and_no_other() {
+    let app = TestApp::start().await;
+    let (browser, other) = (Browser::sign_in(&app).await, Browser::sign_in(&app).await);
+    let second = app.another_server(&[]).await;
+    assert_eq!(second.send(get("/console", Some(&browser.cookie))).await.status, StatusCode::OK);
+    let csrf = csrf(&browser.get("/console").await);
+    browser.send_as("/console/sign-out", &[("csrf", &csrf)]).await;
+    for server in [&app, &second] {
+        assert_eq!(server.send(get("/console", Some(&browser.cookie))).await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(server.send(get("/console", Some(&other.cookie))).await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_ends_when_it_is_not_used_for_twelve_hours_and_outlives_a_reset() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    for _ in 0..3 {
+        app.clock.advance(Duration::from_hours(11));
+        assert_eq!(browser.get("/console").await.status, StatusCode::OK, "each use prolongs it");
+    }
+    browser.done("/console/clock", "advance", &[("advance", "30d")]).await;
+    browser.done("/console/data", "reset", &[]).await;
+    app.clock.advance(Duration::from_hours(12));
+    assert_eq!(browser.get("/console").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn wrong_console_tokens_are_limited_by_address_on_all_servers() {
+    let app = TestApp::start().await;
+    let second = app.another_server(&[]).await;
+    let from = |address: &str, mut request: Request<Body>| {
+        let peer = std::net::SocketAddr::new(address.parse().unwrap(), 40_000);
+        request.extensions_mut().insert(axum::extract::ConnectInfo(peer));
+        request
+    };
+    let call = |token: &str| request(Method::GET, "/console/api/clock", Some(token), None);
+    let form = |token: &str| post("/console/sign-in", None, &[("token", token)]);
+    for number in 0..99 {
+        let wrong = if number % 2 == 0 { call("no-such-token") } else { form("no-such-token") };
+        let server = if number % 3 == 0 { &app } else { &second };
+        assert_eq!(server.send(from("192.0.2.7", wrong)).await.status, 401, "{number}");
+    }
+    for token in ["no-such-token", CONSOLE_TOKEN] {
+        let called = app.send(from("192.0.2.7", call(token))).await;
+        assert_eq!(called.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(called.headers[header::RETRY_AFTER], "900");
+        let sent = second.send(from("192.0.2.7", form(token))).await;
+        assert_eq!(sent.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(words(&sent).contains("Too many attempts. Try again in 15 minutes."), "{}", words(&sent));
+        assert!(!sent.headers.contains_key(header::SET_COOKIE));
+    }
+    assert_eq!(app.send(from("192.0.2.8", call(CONSOLE_TOKEN))).await.status, StatusCode::OK);
+    assert_eq!(app.send(from("192.0.2.8", form(CONSOLE_TOKEN))).await.status, StatusCode::SEE_OTHER);
+    app.clock.advance(Duration::from_mins(15));
+    assert_eq!(app.send(from("192.0.2.7", call(CONSOLE_TOKEN))).await.status, StatusCode::OK);
 }

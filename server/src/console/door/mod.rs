@@ -5,6 +5,7 @@
 
 pub(super) mod cross_site;
 pub(super) mod page;
+mod sign_ins;
 
 use axum::{
     extract::{Request, State},
@@ -14,10 +15,22 @@ use axum::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Sandbox, auth::fingerprint::Fingerprints, error::Failure, http::accept, randomness::Randomness};
+use crate::{
+    Sandbox,
+    auth::{
+        client_address::ClientAddress,
+        fingerprint::Fingerprints,
+        limits::{self, Action, Caller},
+    },
+    database::Connection,
+    error::Failure,
+    http::accept,
+};
 
-/// The name of the cookie.
-pub const COOKIE: &str = "mkopo_console";
+/// The name of the cookie. With its prefix, browsers take it from this origin over TLS only.
+pub fn cookie_name(behind_tls: bool) -> &'static str {
+    if behind_tls { "__Host-mkopo_console" } else { "mkopo_console" }
+}
 
 /// The console token. Comparing keyed fingerprints takes the same time for any input.
 #[derive(Clone)]
@@ -44,36 +57,21 @@ impl ConsoleToken {
         format!("{address}/console?token={}", self.token.expose_secret())
     }
 
-    /// A new cookie for a browser that sent the token. It becomes invalid when the token changes.
-    pub fn cookie(&self, randomness: &Randomness) -> String {
-        let sign_in = hex::encode(randomness.bytes::<16>());
-        let fingerprint = self.fingerprints.of(&self.cookie_parts(&sign_in));
-        format!("{sign_in}.{fingerprint}")
-    }
-
-    /// The operator that `cookie` identifies, if the cookie is valid.
-    pub fn operator(&self, cookie: &str) -> Option<Operator> {
-        let (sign_in, fingerprint) = cookie.split_once('.')?;
-        let is_valid = self.fingerprints.matches(fingerprint, &self.cookie_parts(sign_in));
-        is_valid.then(|| Operator {
-            csrf: self.fingerprints.of(&form_parts(sign_in)),
-            sign_in: sign_in.to_owned(),
-        })
+    /// What the sign-in that `cookie` names is stored as. It changes with the token.
+    fn fingerprint_of(&self, cookie: &str) -> String {
+        self.fingerprints.of(&["console sign-in", self.token.expose_secret(), cookie])
     }
 
     /// Whether `csrf` is from a form that was rendered for `operator`.
     pub fn is_own_form(&self, operator: &Operator, csrf: &str) -> bool {
         self.fingerprints.matches(csrf, &form_parts(&operator.sign_in))
     }
-
-    fn cookie_parts<'a>(&'a self, sign_in: &'a str) -> [&'a str; 3] {
-        ["console cookie", self.token.expose_secret(), sign_in]
-    }
 }
 
 /// Someone who signed in to the pages.
 #[derive(Clone, Debug)]
 pub struct Operator {
+    sign_in_id: String,
     sign_in: String,
     /// The CSRF token in this operator's forms.
     pub csrf: String,
@@ -89,14 +87,39 @@ fn token_parts(token: &str) -> [&str; 2] {
 
 /// Accepts only requests with the token as `Authorization: Bearer`. Browsers never add this header by
 /// themselves, so other sites cannot forge these requests.
-pub async fn require_token(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
-    match accept::bearer(request.headers()) {
-        Some(token) if sandbox.console_token.is(token) => {
-            let mut response = next.run(request).await;
-            let headers = response.headers_mut();
-            headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-            response
-        }
-        _ => Failure::NoConsoleToken.into_response(),
+pub async fn require_token(
+    State(sandbox): State<Sandbox>,
+    address: ClientAddress,
+    request: Request,
+    next: Next,
+) -> Response {
+    let verified = match accept::bearer(request.headers()) {
+        Some(token) => verify(&sandbox, token, address).await,
+        None => Err(Failure::NoConsoleToken),
+    };
+    if let Err(failure) = verified {
+        return failure.into_response();
     }
+    let mut response = next.run(request).await;
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Succeeds if `given` is the token.
+///
+/// # Errors
+/// [`Failure::NoConsoleToken`], which is counted, and [`Failure::TooManyTries`], even with the right token:
+/// wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets,
+/// because nobody who is locked out could move the other one.
+async fn verify(sandbox: &Sandbox, given: &str, ClientAddress(address): ClientAddress) -> Result<(), Failure> {
+    let (caller, now) = (Caller::without_account(address), sandbox.clock.unset_now());
+    limits::check(&mut *sandbox.database.read().await?, Action::ConsoleToken, &caller, now).await?;
+    if sandbox.console_token.is(given) {
+        return Ok(());
+    }
+    let counted = sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move { limits::count(connection, Action::ConsoleToken, &caller, now).await })
+    });
+    counted.await?;
+    Err(Failure::NoConsoleToken)
 }

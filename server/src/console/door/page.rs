@@ -4,22 +4,24 @@ use std::sync::atomic::AtomicBool;
 
 use axum::{
     body::{Body, Bytes},
+    Extension,
     extract::{FromRequest, OriginalUri, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::COOKIE;
+use super::{Operator, cookie_name, sign_ins, verify};
 use crate::{
     Sandbox,
+    auth::client_address::ClientAddress,
     console::view::{
         frame::{self, Frame, empty_state},
         icon::Icon,
         page::Page,
         visit::{Fields, SignedIn, Visit, see_other},
     },
-    error::FailureBody,
+    error::{Failure, FailureBody},
     http::accept,
 };
 
@@ -39,19 +41,47 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
 }
 
 /// Signs in with the token from the form.
-pub async fn sign_in(State(sandbox): State<Sandbox>, headers: HeaderMap, body: Body) -> Response {
+pub async fn sign_in(
+    State(sandbox): State<Sandbox>,
+    address: ClientAddress,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
     let sent = form_fields(&headers, body).await;
     let requested_page = sent.text("page");
-    if sandbox.console_token.is(sent.text("token")) {
-        sign_in_and_redirect(&sandbox, requested_page)
-    } else {
-        sign_in_page(&sandbox, requested_page, true)
+    let signed_in = async {
+        verify(&sandbox, sent.text("token"), address).await?;
+        sign_ins::begin(&sandbox).await
+    };
+    match signed_in.await {
+        Ok(cookie) => with_new_cookie(&sandbox, &cookie, requested_page),
+        Err(Failure::NoConsoleToken) => {
+            sign_in_page(&sandbox, requested_page, Some("That is not the console's token.".to_owned()))
+        }
+        Err(failure) => failed_sign_in_page(&sandbox, requested_page, failure),
     }
 }
 
+/// A page without an operator that shows `failure`, with its status and its headers.
+fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure) -> Response {
+    let page = match &failure {
+        Failure::TooManyTries { .. } => {
+            frame::sign_in_page(sandbox, requested_page, Some(failure.to_string()))
+        }
+        _ => frame::failure_page(sandbox, failure.to_string()),
+    };
+    let mut response = failure.into_response();
+    response.extensions_mut().remove::<FailureBody>();
+    response.headers_mut().insert(header::CONTENT_TYPE, HTML);
+    *response.body_mut() = page.0.into();
+    response
+}
+
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+
 /// Answers other methods than POST with the sign-in page.
 pub async fn reject_other_methods(State(sandbox): State<Sandbox>) -> Response {
-    let mut response = sign_in_page(&sandbox, "", false);
+    let mut response = sign_in_page(&sandbox, "", None);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
 }
@@ -72,8 +102,11 @@ pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, 
     {
         return redeem_page(&sandbox, &path, token);
     }
-    let operator = cookies(&parts.headers).find_map(|cookie| sandbox.console_token.operator(cookie));
-    let Some(operator) = operator else { return sign_in_page(&sandbox, &path, false) };
+    let operator = match sign_ins::find(&sandbox, cookies(&sandbox, &parts.headers)).await {
+        Ok(Some(operator)) => operator,
+        Ok(None) => return sign_in_page(&sandbox, &path, None),
+        Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
+    };
     let visit = Visit {
         sandbox: sandbox.clone(),
         query,
@@ -85,7 +118,8 @@ pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, 
     if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator, sent.text("csrf")) {
         return rejected_form(&visit);
     }
-    parts.extensions.insert(SignedIn { csrf: operator.csrf, sent });
+    parts.extensions.insert(SignedIn { csrf: operator.csrf.clone(), sent });
+    parts.extensions.insert(operator);
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
     if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
         let page = error_page(&visit, response.status(), failure.text()).into_response();
@@ -105,34 +139,40 @@ async fn form_fields(headers: &HeaderMap, body: Body) -> Fields {
     Fields::parse(&bytes)
 }
 
-fn cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+fn cookies<'a>(sandbox: &Sandbox, headers: &'a HeaderMap) -> impl Iterator<Item = &'a str> {
+    let expected = cookie_name(sandbox.settings.behind_tls);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(';')).filter_map(|cookie| {
+    all.flat_map(|value| value.split(';')).filter_map(move |cookie| {
         let (name, value) = cookie.split_once('=')?;
-        (name.trim() == COOKIE).then(|| value.trim())
+        (name.trim() == expected).then(|| value.trim())
     })
 }
 
-/// Sets the cookie and redirects to the requested page, so that the URL no longer has the token.
-fn sign_in_and_redirect(sandbox: &Sandbox, requested_page: &str) -> Response {
+/// Sets the cookie and redirects to the requested page.
+fn with_new_cookie(sandbox: &Sandbox, cookie: &str, requested_page: &str) -> Response {
     let page = Page::at(requested_page).unwrap_or(Page::Overview);
-    let cookie = sandbox.console_token.cookie(&sandbox.randomness);
-    with_cookie(sandbox, &cookie, "", see_other(page.address()))
+    with_cookie(sandbox, cookie, "", see_other(page.address()))
 }
 
 /// The cookie is not sent with requests from other sites, and scripts cannot read it.
 fn with_cookie(sandbox: &Sandbox, value: &str, max_age: &str, mut response: Response) -> Response {
-    let secure = if sandbox.settings.behind_tls { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict{max_age}{secure}");
+    let behind_tls = sandbox.settings.behind_tls;
+    let name = cookie_name(behind_tls);
+    // The prefix requires this path.
+    let scope = if behind_tls { "Path=/; Secure" } else { "Path=/console" };
+    let cookie = format!("{name}={value}; {scope}; HttpOnly; SameSite=Strict{max_age}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
 }
 
-/// Deletes the cookie.
-pub async fn sign_out(State(sandbox): State<Sandbox>) -> Response {
-    with_cookie(&sandbox, "", "; Max-Age=0", see_other(Page::Overview.address()))
+/// Ends the sign-in on all servers, and deletes the cookie.
+pub async fn sign_out(State(sandbox): State<Sandbox>, Extension(operator): Extension<Operator>) -> Response {
+    match sign_ins::end(&sandbox, operator.sign_in_id).await {
+        Ok(()) => with_cookie(&sandbox, "", "; Max-Age=0", see_other(Page::Overview.address())),
+        Err(failure) => failed_sign_in_page(&sandbox, "", failure),
+    }
 }
 
 /// Redirects `/console/` to `/console`.
@@ -148,10 +188,10 @@ fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response
     (policy, frame::redeem_page(sandbox, requested_page, token)).into_response()
 }
 
-fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: bool) -> Response {
+fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<String>) -> Response {
     let challenge: [(HeaderName, HeaderValue); 1] =
         [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, is_token_wrong))
+    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, error))
         .into_response()
 }
 

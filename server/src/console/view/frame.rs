@@ -154,12 +154,11 @@ pub fn html(
 }
 
 /// The sign-in page. After signing in, it redirects to `requested_page`.
-pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: bool) -> Html<String> {
+pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<String>) -> Html<String> {
     Owner::new().with(|| {
-        let error = is_token_wrong.then(|| {
-            view! { <p class="error" id="token-error" role="alert">"That is not the console's token."</p> }
-        });
-        let described_by = if is_token_wrong { "token-error token-hint" } else { "token-hint" };
+        let was_refused = error.is_some();
+        let error = error.map(|error| view! { <p class="error" id="token-error" role="alert">{error}</p> });
+        let described_by = if was_refused { "token-error token-hint" } else { "token-hint" };
         let hint = if sandbox.settings.console_token.is_some() {
             "The value of MKOPO_CONSOLE_TOKEN in this deployment."
         } else {
@@ -183,7 +182,7 @@ pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: boo
                                 required=true
                                 autofocus=true
                                 aria-describedby=described_by
-                                aria-invalid=is_token_wrong.then_some("true")
+                                aria-invalid=was_refused.then_some("true")
                             />
                             {error}
                             <p class="hint" id="token-hint">{hint}</p>
@@ -194,6 +193,22 @@ pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, is_token_wrong: boo
             </main>
         };
         document(sandbox, "Sign in", content.into_any())
+    })
+}
+
+/// A page that shows a failure to somebody whose sign-in could not be checked.
+pub fn failure_page(sandbox: &Sandbox, text: String) -> Html<String> {
+    Owner::new().with(|| {
+        let content = view! {
+            <header class="bar">{brand(sandbox)}</header>
+            <main id="main" class="gate" tabindex="-1">
+                <div class="card in">
+                    <h1>"Something went wrong"</h1>
+                    <p class="muted">{text}</p>
+                </div>
+            </main>
+        };
+        document(sandbox, "Something went wrong", content.into_any())
     })
 }
 

@@ -1,0 +1,88 @@
+//! Who is signed in to the pages: a row for each browser, which its cookie names.
+
+use std::time::Duration;
+
+use super::{Operator, form_parts};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::{Connection, query, query_scalar},
+    error::Failure,
+};
+
+/// How long a sign-in lasts that is not used.
+const IDLE_END: Duration = Duration::from_hours(12);
+
+/// How exactly the last use is known. Pages refresh every second, and not every refresh should write.
+const USE_PRECISION: Duration = Duration::from_mins(5);
+
+const BEGIN: &str =
+    "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
+const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
+
+/// Signs in a browser that sent the token, and returns its cookie.
+pub async fn begin(sandbox: &Sandbox) -> Result<String, Failure> {
+    let cookie = hex::encode(sandbox.randomness.bytes::<32>());
+    let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
+                query(BEGIN).bind(id).bind(now).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await?;
+    Ok(cookie)
+}
+
+const LAST_USED: &str = "SELECT last_used_at FROM console_sign_in WHERE sign_in_id = $1";
+const USE: &str = "UPDATE console_sign_in SET last_used_at = $2 WHERE sign_in_id = $1";
+
+/// The operator whose cookie is among `cookies`, if they are still signed in.
+pub async fn find(
+    sandbox: &Sandbox,
+    cookies: impl Iterator<Item = &str>,
+) -> Result<Option<Operator>, Failure> {
+    let now = sandbox.clock.unset_now();
+    // Somebody may send many; a browser sends one, or one more of an earlier release.
+    for cookie in cookies.take(2) {
+        let id = sign_in_id(sandbox, cookie);
+        let last_used_at: Option<UnixMillis> =
+            query_scalar(LAST_USED).bind(&id).fetch_optional(&mut *sandbox.database.read().await?).await?;
+        let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { continue };
+        if last_used_at.plus(USE_PRECISION) <= now {
+            let id = id.clone();
+            let used = sandbox.database.write(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    query(USE).bind(id).bind(now).execute(connection).await?;
+                    Ok(())
+                })
+            });
+            used.await?;
+        }
+        let csrf = sandbox.fingerprints.of(&form_parts(cookie));
+        return Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), csrf }));
+    }
+    Ok(None)
+}
+
+const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
+
+/// Ends a sign-in on all servers.
+pub async fn end(sandbox: &Sandbox, sign_in_id: String) -> Result<(), Failure> {
+    sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                query(END).bind(sign_in_id).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+}
+
+fn sign_in_id(sandbox: &Sandbox, cookie: &str) -> String {
+    sandbox.console_token.fingerprint_of(cookie)
+}
