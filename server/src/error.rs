@@ -99,6 +99,9 @@ pub enum Failure {
     IdempotencyKeyInUse,
 
     // The console
+    /// The tools of the console are off.
+    #[error("This tool is off: it is available in demo mode, and where MKOPO_TOOLS is true.")]
+    ToolsOff,
     /// A page of another origin made the request with somebody's browser.
     #[error("Pages of other sites can't use the console.")]
     CrossSite,
@@ -219,6 +222,7 @@ impl Failure {
         match self {
             F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
+            F::ToolsOff => (StatusCode::FORBIDDEN, "tools_off"),
             F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),

@@ -3,6 +3,8 @@
 
 // Access to the console.
 pub mod door;
+// Refuses the tools where they are off.
+mod tools;
 // The shared parts of the pages.
 mod view;
 
@@ -80,6 +82,7 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_calls))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
 }
 
@@ -92,6 +95,7 @@ fn pages(sandbox: &Sandbox) -> Router<Sandbox> {
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
+        .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_forms))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
         .route("/sign-in", post(door::page::sign_in).fallback(door::page::reject_other_methods))
         .layer(middleware::from_fn(door::page::add_security_headers))

@@ -141,6 +141,12 @@ pub struct Settings {
           value_name = "true|false")]
     pub demo: bool,
 
+    /// Allow the console's tools that change what the service does or that read codes: the clock,
+    /// faults, the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed
+    /// in demo mode only.
+    #[arg(long, env = "MKOPO_TOOLS", value_parser = values::switch, value_name = "true|false")]
+    pub tools: Option<bool>,
+
     /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
     /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
     #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, value_parser = values::jwt_secret,
@@ -277,6 +283,11 @@ impl Settings {
     /// Whether `?slice=` may load a build other than the live one.
     pub fn allows_slice_override(&self) -> bool {
         self.slice_override.unwrap_or(self.demo)
+    }
+
+    /// Whether the console's tools may change what the service does, and read codes.
+    pub fn allows_tools(&self) -> bool {
+        self.tools.unwrap_or(self.demo)
     }
 
     /// The address at which people reach the portal.

@@ -66,7 +66,7 @@ async fn the_seed_determines_the_data() {
 async fn real_data_is_never_replaced_by_demo_data() {
     let app = TestApp::start().await;
     let before = lists(&app.sign_in("agent").await).await;
-    let app = app.restart_with(&["--demo", "false"]).await;
+    let app = app.restart_with(&["--demo", "false", "--tools", "true"]).await;
     let answer = app.console(Method::POST, "/data/reset", None).await;
     assert_eq!(answer.failure().0, 409);
     assert_eq!(lists(&app.sign_in("agent").await).await, before);

@@ -11,6 +11,7 @@ use mkopo::{
     randomness::Randomness,
     settings::{DatabaseSettings, Settings},
 };
+use serde_json::json;
 
 use crate::{
     browser::{Browser, PAGES, cookie_of, csrf, get, html, post, words},
@@ -329,7 +330,10 @@ async fn signing_out_ends_the_sign_in_on_all_servers_and_no_other() {
     let csrf = csrf(&browser.get("/console").await);
     browser.send_as("/console/sign-out", &[("csrf", &csrf)]).await;
     for server in [&app, &second] {
-        assert_eq!(server.send(get("/console", Some(&browser.cookie))).await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(
+            server.send(get("/console", Some(&browser.cookie))).await.status,
+            StatusCode::UNAUTHORIZED
+        );
         assert_eq!(server.send(get("/console", Some(&other.cookie))).await.status, StatusCode::OK);
     }
 }
@@ -377,4 +381,70 @@ async fn wrong_console_tokens_are_limited_by_address_on_all_servers() {
     assert_eq!(app.send(from("192.0.2.8", form(CONSOLE_TOKEN))).await.status, StatusCode::SEE_OTHER);
     app.clock.advance(Duration::from_mins(15));
     assert_eq!(app.send(from("192.0.2.7", call(CONSOLE_TOKEN))).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn outside_demo_mode_the_tools_are_off_unless_the_deployment_allows_them() {
+    let calls = [
+        (Method::GET, "/outbox", None),
+        (Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))),
+        (Method::DELETE, "/scenario", None),
+        (Method::PUT, "/clock", Some(json!({"advance": "1m"}))),
+        (Method::POST, "/faults", Some(json!({"path": "/api/v1/auth/me", "kind": "drop"}))),
+        (Method::DELETE, "/faults", None),
+        (Method::DELETE, "/faults/none", None),
+        (Method::POST, "/loans", Some(json!({"count": 1}))),
+        (Method::PUT, "/data/snapshots/first", None),
+        (Method::POST, "/data/reset", None),
+    ];
+    let app = TestApp::start_with(&["--demo", "false"]).await;
+    app.console(Method::POST, "/data/snapshots/first", None).await;
+    for (method, path, body) in calls.clone() {
+        let answer = app.console(method.clone(), path, body).await;
+        assert_eq!(
+            (answer.status, answer.failure().1.as_str()),
+            (StatusCode::FORBIDDEN, "tools_off"),
+            "{method} {path}"
+        );
+    }
+    for path in ["/scenario", "/clock", "/faults", "/traffic", "/staff", "/invariant", "/data/snapshots"] {
+        assert_eq!(app.console(Method::GET, path, None).await.status, StatusCode::OK, "{path}");
+    }
+
+    let browser = Browser::sign_in(&app).await;
+    for page in
+        ["/console/outbox", "/console/loans", "/console/scenario", "/console/faults", "/console/clock"]
+    {
+        let shown = browser.get(page).await;
+        assert_eq!(shown.status, StatusCode::OK, "{page}");
+        assert!(words(&shown).contains("This tool is off: it is available in demo mode"), "{page}");
+        assert!(
+            !html(&shown).split_once("<main").unwrap().1.contains("method=\"post\""),
+            "{page} has no forms"
+        );
+    }
+    let data = browser.get("/console/data").await;
+    assert!(!words(&data).contains("Restore") && words(&data).contains("Save all data"));
+    let forms = [
+        ("clock", "stop"),
+        ("faults", "end"),
+        ("scenario", "clear"),
+        ("loans", "make"),
+        ("outbox", "empty"),
+        ("data", "reset"),
+        ("data", "restore"),
+    ];
+    let csrf = csrf(&data);
+    for (page, act) in forms {
+        let fields = [("csrf", csrf.as_str()), ("act", act), ("name", "first")];
+        let answer = browser.send_as(&format!("/console/{page}"), &fields).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{page} {act}");
+        assert!(words(&answer).contains("This tool is off"), "{page} {act}");
+    }
+
+    let app = app.restart_with(&["--demo", "false", "--tools", "true"]).await;
+    for (method, path, body) in calls {
+        let answer = app.console(method.clone(), path, body).await;
+        assert_ne!(answer.status, StatusCode::FORBIDDEN, "{method} {path}");
+    }
 }

@@ -45,7 +45,7 @@ async fn pages_run_only_their_own_script_and_cannot_be_framed() {
 
 #[tokio::test]
 async fn every_page_shows_its_empty_filled_and_failed_states() {
-    let empty = TestApp::start_with(&["--demo", "false"]).await;
+    let empty = TestApp::start_with(&["--demo", "false", "--tools", "true"]).await;
     let browser = Browser::sign_in(&empty).await;
     for (address, shown) in [
         ("/console", "Loans to pay out 0"),

@@ -82,7 +82,7 @@ fn listed(visit: &Visit, snapshots: Vec<Snapshot>) -> AnyView {
                 <tr>
                     <td><b>{name}</b></td>
                     <td class="more" data-label="Saved">{timestamp(saved_at)}</td>
-                    <td class="act"><div class="row">{visit.button(restore)}{visit.button(remove)}</div></td>
+                    <td class="act"><div class="row">{visit.sandbox.settings.allows_tools().then(|| visit.button(restore))}{visit.button(remove)}</div></td>
                 </tr>
             }
         })

@@ -111,7 +111,11 @@ pub async fn require_token(
 /// [`Failure::NoConsoleToken`], which is counted, and [`Failure::TooManyTries`], even with the right token:
 /// wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets,
 /// because nobody who is locked out could move the other one.
-async fn verify(sandbox: &Sandbox, given: &str, ClientAddress(address): ClientAddress) -> Result<(), Failure> {
+async fn verify(
+    sandbox: &Sandbox,
+    given: &str,
+    ClientAddress(address): ClientAddress,
+) -> Result<(), Failure> {
     let (caller, now) = (Caller::without_account(address), sandbox.clock.unset_now());
     limits::check(&mut *sandbox.database.read().await?, Action::ConsoleToken, &caller, now).await?;
     if sandbox.console_token.is(given) {

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use axum::{
-    body::{Body, Bytes},
     Extension,
+    body::{Body, Bytes},
     extract::{FromRequest, OriginalUri, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
@@ -191,8 +191,7 @@ fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response
 fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<String>) -> Response {
     let challenge: [(HeaderName, HeaderValue); 1] =
         [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, error))
-        .into_response()
+    (StatusCode::UNAUTHORIZED, challenge, frame::sign_in_page(sandbox, requested_page, error)).into_response()
 }
 
 fn rejected_form(visit: &Visit) -> Response {

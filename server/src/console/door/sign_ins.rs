@@ -16,8 +16,7 @@ const IDLE_END: Duration = Duration::from_hours(12);
 /// How exactly the last use is known. Pages refresh every second, and not every refresh should write.
 const USE_PRECISION: Duration = Duration::from_mins(5);
 
-const BEGIN: &str =
-    "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
+const BEGIN: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
 const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
 
 /// Signs in a browser that sent the token, and returns its cookie.
