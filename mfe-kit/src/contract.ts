@@ -312,7 +312,8 @@ export interface paths {
          */
         put: operations["setClock"];
         post?: never;
-        delete?: never;
+        /** Set the clock back to the real time. */
+        delete: operations["unsetClock"];
         options?: never;
         head?: never;
         patch?: never;
@@ -329,8 +330,9 @@ export interface paths {
         put?: never;
         /**
          * Reset all data to the demo data.
-         * @description Ends all sessions, clears limits, messages, faults and the scenario, and sets the clock to the
-         *     machine's time. Snapshots are kept. Only in demo mode.
+         * @description Ends all sessions, clears limits, messages, faults, the scenario and this server's recorded
+         *     requests, and sets the clock to the machine's time. Snapshots are kept. Only in demo mode. The seed
+         *     `empty` leaves the demo accounts, and no loans or payouts.
          */
         post: operations["resetData"];
         delete?: never;
@@ -513,6 +515,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/payouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a payout of the past.
+         * @description Adds a settled payout, with its payment in mobile money's ledger, so that tests have a history.
+         *     Without `loan_id`, a loan is generated that was approved a day before. After `success` the loan is
+         *     disbursed; after a refusal it stays approved.
+         */
+        post: operations["makePastPayout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/scenario": {
         parameters: {
             query?: never;
@@ -656,7 +680,8 @@ export interface paths {
         /** List staff accounts. */
         get: operations["staff"];
         put?: never;
-        post?: never;
+        /** Open an account. */
+        post: operations["openAccount"];
         delete?: never;
         options?: never;
         head?: never;
@@ -794,8 +819,8 @@ export interface paths {
         put?: never;
         /**
          * Submit a form of the page.
-         * @description `act` is one of: reset, save, restore, remove. Each works like the API operation of the same purpose: same field
-         *     names, same failures.
+         * @description `act` is one of: reset, empty, save, restore, remove. Each works like the API operation of the same purpose: same field
+         *     names, same failures. Without `confirmed=yes`, reset and empty are answered with a page that asks.
          */
         post: operations["consoleDataForm"];
         delete?: never;
@@ -956,7 +981,7 @@ export interface paths {
         /**
          * Submit a form of the page.
          * @description `act` is one of: activate, roll-back, remove. Each works like the API operation of the same purpose: same field
-         *     names, same failures.
+         *     names, same failures. Without `confirmed=yes`, remove is answered with a page that asks.
          */
         post: operations["consoleSlicesForm"];
         delete?: never;
@@ -994,7 +1019,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recent requests; filter with `path`, `method`, `status` and `user`. */
+        /** Recent requests; filter with `path`, `method`, `status`, `user`, `since` and `until`. */
         get: operations["consoleTrafficPage"];
         put?: never;
         /**
@@ -1125,6 +1150,17 @@ export interface components {
         AccountChange: {
             is_active?: boolean;
             role?: components["schemas"]["Role"];
+        };
+        AccountToOpen: {
+            email: string;
+            first_name: string;
+            last_name: string;
+            password: string;
+            /** @description A Kenyan mobile number, which receives reset codes. */
+            phone_number: string;
+            role: components["schemas"]["Role"];
+            /** @description The name shown in the portal; by default the first name. */
+            username?: string | null;
         };
         Call: {
             at: components["schemas"]["Time"];
@@ -1456,6 +1492,19 @@ export interface components {
             new_password: string;
             otp: components["schemas"]["Otp"];
         };
+        PastPayout: {
+            /**
+             * Format: date-time
+             * @description At least 2 seconds ago, which is the default, and not before the loan was approved.
+             */
+            created_at?: string | null;
+            /** @description An approved loan without another payout; a generated one if not sent. */
+            loan_id?: string | null;
+            /** @description `success`, which is the default, or a refusal. */
+            outcome?: components["schemas"]["Outcome"];
+            /** @description Who paid out the loan; any active account if not sent. */
+            user_email?: string | null;
+        };
         PayoutFacts: {
             /** @description The existing payout, if there is one. */
             record?: components["schemas"]["DisbursementRecord"];
@@ -1641,6 +1690,17 @@ export interface components {
         Time: string;
     };
     responses: {
+        /** @description The e-mail address already has an account (`account_exists`). */
+        AccountExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The build is not compatible with this portal's shell (`wrong_shell`), or this server serves no
          *     portal (`no_portal`). The live build does not change.
@@ -1939,6 +1999,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A field is invalid (`invalid_request`). */
+        InvalidPayout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The new password is too short (`password_too_short`) or too easy to guess (`password_too_easy`: it
          *     is common, the user's e-mail address or its part before the @, or the brand), or a field is missing
@@ -1989,6 +2060,17 @@ export interface components {
         };
         /** @description The duration of `wait` is invalid (`invalid_request`). */
         InvalidWait: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The loan was not approved at that time, or has another payout (`not_approved`). */
+        LoanNotApproved: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2050,6 +2132,17 @@ export interface components {
         };
         /** @description There is no such slice (`slice_not_found`) or no such build of it (`build_not_found`). */
         NoSuchBuild: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such loan (`loan_not_found`). */
+        NoSuchLoan: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2814,6 +2907,27 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    unsetClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clock shows the real time and runs. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            503: components["responses"]["Busy"];
+        };
+    };
     resetData: {
         parameters: {
             query?: never;
@@ -2833,7 +2947,7 @@ export interface operations {
                      * @description The same seed gives the same data.
                      * @default 1
                      */
-                    seed?: number;
+                    seed?: number | "empty";
                 };
             };
         };
@@ -3230,6 +3344,45 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    makePastPayout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "outcome": "insufficient_funds",
+                 *       "created_at": "2026-11-12T08:15:30Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PastPayout"];
+            };
+        };
+        responses: {
+            /** @description The record of the payout. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisbursementRecord"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            404: components["responses"]["NoSuchLoan"];
+            409: components["responses"]["LoanNotApproved"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidPayout"];
+            503: components["responses"]["Busy"];
+        };
+    };
     scenario: {
         parameters: {
             query?: never;
@@ -3554,6 +3707,48 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    openAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "grace@example.com",
+                 *       "first_name": "Grace",
+                 *       "last_name": "Wekesa",
+                 *       "phone_number": "+254712345678",
+                 *       "role": "agent",
+                 *       "password": "Kahawa-2026"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AccountToOpen"];
+            };
+        };
+        responses: {
+            /** @description The account. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            409: components["responses"]["AccountExists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidAccount"];
+            503: components["responses"]["Busy"];
+        };
+    };
     account: {
         parameters: {
             query?: never;
@@ -3693,7 +3888,32 @@ export interface operations {
     };
     traffic: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Only requests with this method.
+                 * @example POST
+                 */
+                method?: string;
+                /**
+                 * @description Only requests whose path contains this text.
+                 * @example /disburse
+                 */
+                path?: string;
+                /** @description Only requests that arrived at this time or later. */
+                since?: string;
+                /**
+                 * @description Only responses with this status, such as `422`, or class, such as `4xx`; `none` for no response, `fault` for any fault.
+                 * @example 4xx
+                 */
+                status?: string;
+                /** @description Only requests that arrived at this time or earlier. */
+                until?: string;
+                /**
+                 * @description Only requests of users whose e-mail address contains this text.
+                 * @example agent@mkopo.test
+                 */
+                user?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -3710,6 +3930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Call"][];
                 };
             };
+            400: components["responses"]["BadQuery"];
             401: components["responses"]["NoConsoleToken"];
             403: components["responses"]["CrossSite"];
             429: components["responses"]["TooMany"];
@@ -3795,6 +4016,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["ConsoleForm"];
         responses: {
+            200: components["responses"]["ConsolePage"];
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["ConsoleForbidden"];
@@ -4016,6 +4238,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["ConsoleForm"];
         responses: {
+            200: components["responses"]["ConsolePage"];
             303: components["responses"]["ConsoleDone"];
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["ConsoleForbidden"];
@@ -4069,6 +4292,7 @@ export interface operations {
         requestBody?: never;
         responses: {
             200: components["responses"]["ConsolePage"];
+            400: components["responses"]["ConsoleRefusal"];
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];

@@ -114,6 +114,9 @@ pub enum Failure {
     /// No fault has this id.
     #[error("There is no fault {0}.")]
     FaultNotFound(String),
+    /// The address already has an account.
+    #[error("{0} already has an account.")]
+    AccountExists(String),
     /// No snapshot has this name.
     #[error("There is no snapshot {0}.")]
     SnapshotNotFound(String),
@@ -247,6 +250,7 @@ impl Failure {
             F::NotInDemoMode => (StatusCode::CONFLICT, "not_in_demo_mode"),
             F::Injected(status) => (*status, "injected_fault"),
             F::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
+            F::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
             F::BadBuild(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_build"),
             F::BuildTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "build_too_large"),

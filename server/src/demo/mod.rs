@@ -3,7 +3,7 @@
 mod names;
 mod seed;
 
-pub use seed::{approve, seed};
+pub use seed::{PastPayout, approve, pay_in_the_past, seed};
 
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
             Box::pin(async move {
                 // Several servers may start at once, but only one may fill it.
                 if is_empty(connection).await? {
-                    fill(connection, FIRST_SEED, now, hashes).await?;
+                    fill(connection, World::Seeded(FIRST_SEED), now, hashes).await?;
                 }
                 Ok(())
             })
@@ -132,18 +132,30 @@ pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
     hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
 }
 
-/// Adds the demo accounts, 24 waiting loans and 60 records, deterministic for `seed`, with dates
-/// before `now`.
+/// Which demo data to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// 24 waiting loans and 60 records, deterministic for a seed.
+    Seeded(u64),
+    /// No loans and no records.
+    Empty,
+}
+
+/// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.
 pub async fn fill(
     connection: &mut Connection,
-    seed: u64,
+    world: World,
     now: UnixMillis,
     hashes: Hashes,
 ) -> Result<(), Failure> {
+    let seed = if let World::Seeded(seed) = world { seed } else { FIRST_SEED };
     let mut demo = Demo::new(seed, now);
     for (staff, hash) in STAFF.iter().zip(hashes) {
         let colleague = demo.add_staff(connection, staff, &hash).await?;
         demo.assign(colleague, staff.is_active);
+    }
+    if world == World::Empty {
+        return Ok(());
     }
     demo.history(connection).await?;
     demo.waiting(connection).await
@@ -195,6 +207,18 @@ const MAGIC_LOANS: [MagicLoan; 5] = [
     MagicLoan { number: 13, phone_number: "+254700000001", notes: "Demo: the float is too low." },
 ];
 
+/// The note of the waiting loan that is above mobile money's maximum.
+const ABOVE_MAXIMUM: &str =
+    "Demo: mobile money refuses this payment, which is above its maximum of KES 250,000.";
+
+/// The details of a loan that are not generated.
+#[derive(Clone, Copy, Default)]
+struct Details {
+    amount: Option<i64>,
+    phone_number: Option<&'static str>,
+    notes: Option<&'static str>,
+}
+
 /// The outcome of a demo payout.
 #[derive(Clone, Copy)]
 enum DemoPayout {
@@ -209,9 +233,10 @@ const REFUSALS: [Refusal; 3] =
     [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
 
 /// How long mobile money took to answer.
-const ANSWERED_AFTER: Duration = Duration::from_secs(2);
+pub const ANSWERED_AFTER: Duration = Duration::from_secs(2);
 
-/// A generated loan, with the fields that its payouts need.
+/// A loan, with the fields that its payouts need.
+#[derive(sqlx::FromRow)]
 struct DemoLoan {
     loan_id: String,
     phone_number: String,
@@ -313,7 +338,7 @@ impl Demo {
                 _ => DAY * (records + 30),
             };
             let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
-            let loan = self.approve(db, paid_at.minus(DAY), None, None).await?;
+            let loan = self.approve(db, paid_at.minus(DAY), Details::default()).await?;
             if records % 8 == 5 {
                 let refusal = REFUSALS[records as usize % REFUSALS.len()];
                 self.pay(db, &loan, paid_at.minus(2 * HOUR), DemoPayout::Refused(refusal)).await?;
@@ -339,7 +364,12 @@ impl Demo {
                 _ => None,
             };
             let magic = MAGIC_LOANS.iter().find(|magic| magic.number == number);
-            let loan = self.approve(db, approved_at, amount, magic).await?;
+            let details = Details {
+                amount,
+                phone_number: magic.map(|magic| magic.phone_number),
+                notes: magic.map(|magic| magic.notes).or_else(|| (number == 22).then_some(ABOVE_MAXIMUM)),
+            };
+            let loan = self.approve(db, approved_at, details).await?;
             match number {
                 6 => {
                     let refusal = DemoPayout::Refused(Refusal::UnregisteredCustomer);
@@ -362,8 +392,7 @@ impl Demo {
         &mut self,
         db: &mut Connection,
         approved_at: UnixMillis,
-        amount: Option<i64>,
-        magic: Option<&MagicLoan>,
+        details: Details,
     ) -> Result<DemoLoan, Failure> {
         self.loans_made += 1;
         let number = self.loans_made;
@@ -376,7 +405,7 @@ impl Demo {
             }
         };
         let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
-        let phone_number = magic.map_or(phone_number, |magic| magic.phone_number.to_owned());
+        let phone_number = details.phone_number.map_or(phone_number, str::to_owned);
         let customer_id = format!("CUS-{number:05}");
         let credit_score: i64 = self.rng.random_range(420..800);
         let risk_level = match credit_score {
@@ -398,7 +427,7 @@ impl Demo {
             .bind(risk_level)
             .execute(&mut *db)
             .await?;
-        let amount = amount.unwrap_or_else(|| self.amount());
+        let amount = details.amount.unwrap_or_else(|| self.amount());
         let loan_id = format!("LN-{}-{number:05}", approved_at.in_nairobi().year());
         let approver = match self.rng.random_range(0..6) {
             0 => None,
@@ -413,7 +442,7 @@ impl Demo {
             .bind(pick(&mut self.rng, &TERMS))
             .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
             .bind(amount)
-            .bind(magic.map(|magic| magic.notes))
+            .bind(details.notes)
             .bind(approver.map(|staff| &staff.staff_id))
             .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
             .bind(approver.map(|staff| &staff.email))
@@ -430,7 +459,7 @@ impl Demo {
         loan: &DemoLoan,
         created_at: UnixMillis,
         payout: DemoPayout,
-    ) -> Result<(), Failure> {
+    ) -> Result<String, Failure> {
         let transaction_id = self.ids.id(created_at);
         let receipt = match payout {
             DemoPayout::Refused(_) => None,
@@ -445,8 +474,9 @@ impl Demo {
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
         let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
+        let payout_id = self.ids.id(created_at);
         query(ADD_PAYOUT)
-            .bind(self.ids.id(created_at))
+            .bind(&payout_id)
             .bind(&loan.loan_id)
             .bind(&transaction_id)
             .bind(loan.amount)
@@ -470,7 +500,7 @@ impl Demo {
             .bind(result_at)
             .execute(db)
             .await?;
-        Ok(())
+        Ok(payout_id)
     }
 
     /// A random amount, in multiples of 500: mostly small, sometimes large.

@@ -2,11 +2,13 @@
 
 use rand::RngExt;
 
-use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, HOUR, MINUTE, REFUSALS, pick};
+use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS, pick};
 use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as, query_scalar},
+    email::Email,
     error::Failure,
+    mobile_money::Refusal,
 };
 
 /// Loans per transaction: other writers wait no longer than one batch takes.
@@ -18,12 +20,14 @@ const TRIES: u64 = 5;
 const STAFF: &str = "
     SELECT staff_id, first_name, last_name, email, role FROM staff WHERE is_active ORDER BY created_at, staff_id";
 
-/// Demo customers and loans are numbered; this selects the last number. The ids of other customers
-/// may start with the same prefix.
+/// Demo customers and loans are numbered; this selects the last number. A loan can be another
+/// customer's, and then its number is the loan's only. Other ids may start with the same prefix.
 const LAST_NUMBER: &str = "
-    SELECT COALESCE(max(CASE WHEN ltrim(substr(customer_id, 5), '0123456789') = ''
-                             THEN CAST(substr(customer_id, 5) AS BIGINT) END), 0)
-    FROM customer WHERE customer_id LIKE 'CUS-%' AND length(customer_id) BETWEEN 5 AND 13";
+    SELECT COALESCE(max(CASE WHEN ltrim(digits, '0123456789') = '' THEN CAST(digits AS BIGINT) END), 0)
+    FROM (SELECT substr(customer_id, 5) AS digits FROM customer WHERE customer_id LIKE 'CUS-%'
+          UNION ALL
+          SELECT substr(loan_id, 9) AS digits FROM loan WHERE loan_id LIKE 'LN-____-%') AS numbers
+    WHERE length(digits) BETWEEN 1 AND 9";
 
 /// Adds waiting `loans`, and `records` of payouts from the last year, deterministic for `seed` on the
 /// same data. After each batch, calls `progress` with the number added.
@@ -76,9 +80,72 @@ pub async fn approve(
     let mut demo = Generator { seed, now, staff, last_number }.demo(0);
     let mut approved = Vec::new();
     for _ in 0..count {
-        approved.push(demo.approve(connection, now, None, None).await?.loan_id);
+        approved.push(demo.approve(connection, now, Details::default()).await?.loan_id);
     }
     Ok(approved)
+}
+
+/// A payout of the past.
+#[derive(Clone, Debug)]
+pub struct PastPayout {
+    /// When it was made.
+    pub created_at: UnixMillis,
+    /// The approved loan; a generated one if `None`.
+    pub loan_id: Option<String>,
+    /// Who paid the loan out; any active account if `None`.
+    pub email: Option<Email>,
+    /// Why it failed; `None` if it was paid.
+    pub refusal: Option<Refusal>,
+}
+
+const APPROVED_LOAN: &str = "
+    SELECT loan.loan_id, customer.phone_number, loan.amount
+    FROM loan JOIN customer ON customer.customer_id = loan.customer_id
+    WHERE loan.loan_id = $1 AND loan.status = 'APPROVED' AND loan.approved_at <= $2
+      AND NOT EXISTS (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id AND payout.status = 'PENDING')";
+
+const COUNT_LOANS: &str = "SELECT count(*) FROM loan WHERE loan_id = $1";
+
+/// Adds a payout of the past, with its payment in mobile money's books, and returns its id.
+///
+/// # Errors
+/// [`Failure::LoanNotFound`]; [`Failure::NotApproved`] if the loan was not approved then, or has another
+/// payout; [`Failure::BadField`] if there is no such account.
+pub async fn pay_in_the_past(
+    connection: &mut Connection,
+    now: UnixMillis,
+    seed: u64,
+    payout: PastPayout,
+) -> Result<String, Failure> {
+    let PastPayout { created_at, loan_id, email, refusal } = payout;
+    let mut staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
+    if let Some(email) = &email {
+        staff.retain(|staff| staff.email == email.as_str());
+    }
+    if staff.is_empty() {
+        let text = "user_email must be that of an active account".to_owned();
+        return Err(Failure::BadField { field: "user_email", text });
+    }
+    let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
+    let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut demo = Generator { seed, now, staff, last_number }.demo(0);
+    let loan = match loan_id {
+        None => demo.approve(connection, created_at.minus(DAY), Details::default()).await?,
+        Some(loan_id) => {
+            let found: i64 = query_scalar(COUNT_LOANS).bind(&loan_id).fetch_one(&mut *connection).await?;
+            if found == 0 {
+                return Err(Failure::LoanNotFound(loan_id));
+            }
+            let loan = query_as(APPROVED_LOAN).bind(loan_id).bind(created_at);
+            loan.fetch_optional(&mut *connection).await?.ok_or(Failure::NotApproved)?
+        }
+    };
+    let outcome = refusal.map_or(DemoPayout::Completed, DemoPayout::Refused);
+    let payout_id = demo.pay(connection, &loan, created_at, outcome).await?;
+    if refusal.is_none() {
+        query(DISBURSE_LOAN).bind(&loan.loan_id).bind(created_at).execute(connection).await?;
+    }
+    Ok(payout_id)
 }
 
 /// The input from which batches are generated.
@@ -146,7 +213,7 @@ impl Demo {
         let mut made = 0;
         while made < records {
             let paid_at = self.random_time_in(365);
-            let loan = self.approve(db, paid_at.minus(DAY), None, None).await?;
+            let loan = self.approve(db, paid_at.minus(DAY), Details::default()).await?;
             if self.rng.random_bool(0.125) && made + 1 < records {
                 let refusal = DemoPayout::Refused(pick(&mut self.rng, &REFUSALS));
                 self.pay(db, &loan, paid_at.minus(2 * HOUR), refusal).await?;
@@ -162,7 +229,7 @@ impl Demo {
     async fn loans(&mut self, db: &mut Connection, loans: u32) -> Result<(), Failure> {
         for _ in 0..loans {
             let approved_at = self.random_time_in(30);
-            self.approve(db, approved_at, None, None).await?;
+            self.approve(db, approved_at, Details::default()).await?;
         }
         Ok(())
     }

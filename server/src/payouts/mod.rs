@@ -15,7 +15,7 @@ pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_settling, reconcile};
-pub use records::Record;
+pub use records::{Record, record};
 pub use reply::Reply;
 
 use std::time::Duration;

@@ -40,6 +40,9 @@ pub struct Record {
     /// Mobile money's result code of a failed payout. It is not serialized.
     #[serde(skip)]
     pub result_code: Option<String>,
+    /// The loan's notes. They are not serialized.
+    #[serde(skip)]
+    pub notes: Option<String>,
 }
 
 impl Record {
@@ -60,7 +63,7 @@ macro_rules! select_records {
                     staff.email AS user_email, customer.customer_id,
                     customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
                     customer.id_number AS customer_id_number, customer.phone_number AS customer_phone_number,
-                    loan.approver_id, loan.approver_name, loan.approver_email, payout.result_code
+                    loan.approver_id, loan.approver_name, loan.approver_email, payout.result_code, loan.notes
              FROM payout
              JOIN loan ON loan.loan_id = payout.loan_id
              JOIN customer ON customer.customer_id = loan.customer_id
@@ -94,7 +97,7 @@ impl lists::Row for Record {
 }
 
 /// The record of one payout.
-pub(super) async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+pub async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 

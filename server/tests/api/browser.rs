@@ -99,6 +99,18 @@ pub fn csrf(answer: &Answer) -> String {
     rest.split_once('"').unwrap().0.to_owned()
 }
 
+/// The hidden fields of the first form in the main part of a page.
+pub fn hidden_fields(answer: &Answer) -> Vec<(String, String)> {
+    let (_, form) = html(answer).split_once("<main").unwrap().1.split_once("<form").unwrap();
+    let form = form.split_once("</form>").unwrap().0;
+    let value_of = |input: &str, name: &str| {
+        let (_, rest) = input.split_once(&format!("{name}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let inputs = form.split("<input ").skip(1).filter(|input| input.starts_with("type=\"hidden\""));
+    inputs.map(|input| (value_of(input, "name"), value_of(input, "value"))).collect()
+}
+
 /// The visible text of a page, with single spaces.
 pub fn words(answer: &Answer) -> String {
     let inside = html(answer).split_once("<main").map_or(html(answer), |page| page.1);

@@ -173,3 +173,14 @@ async fn the_page_moves_stops_and_resets_the_clock() {
     let state = app.console(Method::GET, "/clock", None).await.json();
     assert_eq!((&state["offset_ms"], &state["frozen"]), (&json!(0), &json!(false)));
 }
+
+#[tokio::test]
+async fn one_call_goes_back_to_the_real_time() {
+    let app = TestApp::start().await;
+    set_clock(&app, json!({"advance": "2d", "frozen": true})).await;
+    assert_eq!(app.console(Method::DELETE, "/clock", None).await.status, 204);
+    assert_eq!(
+        app.console(Method::GET, "/clock", None).await.json(),
+        json!({"now": "2026-11-14T09:00:00.000Z", "offset_ms": 0, "frozen": false})
+    );
+}

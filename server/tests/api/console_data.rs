@@ -2,7 +2,7 @@ use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, words},
+    browser::{Browser, hidden_fields, words},
     test_app::{Staff, TestApp, waiting},
 };
 
@@ -162,7 +162,47 @@ async fn the_page_saves_restores_removes_and_resets_data() {
     assert!(words(&gone).contains("There is no snapshot before-the-test."));
     let agent = app.sign_in("agent").await;
     assert!(
-        browser.done("/console/data", "reset", &[("seed", "7")]).await.contains("The demo data is restored.")
+        browser
+            .done("/console/data", "reset", &[("seed", "7"), ("confirmed", "yes")])
+            .await
+            .contains("The demo data is restored.")
     );
     assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_reset_is_confirmed_on_a_page_where_there_is_no_script() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let agent = app.sign_in("agent").await;
+    let asked = browser.send("/console/data", "reset", &[("seed", "7")]).await;
+    assert_eq!(asked.status, StatusCode::OK);
+    for shown in ["Reset to the demo data?", "All current data is lost", "Cancel"] {
+        assert!(words(&asked).contains(shown), "{shown}: {}", words(&asked));
+    }
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 200, "nothing is done yet");
+
+    // The form of that page.
+    let fields = hidden_fields(&asked);
+    let fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert!(fields.contains(&("seed", "7")), "{fields:?}");
+    assert_eq!(browser.send_as("/console/data", &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn an_empty_world_has_accounts_and_nothing_else() {
+    let app = TestApp::start().await;
+    app.sign_in("agent").await;
+    reset(&app, Some(json!({"seed": "empty"}))).await;
+    assert_eq!(app.console(Method::GET, "/traffic", None).await.json(), json!([]), "a reset empties it");
+    let agent = app.sign_in("agent").await;
+    assert_eq!(lists(&agent).await, (vec![], vec![]));
+    app.assert_every_shilling_is_accounted_for().await;
+    assert_eq!(app.console(Method::GET, "/traffic", None).await.json().as_array().unwrap().len(), 3);
+    let browser = Browser::sign_in(&app).await;
+    reset(&app, None).await;
+    let page = browser.done("/console/data", "empty", &[("confirmed", "yes")]).await;
+    assert!(page.contains("There are no loans and no payouts"), "{page}");
 }

@@ -158,3 +158,38 @@ async fn the_page_approves_one_given_loan_or_many_generated_ones() {
     assert!(browser.done("/console/loans", "make", &[("count", "30")]).await.contains("30 loans approved."));
     assert_eq!(agent.pending().await.len(), before + 31);
 }
+
+#[tokio::test]
+async fn a_customer_can_have_several_loans() {
+    let app = TestApp::start().await;
+    let mut ids = Vec::new();
+    for amount in [5000, 6000, 7000] {
+        let given = json!({"loan": {"customer_id": "CUS-QA", "total_loan_amount": amount}});
+        let loan = approve(&app, given).await.remove(0);
+        assert_eq!((&loan["customer_id"], &loan["total_loan_amount"]), (&json!("CUS-QA"), &json!(amount)));
+        ids.push(loan["loan_id"].clone());
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+    let known = app.sign_in("agent").await.pending().await.pop().unwrap();
+    for _ in 0..2 {
+        let given = json!({"loan": {"customer_id": known["customer_id"]}});
+        assert_eq!(approve(&app, given).await[0]["customer_phone_number"], known["customer_phone_number"]);
+    }
+}
+
+#[tokio::test]
+async fn the_pages_show_the_notes_of_loans() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.read("/console/loans").await;
+    for note in ["Demo: the float is too low.", "above its maximum of KES 250,000"] {
+        assert!(page.contains(note), "{note}: {page}");
+    }
+    let payouts = browser.read("/console/payouts").await;
+    assert!(payouts.contains("above its maximum of KES 250,000"), "{payouts}");
+    let scenario = browser.read("/console/scenario").await;
+    for shown in ["+254700002040", "KES 99,951", "above KES 250,000"] {
+        assert!(scenario.contains(shown), "{shown}: {scenario}");
+    }
+}

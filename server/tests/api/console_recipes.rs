@@ -137,6 +137,10 @@ fn every_recipe_does_what_its_title_says() {
     run("Lose the answer");
     assert_eq!(server.disburse(&token, &loans[0]).0, 0);
     assert_eq!(server.disburse(&token, &loans[0]).1["code"], "already_disbursed");
+    let refused = run("See which requests were made");
+    let codes: Vec<_> =
+        refused.as_array().unwrap().iter().map(|call| &call["response_body"]["code"]).collect();
+    assert_eq!(codes, ["already_disbursed", "mobile_money_refused"]);
 
     run("Fail three calls in ten");
     let failed = (0..40).filter(|_| server.call("/disbursement-records", &token, None).0 == 503).count();
@@ -151,12 +155,20 @@ fn every_recipe_does_what_its_title_says() {
     let token = server.sign_in();
     assert_eq!(server.pending(&token)[0], approved[0]);
 
+    let past = run("Make a payout of the past");
+    assert!(server.call("/disbursement-records", &token, None).1.as_array().unwrap().contains(&past));
+    run("Open an account");
+    let grace = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
+    assert_eq!(server.call("/auth/login", "", Some(&grace)).0, 200);
+
     run("Save");
     let saved = server.pending(&token);
     assert_eq!(server.disburse(&token, &approved[0]).0, 200);
     let tomorrow = run("Jump to tomorrow");
     assert_eq!(tomorrow["offset_ms"], 86_400_000);
     assert_eq!(server.call("/auth/me", &token, None).0, 401, "the session has expired");
+    run("Go back to the real time");
+    assert_eq!(server.call("/auth/me", &token, None).0, 200, "the session has not expired yet");
     run("Restore");
     assert_eq!(server.pending(&token), saved);
 

@@ -30,6 +30,14 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     assert!(page.contains("mfe-loans 0.2.0 is live."), "{page}");
     assert!(page.contains("the console"), "{page}");
 
+    let asked = browser.send("/console/slices", "remove", &[loans]).await;
+    assert_eq!(asked.status, StatusCode::OK);
+    assert!(words(&asked).contains("Remove this slice?"), "{}", words(&asked));
+    let page = browser.done("/console/slices", "remove", &[loans, ("confirmed", "yes")]).await;
+    assert!(page.contains("mfe-loans is back to the build that is bundled with the portal."), "{page}");
+    assert!(page.contains("Removed"), "{page}");
+    assert!(crate::browser::html(&browser.get("/console").await).contains(">Portal</a>"));
+
     let unknown = browser.send("/console/slices", "activate", &[loans, ("version", "0.9.0")]).await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     assert!(words(&unknown).contains("0.9.0"), "{}", words(&unknown));

@@ -125,3 +125,34 @@ async fn the_page_changes_deactivates_and_activates_staff() {
     let role = browser.send("/console/staff", "role", &[email, ("role", "boss")]).await;
     assert_eq!(role.status, StatusCode::UNPROCESSABLE_ENTITY);
 }
+
+#[tokio::test]
+async fn an_account_is_opened_and_can_sign_in() {
+    let app = TestApp::start().await;
+    let grace = json!({
+        "email": "Grace@Example.com", "first_name": "Grace", "last_name": "Wekesa",
+        "phone_number": "0712 345 678", "role": "supervisor", "password": "Kahawa-2026",
+    });
+    let opened = app.console(Method::POST, "/staff", Some(grace.clone())).await;
+    assert_eq!(opened.status, StatusCode::CREATED);
+    let account = app.console(Method::GET, "/staff/grace@example.com", None).await.json();
+    assert_eq!(opened.json(), account);
+    assert_eq!((&account["username"], &account["phone_number"]), (&json!("Grace"), &json!("+254712345678")));
+    let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
+    assert_eq!(app.post("/api/v1/auth/login", credentials).await.status, StatusCode::OK);
+
+    let again = app.console(Method::POST, "/staff", Some(grace.clone())).await;
+    assert_eq!(again.failure().1, "account_exists");
+    for (field, value) in [
+        ("email", "grace"),
+        ("first_name", " "),
+        ("username", ""),
+        ("phone_number", "12"),
+        ("role", "boss"),
+        ("password", "12345"),
+    ] {
+        let mut wrong = grace.clone();
+        wrong[field] = json!(value);
+        assert_eq!(app.console(Method::POST, "/staff", Some(wrong)).await.failure().0, 422, "{field}");
+    }
+}

@@ -164,3 +164,33 @@ async fn the_page_filters_and_clears_traffic() {
     let done = browser.done("/console/traffic", "forget", &[]).await;
     assert!(done.contains("The calls are cleared.") && done.contains("No calls yet"), "{done}");
 }
+
+#[tokio::test]
+async fn calls_are_filtered() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    agent.get("/api/v1/auth/me").await;
+    app.clock.advance(std::time::Duration::from_mins(1));
+    agent.get("/api/v1/nothing").await;
+    app.post("/api/v1/auth/login", json!({"email": "agent@mkopo.test", "password": "wrong"})).await;
+    let ids = async |query: &str| {
+        let answer = app.console(Method::GET, &format!("/traffic?{query}"), None).await.json();
+        answer.as_array().unwrap().iter().map(|call| call["id"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("").await, [4, 3, 2, 1]);
+    assert_eq!(ids("method=post").await, [4, 1]);
+    assert_eq!(ids("path=/auth/").await, [4, 2, 1]);
+    assert_eq!(ids("status=4xx").await, [4, 3]);
+    assert_eq!(ids("status=404").await, [3]);
+    assert_eq!(ids("status=none").await, [0_u64; 0]);
+    assert_eq!(ids("user=agent@").await, [2]);
+    assert_eq!(ids("since=2026-11-14T09:01:00Z").await, [4, 3]);
+    assert_eq!(ids("until=2026-11-14T12:00:00%2B03:00&method=GET").await, [2]);
+    for wrong in ["status=odd", "status=4", "since=yesterday", "colour=blue"] {
+        assert_eq!(
+            app.console(Method::GET, &format!("/traffic?{wrong}"), None).await.failure().0,
+            400,
+            "{wrong}"
+        );
+    }
+}

@@ -16,6 +16,7 @@ mod console_faults;
 mod console_loans;
 mod console_outbox;
 mod console_pages;
+mod console_payouts;
 mod console_recipes;
 mod console_scenario;
 mod console_slices;

@@ -101,6 +101,7 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))).await;
     caller.console(Method::DELETE, "/scenario", None).await;
     caller.console(Method::PUT, "/clock", Some(json!({"advance": "1m"}))).await;
+    caller.console(Method::DELETE, "/clock", None).await;
     let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 1});
     let fault = caller.console(Method::POST, "/faults", Some(fault)).await.json();
     caller.console(Method::DELETE, &format!("/faults/{}", fault["id"].as_str().unwrap()), None).await;
@@ -108,6 +109,12 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::DELETE, "/traffic", None).await;
     caller.console(Method::DELETE, "/outbox", None).await;
     caller.console(Method::POST, "/loans", Some(json!({"count": 2}))).await;
+    caller.console(Method::POST, "/payouts", None).await;
+    let grace = json!({
+        "email": "grace@example.com", "first_name": "Grace", "last_name": "Wekesa",
+        "phone_number": "0712345678", "role": "agent", "password": PASSWORD,
+    });
+    caller.console(Method::POST, "/staff", Some(grace)).await;
     let account = format!("/staff/{EMAIL}");
     caller.console(Method::GET, &account, None).await;
     caller.console(Method::PATCH, &account, Some(json!({"role": "supervisor"}))).await;

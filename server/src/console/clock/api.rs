@@ -1,6 +1,6 @@
 //! The API of the clock.
 
-use axum::{Json as Answer, Router, extract::State, routing::get};
+use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::{Change, ClockState, set, state};
@@ -13,11 +13,16 @@ use crate::{
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
-    Router::new().route("/clock", get(show_clock).put(set_clock))
+    Router::new().route("/clock", get(show_clock).put(set_clock).delete(unset_clock))
 }
 
 async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<ClockState> {
     Answer(state(&sandbox))
+}
+
+async fn unset_clock(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+    super::unset(&sandbox).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Deserialize)]

@@ -71,6 +71,19 @@ pub async fn set(sandbox: &Sandbox, change: Change) -> Result<ClockState, Failur
     Ok(ClockState::of(setting, real))
 }
 
+/// Sets the clock of all servers on the same database back to the real time.
+///
+/// # Errors
+/// When the database can't be written.
+pub async fn unset(sandbox: &Sandbox) -> Result<(), Failure> {
+    sandbox
+        .database
+        .write(|connection: &mut Connection| {
+            Box::pin(async move { Ok(store(connection, Setting::default()).await?) })
+        })
+        .await
+}
+
 fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting, Failure> {
     let shown = setting.frozen_at.map_or(real.0.saturating_add(setting.offset_ms), |at| at.0);
     let now =

@@ -135,8 +135,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "stop" => set_frozen(visit, true).await.map(|_| Done::new("frozen")),
         "run" => set_frozen(visit, false).await.map(|_| Done::new("running")),
         "real" => {
-            let state = set_frozen(visit, false).await?;
-            clock::set(sandbox, Change { advance_ms: Some(-state.offset_ms), ..Change::default() }).await?;
+            clock::unset(sandbox).await?;
             Ok(Done::new("real"))
         }
         _ => Err(FieldError::unknown_action()),

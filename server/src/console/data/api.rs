@@ -7,10 +7,12 @@ use axum::{
     routing::{get, post},
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::snapshots::{self, Name, Snapshot};
 use crate::{
-    Sandbox, demo,
+    Sandbox,
+    demo::{self, World},
     error::Failure,
     http::extract::{Optional, Path},
 };
@@ -26,14 +28,30 @@ pub fn routes() -> Router<Sandbox> {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reset {
-    seed: Option<u32>,
+    seed: Option<Value>,
+}
+
+impl Reset {
+    fn world(&self) -> Result<World, Failure> {
+        let seed = self.seed.as_ref().filter(|seed| !seed.is_null());
+        let Some(seed) = seed else { return Ok(World::Seeded(demo::FIRST_SEED)) };
+        let number = seed.as_u64().and_then(|number| u32::try_from(number).ok());
+        match number {
+            Some(number) => Ok(World::Seeded(number.into())),
+            None if *seed == "empty" => Ok(World::Empty),
+            None => {
+                let text = "seed must be a whole number from 0 to 4294967295, or `empty`".to_owned();
+                Err(Failure::BadField { field: "seed", text })
+            }
+        }
+    }
 }
 
 async fn reset(
     State(sandbox): State<Sandbox>,
-    Optional(Reset { seed }): Optional<Reset>,
+    Optional(reset): Optional<Reset>,
 ) -> Result<StatusCode, Failure> {
-    super::reset(&sandbox, seed.map_or(demo::FIRST_SEED, u64::from)).await?;
+    super::reset(&sandbox, reset.world()?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -9,7 +9,7 @@ use crate::console::view::{
     icon::Icon,
     page::Page,
     table::{Head, table},
-    visit::{Done, FieldError, Visit},
+    visit::{Done, FieldError, Question, Visit},
     words::{count, timestamp},
 };
 use crate::{
@@ -17,16 +17,30 @@ use crate::{
         self,
         snapshots::{self, Name, Snapshot},
     },
-    demo,
+    demo::{self, World},
     error::Failure,
 };
 
 const SUCCESS: SuccessMessages = &[
     ("reset", "The demo data is restored."),
+    ("emptied", "There are no loans and no payouts; the demo accounts can sign in."),
     ("saved", "Saved as {}."),
     ("restored", "{} is restored: data, messages, faults, scenario and clock."),
     ("removed", "{} is removed."),
 ];
+
+const RESET: Question = Question {
+    question: "Reset to the demo data?",
+    consequence: "All current data is lost; snapshots are kept. Everyone is signed out of the portal.",
+    yes: "Reset",
+};
+
+const EMPTY: Question = Question {
+    question: "Reset without loans and payouts?",
+    consequence: "All current data is lost, and only the demo accounts exist; snapshots are kept. Everyone is \
+                  signed out of the portal.",
+    yes: "Reset",
+};
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let snapshots = snapshots::all(&mut *visit.sandbox.database.read().await?).await?;
@@ -96,19 +110,25 @@ fn reset_form(visit: &Visit) -> AnyView {
             .hint("The same seed makes the same data.")
             .value(demo::FIRST_SEED.to_string());
         view! {
-            <form
-                method="post"
-                class="in stack"
-                data-confirm="Reset to the demo data?"
-                data-consequence="All current data is lost; snapshots are kept. Everyone is signed out of the portal."
-            >
+            <div class="in stack">
                 <p>
-                    "Ends all sessions, clears limits, messages, faults and the scenario, and sets the real time."
+                    "Ends all sessions, clears limits, messages, faults, recorded calls and the scenario, and sets the real time."
                 </p>
-                {visit.hidden_fields("reset")}
-                {visit.number_field("reset", seed)}
-                <button class="btn danger">"Reset"</button>
-            </form>
+                <form
+                    method="post"
+                    class="stack"
+                    data-confirm=RESET.question
+                    data-consequence=RESET.consequence
+                >
+                    {visit.hidden_fields("reset")}
+                    {visit.number_field("reset", seed)}
+                    <button class="btn danger">"Reset"</button>
+                </form>
+                {visit.button(
+                    Button::new("empty", "Reset without loans and payouts")
+                        .confirm(EMPTY.question, EMPTY.consequence),
+                )}
+            </div>
         }
         .into_any()
     } else {
@@ -127,8 +147,21 @@ fn reset_form(visit: &Visit) -> AnyView {
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    let question = match visit.sent.text("act") {
+        "reset" => Some(RESET).filter(|_| seed(&visit).is_ok()),
+        "empty" => Some(EMPTY),
+        _ => None,
+    };
+    if let Some(question) = question.filter(|_| visit.needs_confirmation()) {
+        return Ok(visit.ask(Page::Data, question));
+    }
     let outcome = perform(&visit).await;
     visit.after(Page::Data, outcome, show).await
+}
+
+fn seed(visit: &Visit) -> Result<u64, FieldError> {
+    let seed = visit.sent.parsed::<u32>("seed", "whole number from 0 to 4294967295")?;
+    Ok(seed.map_or(demo::FIRST_SEED, u64::from))
 }
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
@@ -136,9 +169,12 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let name = || Name::parse(visit.sent.text("name"));
     match visit.sent.text("act") {
         "reset" => {
-            let seed = visit.sent.parsed::<u32>("seed", "whole number from 0 to 4294967295")?;
-            data::reset(sandbox, seed.map_or(demo::FIRST_SEED, u64::from)).await?;
+            data::reset(sandbox, World::Seeded(seed(visit)?)).await?;
             Ok(Done::new("reset"))
+        }
+        "empty" => {
+            data::reset(sandbox, World::Empty).await?;
+            Ok(Done::new("emptied"))
         }
         "save" => {
             let saved = snapshots::save(sandbox, name().map_err(FieldError::of("name"))?).await;

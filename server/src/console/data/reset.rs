@@ -5,13 +5,13 @@ use crate::{
     mobile_money::ScenarioChange,
 };
 
-/// Replaces all data with the demo data of `seed`: ends all sessions, clears limits, messages, faults and
-/// the scenario, and sets the clock to the real time. Keeps the snapshots. Payouts that run are cut
-/// off, in every server: the generation of the data moves on.
+/// Replaces all data with the demo data of `world`: ends all sessions, clears limits, messages, faults,
+/// the scenario and this server's recorded calls, and sets the clock to the real time. Keeps the snapshots.
+/// Payouts that run are cut off, in every server: the generation of the data moves on.
 ///
 /// # Errors
 /// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
-pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
+pub async fn reset(sandbox: &Sandbox, world: demo::World) -> Result<(), Failure> {
     if !sandbox.settings.demo {
         return Err(Failure::NotInDemoMode);
     }
@@ -24,8 +24,10 @@ pub async fn reset(sandbox: &Sandbox, seed: u64) -> Result<(), Failure> {
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;
                 clock::store(connection, Setting::default()).await?;
-                demo::fill(connection, seed, sandbox_clock.unset_now(), hashes).await
+                demo::fill(connection, world, sandbox_clock.unset_now(), hashes).await
             })
         })
-        .await
+        .await?;
+    sandbox.traffic.clear();
+    Ok(())
 }

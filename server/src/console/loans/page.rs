@@ -65,6 +65,7 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
                 DisbursementStatus::Completed => tag(Tone::Good, "Completed"),
                 DisbursementStatus::Failed => tag(Tone::Bad, "Failed"),
             };
+            let notes = loan.notes.map(|notes| view! { <span class="second">{notes}</span> });
             view! {
                 <tr>
                     <td>
@@ -76,7 +77,7 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
                         {loan.loan_id}
                         <span class="second">{timestamp(loan.approved_at)}</span>
                     </td>
-                    <td class="more" data-label="Payout">{state}</td>
+                    <td class="more" data-label="Payout">{state}{notes}</td>
                 </tr>
             }
         })

@@ -1,16 +1,30 @@
-//! The API of the audit.
+//! The API of the payouts and the audit.
 
-use axum::{Json as Answer, Router, extract::State, routing::get};
+use axum::{
+    Json as Answer, Router,
+    extract::State,
+    http::StatusCode,
+    routing::{get, post},
+};
 
+use super::past::{self, GivenPayout};
 use crate::{
     Sandbox,
     error::Failure,
-    payouts::{self, Invariant},
+    http::extract::Optional,
+    payouts::{self, Invariant, Record},
 };
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
-    Router::new().route("/invariant", get(invariant))
+    Router::new().route("/invariant", get(invariant)).route("/payouts", post(make_payout))
+}
+
+async fn make_payout(
+    State(sandbox): State<Sandbox>,
+    Optional(given): Optional<GivenPayout>,
+) -> Result<(StatusCode, Answer<Record>), Failure> {
+    Ok((StatusCode::CREATED, Answer(past::make(&sandbox, given).await?)))
 }
 
 async fn invariant(State(sandbox): State<Sandbox>) -> Result<Answer<Invariant>, Failure> {

@@ -2,5 +2,6 @@
 
 pub(super) mod api;
 pub(super) mod page;
+mod past;
 
 pub(super) use page::audit;

@@ -98,6 +98,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                 let code = record.result_code.map(|code| format!(" (code {code})")).unwrap_or_default();
                 view! { <span class="second">{reason}{code}</span> }
             });
+            let notes = record.notes.map(|notes| view! { <span class="second">{notes}</span> });
             view! {
                 <tr>
                     <td>
@@ -105,7 +106,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                         <span class="second num">{record.phone}</span>
                     </td>
                     <td class="right amount num">{kes(record.amount)}</td>
-                    <td class="more" data-label="State">{state(record.status)}{reason}</td>
+                    <td class="more" data-label="State">{state(record.status)}{reason}{notes}</td>
                     <td class="more num" data-label="Reference">
                         {reference}
                         <span class="second">{record.loan_id}</span>

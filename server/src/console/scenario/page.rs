@@ -14,7 +14,7 @@ use crate::console::view::{
 };
 use crate::{
     error::Failure,
-    mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
+    mobile_money::{DAILY_LIMIT, MAGIC, MAXIMUM, MINIMUM, Outcome, Scenario, ScenarioChange},
 };
 
 const REFRESH_MS: u32 = 2000;
@@ -156,10 +156,18 @@ fn magic_values() -> AnyView {
         })
         .collect_view();
     view! {
-        <details class="card magic">
-            <summary class="top"><h2>"Phone numbers and amounts that always select an outcome"</h2></summary>
+        <section class="card" aria-labelledby="magic-title">
+            <div class="top"><h2 id="magic-title">"Phone numbers and amounts that always select an outcome"</h2></div>
             {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Message")], rows)}
-        </details>
+            <p class="in muted">
+                {format!(
+                    "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes precedence over the amount.",
+                    kes(MINIMUM),
+                    kes(MAXIMUM),
+                    kes(DAILY_LIMIT),
+                )}
+            </p>
+        </section>
     }
     .into_any()
 }

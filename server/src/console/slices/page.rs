@@ -10,7 +10,7 @@ use crate::console::view::{
     icon::Icon,
     page::Page,
     table::{Head, table},
-    visit::{Done, FieldError, Visit},
+    visit::{Done, FieldError, Question, Visit},
     words::{Tone, count, tag, timestamp},
 };
 use crate::{
@@ -27,6 +27,13 @@ const SUCCESS: SuccessMessages = &[
     ("removed", "{} is removed."),
     ("back-to-bundled", "{} is back to the build that is bundled with the portal."),
 ];
+
+const REMOVE: Question = Question {
+    question: "Remove this slice?",
+    consequence: "All its published builds are deleted. The build that is bundled with the portal goes live; without \
+                  one, its screens are gone from the portal.",
+    yes: "Remove",
+};
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
@@ -175,6 +182,9 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    if visit.sent.text("act") == "remove" && visit.needs_confirmation() {
+        return Ok(visit.ask(Page::Slices, REMOVE));
+    }
     let outcome = perform(&visit).await;
     visit.after(Page::Slices, outcome, show).await
 }

@@ -3,11 +3,12 @@
 use axum::{
     Json as Answer, Router,
     extract::State,
+    http::StatusCode,
     routing::{get, post},
 };
 use serde::Serialize;
 
-use super::{Account, AccountChange};
+use super::{Account, AccountChange, AccountToOpen};
 use crate::{
     Sandbox,
     email::Email,
@@ -18,7 +19,7 @@ use crate::{
 /// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new()
-        .route("/staff", get(list_staff))
+        .route("/staff", get(list_staff).post(open_account))
         .route("/staff/expire", post(expire_everybody))
         .route("/staff/{email}", get(show_staff).patch(change_staff))
         .route("/staff/{email}/expire", post(expire_staff))
@@ -26,6 +27,13 @@ pub fn routes() -> Router<Sandbox> {
 
 async fn list_staff(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Account>>, Failure> {
     super::all(&sandbox).await.map(Answer)
+}
+
+async fn open_account(
+    State(sandbox): State<Sandbox>,
+    Json(account): Json<AccountToOpen>,
+) -> Result<(StatusCode, Answer<Account>), Failure> {
+    Ok((StatusCode::CREATED, Answer(super::open(&sandbox, account).await?)))
 }
 
 /// Text that is not an e-mail address has no account.

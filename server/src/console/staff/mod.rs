@@ -3,15 +3,23 @@
 pub(super) mod api;
 pub(super) mod page;
 
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Sandbox,
-    auth::{Role, Staff, accounts, session},
+    auth::{
+        Role, Staff,
+        accounts::{self, NewAccount},
+        password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
+        session,
+    },
     clock::UnixMillis,
     database::{Connection, query, query_as},
     email::Email,
     error::Failure,
+    phone::Msisdn,
+    settings::values,
 };
 
 /// An account with its number of open sessions.
@@ -37,6 +45,63 @@ pub struct Account {
 pub struct AccountChange {
     pub is_active: Option<bool>,
     pub role: Option<Role>,
+}
+
+/// An account to open.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct AccountToOpen {
+    pub email: String,
+    pub username: Option<String>,
+    pub first_name: String,
+    pub last_name: String,
+    pub phone_number: String,
+    pub role: Role,
+    pub password: SecretString,
+}
+
+impl AccountToOpen {
+    fn checked(self) -> Result<NewAccount, Failure> {
+        let wrong = |field, text: String| Failure::BadField { field, text };
+        let name = |field: &'static str, name: String| {
+            values::name(&name).map_err(|_| wrong(field, format!("{field} must have at least one letter")))
+        };
+        let Self { email, username, first_name, last_name, phone_number, role, password } = self;
+        let email = Email::parse(&email).ok_or_else(|| {
+            wrong("email", "email must be an address such as wanjiru@example.com".to_owned())
+        })?;
+        let phone_number = Msisdn::parse(&phone_number).ok_or_else(|| {
+            wrong(
+                "phone_number",
+                "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
+            )
+        })?;
+        if !(MINIMUM_LENGTH..=MAXIMUM_LENGTH).contains(&password.expose_secret().chars().count()) {
+            let text = format!("password must have {MINIMUM_LENGTH} to {MAXIMUM_LENGTH} characters");
+            return Err(wrong("password", text));
+        }
+        let first_name = name("first_name", first_name)?;
+        let username = username.map_or_else(|| Ok(first_name.clone()), |given| name("username", given))?;
+        let last_name = name("last_name", last_name)?;
+        Ok(NewAccount { email, username, first_name, last_name, phone_number, role, password })
+    }
+}
+
+/// Opens an account.
+///
+/// # Errors
+/// [`Failure::BadField`]; [`Failure::AccountExists`].
+pub async fn open(sandbox: &Sandbox, account: AccountToOpen) -> Result<Account, Failure> {
+    let account = account.checked()?;
+    let (email, now) = (account.email.clone(), sandbox.clock.now());
+    let opened =
+        accounts::open(&sandbox.database, &sandbox.passwords, &sandbox.randomness, now, account).await;
+    match opened {
+        Err(failure) if failure.is_unique_violation() => Err(Failure::AccountExists(email.to_string())),
+        Err(failure) => Err(failure),
+        Ok(()) => one(&mut *sandbox.database.read().await?, now, &email).await,
+    }
 }
 
 const ACCOUNTS: &str = "

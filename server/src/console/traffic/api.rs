@@ -2,16 +2,20 @@
 
 use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
 
-use super::Call;
-use crate::Sandbox;
+use super::{Call, filter::GivenFilter};
+use crate::{Sandbox, error::Failure, http::extract::Query};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router<Sandbox> {
     Router::new().route("/traffic", get(latest_traffic).delete(clear_traffic))
 }
 
-async fn latest_traffic(State(sandbox): State<Sandbox>) -> Answer<Vec<Call>> {
-    Answer(sandbox.traffic.latest())
+async fn latest_traffic(
+    State(sandbox): State<Sandbox>,
+    Query(filter): Query<GivenFilter>,
+) -> Result<Answer<Vec<Call>>, Failure> {
+    let filter = filter.checked()?;
+    Ok(Answer(sandbox.traffic.latest_of(usize::MAX, |call| filter.matches(call))))
 }
 
 async fn clear_traffic(State(sandbox): State<Sandbox>) -> StatusCode {

@@ -4,6 +4,7 @@
 //! after a restart. Each server shows its own calls.
 
 pub(super) mod api;
+mod filter;
 pub(super) mod page;
 
 use std::{

@@ -14,31 +14,30 @@ use crate::console::view::{
     words::{Tone, count, tag, timestamp},
 };
 use crate::{
-    console::traffic::{Call, Outline},
+    console::traffic::{Call, filter::GivenFilter},
     error::Failure,
 };
 
 const PAGE_SIZE: usize = 100;
 const REFRESH_MS: u32 = 2000;
 
+/// The names of the filters.
+const FILTERS: [&str; 6] = ["path", "method", "status", "user", "since", "until"];
+
 const SUCCESS: SuccessMessages = &[("cleared", "The calls are cleared.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
-    let (path, method) = (visit.query.text("path"), visit.query.text("method"));
-    let (status, user) = (visit.query.text("status"), visit.query.text("user"));
-    let is_match = |call: &Outline| {
-        call.path.contains(path)
-            && (method.is_empty() || call.method.as_str() == method)
-            && call.user.as_deref().unwrap_or_default().contains(user)
-            && match (status, call.status) {
-                ("", _) => true,
-                ("fault", _) => call.fault.is_some(),
-                ("none", returned) => returned.is_none(),
-                (class, Some(returned)) => class.starts_with(&(returned / 100).to_string()),
-                (_, None) => false,
-            }
+    let given = |name| visit.query.text(name).to_owned();
+    let filter = GivenFilter {
+        method: given("method"),
+        path: given("path"),
+        status: given("status"),
+        user: given("user"),
+        since: given("since"),
+        until: given("until"),
     };
-    let calls = visit.sandbox.traffic.latest_of(PAGE_SIZE, is_match);
+    let filter = filter.checked()?;
+    let calls = visit.sandbox.traffic.latest_of(PAGE_SIZE, |call| filter.matches(call));
     let heading = match calls.len() {
         PAGE_SIZE => format!("The latest {PAGE_SIZE} calls; passwords, codes, tokens and phones are masked"),
         n => format!("{}; passwords, codes, tokens and phones are masked", count(n, "call")),
@@ -48,7 +47,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     );
     let frame =
         Frame::of(Page::Traffic).count(heading).action(clear).live(REFRESH_MS).success_messages(SUCCESS);
-    let is_filtered = [path, method, status, user].iter().any(|text| !text.is_empty());
+    let is_filtered = FILTERS.iter().any(|name| !visit.query.text(name).is_empty());
     Ok(visit.page(frame, || {
         let list = if calls.is_empty() {
             if is_filtered {
@@ -90,6 +89,8 @@ fn filter_form(visit: &Visit) -> AnyView {
             {visit.choice("find", field("method", "Method"), options(&methods))}
             {visit.choice("find", field("status", "Response"), options(&statuses))}
             {visit.text_field("find", field("user", "User contains"))}
+            {visit.text_field("find", field("since", "Since"))}
+            {visit.text_field("find", field("until", "Until"))}
             <button class="btn">"Show"</button>
         </form>
     }

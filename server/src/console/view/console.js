@@ -76,6 +76,14 @@
 
   const dialog = document.querySelector('dialog');
 
+  function confirmedField() {
+    const field = document.createElement('input');
+    field.type = 'hidden';
+    field.name = 'confirmed';
+    field.value = 'yes';
+    return field;
+  }
+
   function askToConfirm(form, submitter) {
     dialog.querySelector('h2').textContent = form.dataset.confirm;
     dialog.querySelector('p').textContent = form.dataset.consequence;
@@ -87,6 +95,8 @@
       () => {
         if (dialog.returnValue !== 'yes') return;
         delete form.dataset.confirm;
+        // Without it, the server asks on a page.
+        form.append(confirmedField());
         form.requestSubmit(submitter);
       },
       { once: true },

@@ -12,7 +12,7 @@ use super::{
     files,
     icon::Icon,
     page::Page,
-    visit::{FieldError, Visit},
+    visit::{FieldError, Question, Visit},
     words::Tone,
 };
 use crate::Sandbox;
@@ -90,6 +90,32 @@ impl Visit {
         Some(message.replace("{}", &argument))
     }
 
+    /// A page that asks `question` before the submitted form of `page` is performed.
+    pub fn ask(&self, page: Page, question: Question) -> Response {
+        let Question { question, consequence, yes } = question;
+        let frame = Frame { page: Some(page), ..Frame::titled(question) };
+        self.page(frame, || {
+            let fields: Vec<(String, String)> =
+                self.sent.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            let fields = fields
+                .into_iter()
+                .chain([("confirmed".to_owned(), "yes".to_owned())])
+                .map(|(name, value)| view! { <input type="hidden" name=name value=value /> })
+                .collect_view();
+            view! {
+                <section class="card in stack" aria-label="Confirmation">
+                    <p>{consequence}</p>
+                    <form method="post" class="row" action=page.address()>
+                        {fields}
+                        <button class="btn danger">{yes}</button>
+                        <a class="btn" href=page.address()>"Cancel"</a>
+                    </form>
+                </section>
+            }
+            .into_any()
+        })
+    }
+
     /// Renders the page, with status 200 or the status of the error.
     pub fn page(&self, frame: Frame, body: impl FnOnce() -> AnyView) -> Response {
         let status = self.error.as_ref().map_or(StatusCode::OK, FieldError::status);
@@ -120,7 +146,8 @@ pub fn html(
                     <nav aria-label="Console pages">{entries(page)}</nav>
                 </details>
                 {brand(&visit.sandbox)}
-                <form class="push" method="post" action="/console/sign-out">
+                {portal_link(&visit.sandbox)}
+                <form method="post" action="/console/sign-out">
                     <input type="hidden" name="csrf" value=visit.csrf.clone() />
                     <button class="btn quiet">{Icon::SignOut.view()}"Sign out"</button>
                 </form>
@@ -270,6 +297,17 @@ fn brand(sandbox: &Sandbox) -> AnyView {
         </a>
     }
     .into_any()
+}
+
+/// The link to the portal, if this deployment has one.
+fn portal_link(sandbox: &Sandbox) -> AnyView {
+    let settings = &sandbox.settings;
+    let public_url = settings.public_url.as_ref().and_then(|url| url.to_str().ok()).map(str::to_owned);
+    let address = public_url.or_else(|| settings.portal_dir.is_some().then(|| "/".to_owned()));
+    match address {
+        Some(address) => view! { <a class="btn quiet push" href=address>"Portal"</a> }.into_any(),
+        None => view! { <span class="push"></span> }.into_any(),
+    }
 }
 
 fn entries(current: Option<Page>) -> AnyView {

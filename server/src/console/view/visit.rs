@@ -20,6 +20,11 @@ impl Fields {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
+    /// All fields.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The trimmed value of field `name`, or an empty string.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|field| field.0 == name).map_or("", |field| field.1.trim())
@@ -113,6 +118,17 @@ impl FromRequestParts<Sandbox> for Visit {
     }
 }
 
+/// A question to confirm before something is done that can't be undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// What to confirm.
+    pub question: &'static str,
+    /// What happens then.
+    pub consequence: &'static str,
+    /// The label of the button that confirms.
+    pub yes: &'static str,
+}
+
 /// A successful form: the key of the page's message, and its argument.
 #[derive(Clone, Debug)]
 pub struct Done {
@@ -133,6 +149,11 @@ impl Done {
 }
 
 impl Visit {
+    /// Whether the form has not been confirmed yet, by the script's dialog or on a page.
+    pub fn needs_confirmation(&self) -> bool {
+        self.sent.text("confirmed") != "yes"
+    }
+
     /// The response to a form: a redirect to the page, which shows the success message, or the page with
     /// the rejected input and the error.
     pub async fn after(

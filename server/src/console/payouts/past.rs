@@ -1,0 +1,64 @@
+//! Makes a payout of the past, for tests that need a history.
+
+use serde::Deserialize;
+
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::Connection,
+    demo,
+    email::Email,
+    error::Failure,
+    mobile_money::Outcome,
+    payouts::{self, Record},
+};
+
+/// The given fields of a payout to make, named as in its record.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GivenPayout {
+    pub loan_id: Option<String>,
+    pub outcome: Option<Outcome>,
+    pub created_at: Option<String>,
+    pub user_email: Option<String>,
+}
+
+/// Makes a payout that settled in the past, with its payment in mobile money's books.
+///
+/// # Errors
+/// [`Failure::BadField`], [`Failure::LoanNotFound`], [`Failure::NotApproved`].
+pub async fn make(sandbox: &Sandbox, given: GivenPayout) -> Result<Record, Failure> {
+    let now = sandbox.clock.now();
+    let chance = u64::from_be_bytes(sandbox.randomness.bytes());
+    let payout = given.checked(now)?;
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;
+                payouts::record(connection, &payout_id).await
+            })
+        })
+        .await
+}
+
+impl GivenPayout {
+    fn checked(self, now: UnixMillis) -> Result<demo::PastPayout, Failure> {
+        let wrong = |field, text: &str| Failure::BadField { field, text: text.to_owned() };
+        let refusal = match self.outcome.unwrap_or(Outcome::Success) {
+            Outcome::Success => None,
+            Outcome::Refused(refusal) => Some(refusal),
+            _ => return Err(wrong("outcome", "outcome must be success or a refusal, which are final")),
+        };
+        let latest = now.minus(demo::ANSWERED_AFTER);
+        let created_at = self.created_at.map(|text| text.parse::<UnixMillis>()).transpose();
+        let created_at = created_at.map_err(|text| wrong("created_at", &text))?.unwrap_or(latest);
+        if created_at > latest {
+            return Err(wrong("created_at", "created_at must be at least 2 seconds in the past"));
+        }
+        let email = self.user_email.map(|text| {
+            Email::parse(&text).ok_or_else(|| wrong("user_email", "user_email must be an e-mail address"))
+        });
+        Ok(demo::PastPayout { created_at, loan_id: self.loan_id, email: email.transpose()?, refusal })
+    }
+}

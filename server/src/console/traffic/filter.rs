@@ -1,0 +1,106 @@
+//! Which of the recorded calls to show.
+
+use serde::Deserialize;
+
+use super::Outline;
+use crate::{clock::UnixMillis, error::Failure};
+
+/// The given filters; an empty one matches every call.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GivenFilter {
+    /// Exactly this method.
+    pub method: String,
+    /// Part of the path.
+    pub path: String,
+    /// A status such as `422`, a class such as `4xx`, `none` for no response, `fault` for any fault.
+    pub status: String,
+    /// Part of the e-mail address.
+    pub user: String,
+    /// The earliest time, in RFC 3339.
+    pub since: String,
+    /// The latest time, in RFC 3339.
+    pub until: String,
+}
+
+/// A filter of calls.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    method: String,
+    path: String,
+    status: Status,
+    user: String,
+    since: Option<UnixMillis>,
+    until: Option<UnixMillis>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Status {
+    Any,
+    Fault,
+    NoResponse,
+    Class(u16),
+    Exactly(u16),
+}
+
+impl GivenFilter {
+    /// The filter.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn checked(self) -> Result<Filter, Failure> {
+        let Self { method, path, status, user, since, until } = self;
+        let time = |text: &str| {
+            let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
+            time.transpose().map_err(Failure::BadParameter)
+        };
+        Ok(Filter {
+            method: method.to_ascii_uppercase(),
+            path,
+            status: Status::parse(&status)?,
+            user,
+            since: time(&since)?,
+            until: time(&until)?,
+        })
+    }
+}
+
+impl Status {
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let number = |digits: &str| digits.parse().ok().filter(|_| digits.len() == digits.trim().len());
+        match text {
+            "" => Ok(Self::Any),
+            "fault" => Ok(Self::Fault),
+            "none" => Ok(Self::NoResponse),
+            _ => match (text.strip_suffix("xx").and_then(number), number(text)) {
+                (Some(class @ 1..=5), _) => Ok(Self::Class(class)),
+                (_, Some(status @ 100..=599)) => Ok(Self::Exactly(status)),
+                _ => Err(Failure::BadParameter(format!(
+                    "status must be such as 422, 4xx, none or fault, not {text:?}"
+                ))),
+            },
+        }
+    }
+
+    fn matches(self, call: &Outline) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Fault => call.fault.is_some(),
+            Self::NoResponse => call.status.is_none(),
+            Self::Class(class) => call.status.is_some_and(|status| status / 100 == class),
+            Self::Exactly(wanted) => call.status == Some(wanted),
+        }
+    }
+}
+
+impl Filter {
+    /// Whether to show `call`.
+    pub fn matches(&self, call: &Outline) -> bool {
+        call.path.contains(&self.path)
+            && (self.method.is_empty() || call.method.as_str() == self.method)
+            && call.user.as_deref().unwrap_or_default().contains(&self.user)
+            && self.status.matches(call)
+            && self.since.is_none_or(|since| call.at >= since)
+            && self.until.is_none_or(|until| call.at <= until)
+    }
+}

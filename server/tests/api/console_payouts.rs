@@ -1,0 +1,78 @@
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::test_app::{Answer, TestApp};
+
+async fn make(app: &TestApp, body: Value) -> Answer {
+    app.console(Method::POST, "/payouts", Some(body)).await
+}
+
+#[tokio::test]
+async fn a_past_payout_is_made_with_its_outcome() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let before = agent.records().await.len();
+    let paid = app.console(Method::POST, "/payouts", None).await;
+    assert_eq!(paid.status, 201);
+    assert_eq!(paid.json()["status"], "COMPLETED");
+    assert_eq!(paid.json()["processed_at"], "2026-11-14T09:00:00.000Z");
+    let refused = json!({
+        "outcome": "insufficient_funds", "created_at": "2026-10-01T10:00:00+03:00",
+        "user_email": "admin@mkopo.test",
+    });
+    let refused = make(&app, refused).await.json();
+    assert_eq!(
+        ["status", "created_at", "user_email", "error_message"].map(|field| &refused[field]),
+        [
+            &json!("FAILED"),
+            &json!("2026-10-01T07:00:00.000Z"),
+            &json!("admin@mkopo.test"),
+            &json!("The balance is insufficient for the transaction."),
+        ]
+    );
+    let records = agent.records().await;
+    assert_eq!(records.len(), before + 2);
+    assert!(records.contains(&paid.json()) && records.contains(&refused));
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_past_payout_of_a_given_loan_disburses_it() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let given = json!({"loan": {"loan_id": "LN-OLD", "approved_at": "2026-11-01T09:00:00Z"}});
+    app.set_console(Method::POST, "/loans", given).await;
+    let pay = json!({"loan_id": "LN-OLD", "created_at": "2026-11-02T09:00:00Z"});
+    let failed = json!({"loan_id": "LN-OLD", "created_at": "2026-11-01T10:00:00Z", "outcome": "bad_number"});
+    assert_eq!(make(&app, failed).await.json()["result_code"], json!(null));
+    assert!(
+        agent
+            .pending()
+            .await
+            .iter()
+            .any(|loan| loan["disbursement_status"] == "FAILED" && loan["loan_id"] == "LN-OLD")
+    );
+    assert_eq!(make(&app, pay.clone()).await.json()["loan_id"], "LN-OLD");
+    assert!(agent.pending().await.iter().all(|loan| loan["loan_id"] != "LN-OLD"));
+    assert_eq!(make(&app, pay).await.failure().1, "not_approved", "a loan is paid once");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn an_invalid_past_payout_is_rejected() {
+    let app = TestApp::start().await;
+    let loan = app.sign_in("agent").await.pending().await.remove(0);
+    for (body, status) in [
+        (json!({"created_at": "2026-11-14T09:00:00Z"}), 422),
+        (json!({"created_at": "yesterday"}), 422),
+        (json!({"outcome": "slow"}), 422),
+        (json!({"outcome": "odd"}), 422),
+        (json!({"user_email": "nobody@mkopo.test"}), 422),
+        (json!({"user_email": "inactive@mkopo.test"}), 422),
+        (json!({"amount": 5}), 422),
+        (json!({"loan_id": "LN-NONE"}), 404),
+        (json!({"loan_id": loan["loan_id"], "created_at": "2026-01-01T09:00:00Z"}), 409),
+    ] {
+        assert_eq!(make(&app, body.clone()).await.failure().0, status, "{body}");
+    }
+}
