@@ -37,7 +37,7 @@ test('REQ-013 REQ-086 REQ-101 REQ-102 sign in by password, with the keyboard alo
   await test.step('the right ones open the page that was opened first', async () => {
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    const toast = page.getByText('Login successful! Welcome back to the product!');
+    const toast = page.getByText('Login successful! Welcome back to Mkopo!');
     await expect(toast, 'REQ-376: top right').toBeVisible();
     const box = await toast.boundingBox();
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };

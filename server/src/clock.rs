@@ -3,7 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::{Span, SpanRelativeTo, Timestamp, tz::Offset};
+use jiff::{
+    Span, SpanRelativeTo, Timestamp,
+    tz::{Offset, TimeZone},
+};
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
@@ -31,17 +34,26 @@ impl UnixMillis {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// The date and time in Nairobi, which has kept UTC+3 all year since 1942.
+    /// The date and time in Nairobi, which has kept UTC+3 all year since 1942: M-Pesa's.
     pub fn in_nairobi(self) -> jiff::civil::DateTime {
         const EAST_AFRICA: Offset = Offset::constant(3);
         EAST_AFRICA.to_datetime(self.timestamp())
     }
 
-    /// Midnight in Nairobi at or before this time.
-    pub fn nairobi_midnight(self) -> Self {
-        const DAY_MS: i64 = 86_400_000;
-        const OFFSET_MS: i64 = 3 * 3_600_000;
-        Self(self.0 - (self.0 + OFFSET_MS).rem_euclid(DAY_MS))
+    /// The date and time in `zone`.
+    pub fn in_zone(self, zone: &TimeZone) -> jiff::civil::DateTime {
+        zone.to_datetime(self.timestamp())
+    }
+
+    /// The starts of the last `days` days in `zone`, of which the last is the day of this time, and the
+    /// start of the next day.
+    pub fn midnights(self, zone: &TimeZone, days: u32) -> Vec<Self> {
+        let today = self.in_zone(zone).date();
+        let starts = (0..=i64::from(days)).map(|index| {
+            let date = today.saturating_sub(Span::new().days(i64::from(days) - 1 - index));
+            date.to_zoned(zone.clone()).map_or(self, |start| Self(start.timestamp().as_millisecond()))
+        });
+        starts.collect()
     }
 
     /// As HTTP's `Date` has it (RFC 9110, 5.6.7).
@@ -79,7 +91,10 @@ impl Serialize for UnixMillis {
 
 /// The clock of a sandbox. Clones share the same time.
 #[derive(Clone, Debug)]
-pub struct Clock(watch::Sender<Reading>);
+pub struct Clock {
+    reading: watch::Sender<Reading>,
+    zone: TimeZone,
+}
 
 /// What the console has set, on top of the base time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,17 +144,28 @@ impl Clock {
     }
 
     fn on(base: Base) -> Self {
-        Self(watch::Sender::new(Reading { base, setting: Setting::default() }))
+        let reading = watch::Sender::new(Reading { base, setting: Setting::default() });
+        Self { reading, zone: TimeZone::UTC }
+    }
+
+    /// This clock, in a deployment of `zone`.
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
+    }
+
+    /// The time zone of the deployment.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
     }
 
     /// The current time.
     pub fn now(&self) -> UnixMillis {
-        self.0.borrow().now()
+        self.reading.borrow().now()
     }
 
     /// The current time without what the console has set.
     pub fn unset_now(&self) -> UnixMillis {
-        self.0.borrow().base.now()
+        self.reading.borrow().base.now()
     }
 
     /// The earlier of the two: what is over by this time is over whatever the console has set.
@@ -149,12 +175,12 @@ impl Clock {
 
     /// The current setting.
     pub fn setting(&self) -> Setting {
-        self.0.borrow().setting
+        self.reading.borrow().setting
     }
 
     /// Changes the setting of all clones.
     pub fn set(&self, setting: Setting) {
-        self.0.send_if_modified(|reading| {
+        self.reading.send_if_modified(|reading| {
             let changed = reading.setting != setting;
             reading.setting = setting;
             changed
@@ -163,7 +189,7 @@ impl Clock {
 
     /// Advances the base time, held or running.
     pub fn advance(&self, by: Duration) {
-        self.0.send_modify(|reading| match &mut reading.base {
+        self.reading.send_modify(|reading| match &mut reading.base {
             Base::Running { advanced_ms, .. } => *advanced_ms = UnixMillis(*advanced_ms).plus(by).0,
             Base::Held(at) => *at = at.plus(by),
         });
@@ -171,7 +197,7 @@ impl Clock {
 
     /// The machine's time; `None` for a clock that is held.
     pub fn machine_now(&self) -> Option<UnixMillis> {
-        match self.0.borrow().base {
+        match self.reading.borrow().base {
             Base::Running { machine_ahead_ms, .. } => Some(machine_now(machine_ahead_ms)),
             Base::Held(_) => None,
         }
@@ -179,7 +205,7 @@ impl Clock {
 
     /// What is added to the machine's time, in ms.
     pub fn correction_ms(&self) -> i64 {
-        match self.0.borrow().base {
+        match self.reading.borrow().base {
             Base::Running { correction_ms, .. } => correction_ms,
             Base::Held(_) => 0,
         }
@@ -187,7 +213,7 @@ impl Clock {
 
     /// Sets what is added to the machine's time. A clock that is held stays as it is.
     pub fn correct_by(&self, ms: i64) {
-        self.0.send_modify(|reading| {
+        self.reading.send_modify(|reading| {
             if let Base::Running { correction_ms, .. } = &mut reading.base {
                 *correction_ms = ms;
             }
@@ -199,7 +225,7 @@ impl Clock {
     /// the clock is frozen, so that callers are still answered.
     pub async fn sleep(&self, duration: Duration) {
         let mut left = duration;
-        let mut moved = self.0.subscribe();
+        let mut moved = self.reading.subscribe();
         let mut reading = *moved.borrow_and_update();
         while !left.is_zero() {
             let began = Instant::now();
@@ -286,9 +312,21 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_midnight_in_nairobi() {
-        assert_eq!(NOON.nairobi_midnight().to_string(), "2026-11-20T21:00:00.000Z");
-        assert_eq!(NOON.nairobi_midnight().in_nairobi().to_string(), "2026-11-21T00:00:00");
+    fn days_begin_at_midnight_in_the_time_zone() {
+        let midnights = |zone: &str, at: UnixMillis, days| {
+            let zone = TimeZone::get(zone).unwrap();
+            at.midnights(&zone, days).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            midnights("Africa/Nairobi", NOON, 1),
+            ["2026-11-20T21:00:00.000Z", "2026-11-21T21:00:00.000Z"]
+        );
+        let noon: UnixMillis = "2026-03-29T12:00:00Z".parse().unwrap();
+        assert_eq!(
+            midnights("Europe/Berlin", noon, 2),
+            ["2026-03-27T23:00:00.000Z", "2026-03-28T23:00:00.000Z", "2026-03-29T22:00:00.000Z"],
+            "the day on which summer time begins has 23 hours"
+        );
     }
 
     #[tokio::test]

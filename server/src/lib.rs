@@ -155,6 +155,7 @@ impl Sandbox {
         randomness: Randomness,
     ) -> anyhow::Result<Self> {
         use anyhow::Context;
+        let clock = clock.in_zone(settings.time_zone.clone());
         let unwritable = |what: &str| {
             format!(
                 "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",

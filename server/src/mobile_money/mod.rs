@@ -30,7 +30,7 @@ use crate::{
 pub const MINIMUM: i64 = 10;
 /// The maximum amount of a payment, in KES.
 pub const MAXIMUM: i64 = 250_000;
-/// The maximum amount that one phone may receive per day in Nairobi, in KES.
+/// The maximum amount that one phone may receive per day, in KES.
 pub const DAILY_LIMIT: i64 = 500_000;
 /// How many deliveries may wait. One more is lost, as on a network; its status tells the result.
 pub const MAX_DELIVERIES: usize = 256;

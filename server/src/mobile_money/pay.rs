@@ -2,6 +2,7 @@
 
 use std::{future::pending, time::Duration};
 
+use jiff::tz::TimeZone;
 use tokio::sync::oneshot;
 
 use super::{
@@ -17,7 +18,6 @@ use crate::{
     randomness::Randomness,
 };
 
-const DAY: Duration = Duration::from_hours(24);
 /// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);
 
@@ -125,7 +125,7 @@ async fn accept(
     if behaviour.outcome == Outcome::LostUnpaid {
         return Ok(None);
     }
-    if let Some(refusal) = refusal(connection, payment, &behaviour, now).await? {
+    if let Some(refusal) = refusal(connection, payment, &behaviour, now, clock.zone()).await? {
         let delay = behaviour.latency;
         entry.insert(connection, None, refusal.code(), delay).await?;
         return Ok(Some(Accepted { answer: Answer::Refused(refusal), route: AnswerRoute::Answered, delay }));
@@ -198,6 +198,7 @@ async fn refusal(
     payment: &Payment,
     behaviour: &Behaviour,
     now: UnixMillis,
+    zone: &TimeZone,
 ) -> Result<Option<Refusal>, Failure> {
     if let Outcome::Refused(refusal) = behaviour.outcome {
         return Ok(Some(refusal));
@@ -205,12 +206,12 @@ async fn refusal(
     if behaviour.is_magic {
         return Ok(None);
     }
-    let midnight = now.nairobi_midnight();
+    let day = now.midnights(zone, 1);
     let received: i64 = query_scalar(RECEIVED_BETWEEN)
         .bind(&payment.phone_number)
-        .bind(midnight)
+        .bind(day[0])
         // The clock may have been ahead: payments of a later day are not of today.
-        .bind(midnight.plus(DAY))
+        .bind(day[1])
         .fetch_one(&mut *connection)
         .await?;
     if received + payment.amount > DAILY_LIMIT {

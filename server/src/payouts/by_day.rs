@@ -9,7 +9,7 @@ use crate::{
 /// The payouts of one day with the same status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayTotal {
-    /// The start of the day: midnight in Nairobi.
+    /// The start of the day.
     pub day: UnixMillis,
     /// The status of the payouts.
     pub status: PayoutStatus,
@@ -19,20 +19,22 @@ pub struct DayTotal {
     pub amount: i64,
 }
 
-/// Days in Nairobi start three hours before days in UTC.
-const BY_DAY: &str = "
-    SELECT (created_at + 10800000) / 86400000, status, count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT)
-    FROM payout WHERE created_at >= $1 GROUP BY 1, 2 ORDER BY 1, 2";
+const OF_DAY: &str = "
+    SELECT status, count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT)
+    FROM payout WHERE created_at >= $1 AND created_at < $2 GROUP BY status ORDER BY status";
 
-/// The payouts since the midnight in Nairobi at or before `since`.
-pub async fn by_day(connection: &mut Connection, since: UnixMillis) -> Result<Vec<DayTotal>, sqlx::Error> {
-    let totals: Vec<(i64, PayoutStatus, i64, i64)> =
-        query_as(BY_DAY).bind(since.nairobi_midnight()).fetch_all(connection).await?;
-    let total = |(day, status, payouts, amount)| DayTotal {
-        day: UnixMillis(day * 86_400_000 - 10_800_000),
-        status,
-        payouts,
-        amount,
-    };
-    Ok(totals.into_iter().map(total).collect())
+/// The payouts of each day between `midnights`, as [`UnixMillis::midnights`] returns them: a day can have
+/// 23 or 25 hours.
+pub async fn by_day(
+    connection: &mut Connection,
+    midnights: &[UnixMillis],
+) -> Result<Vec<DayTotal>, sqlx::Error> {
+    let mut totals = Vec::new();
+    for day in midnights.windows(2) {
+        let of_day: Vec<(PayoutStatus, i64, i64)> =
+            query_as(OF_DAY).bind(day[0]).bind(day[1]).fetch_all(&mut *connection).await?;
+        let total = |(status, payouts, amount)| DayTotal { day: day[0], status, payouts, amount };
+        totals.extend(of_day.into_iter().map(total));
+    }
+    Ok(totals)
 }

@@ -9,6 +9,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context, ensure};
 use axum::http::HeaderValue;
 use ipnet::IpNet;
+use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
 use secrecy::SecretString;
 
@@ -249,10 +250,15 @@ pub struct Settings {
           value_parser = values::name)]
     pub brand: String,
 
-    /// What the portal calls itself in a sentence.
-    #[arg(long, env = "MKOPO_PRODUCT", default_value = "the product", value_name = "NAME",
-          value_parser = values::name)]
-    pub product: String,
+    /// What the portal calls itself in a sentence. Defaults to the brand.
+    #[arg(long, env = "MKOPO_PRODUCT", value_name = "NAME", value_parser = values::name)]
+    pub product: Option<String>,
+
+    /// IANA time zone of the deployment: of all dates in the portal and the console, of 'today', and of
+    /// mobile money's daily limit.
+    #[arg(long, env = "MKOPO_TIME_ZONE", default_value = "Africa/Nairobi", value_name = "NAME",
+          value_parser = values::time_zone)]
+    pub time_zone: TimeZone,
 
     /// Log filter: a level, or `target=level` pairs separated by commas.
     #[arg(long, env = "MKOPO_LOG", default_value = "info", value_parser = values::log, value_name = "FILTER")]
@@ -288,6 +294,11 @@ impl Settings {
     /// Whether the console's tools may change what the service does, and read codes.
     pub fn allows_tools(&self) -> bool {
         self.tools.unwrap_or(self.demo)
+    }
+
+    /// What the portal calls itself in a sentence.
+    pub fn product(&self) -> &str {
+        self.product.as_deref().unwrap_or(&self.brand)
     }
 
     /// The address at which people reach the portal.

@@ -7,6 +7,7 @@ use std::{
 
 use axum::http::{HeaderValue, Uri};
 use ipnet::IpNet;
+use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
@@ -82,6 +83,12 @@ pub fn builds(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|builds| *builds <= 1000)
         .ok_or_else(|| "give a whole number from 0 to 1000".to_owned())
+}
+
+/// An IANA time zone, which the program brings along: containers often have none.
+pub fn time_zone(text: &str) -> Result<TimeZone, String> {
+    let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());
+    zone.ok_or_else(|| "give the name of an IANA time zone such as Africa/Nairobi".to_owned())
 }
 
 /// A name without control characters.

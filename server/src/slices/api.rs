@@ -150,7 +150,8 @@ pub async fn live(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<
     let body = json!({
         "portal": {
             "brand": settings.brand,
-            "product": settings.product,
+            "product": settings.product(),
+            "time_zone": settings.time_zone.iana_name(),
             "demo": settings.demo,
             "console": settings.console_address().filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),

@@ -76,6 +76,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
         ("MKOPO_PUBLIC_URL", "portal.example.com"),
         ("MKOPO_BRAND", " "),
         ("MKOPO_PRODUCT", ""),
+        ("MKOPO_TIME_ZONE", "Nairobi"),
         ("MKOPO_PORTAL_DIR", "/no/such/folder"),
         ("MKOPO_LOG", "mkopo=loud"),
         ("MKOPO_SMTP_URL", "mail.example.com"),
@@ -108,6 +109,7 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_PUBLIC_URL can't be 'portal.example.com': give an address such as https://portal.example.com.
     mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter.
     mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter.
+    mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level pairs separated by commas.
     mkopo: MKOPO_SMTP_URL is invalid: give a mail server such as smtps://user:password@mail.example.com.

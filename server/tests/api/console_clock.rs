@@ -184,3 +184,18 @@ async fn one_call_goes_back_to_the_real_time() {
         json!({"now": "2026-11-14T09:00:00.000Z", "offset_ms": 0, "frozen": false})
     );
 }
+
+#[tokio::test]
+async fn the_console_shows_dates_in_the_time_zone_of_the_deployment() {
+    let app = TestApp::start_with(&["--time-zone", "Pacific/Auckland"]).await;
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.read("/console/clock").await;
+    assert!(page.contains("14 Nov 2026, 22:00:00 in Pacific/Auckland"), "{page}");
+    let page = browser.done("/console/clock", "go", &[("now", "2026-11-15T00:30")]).await;
+    assert!(page.contains("The time is now 15 Nov 2026, 00:30:00."), "{page}");
+    let clock = app.console(Method::GET, "/clock", None).await.json();
+    assert_eq!(clock["now"], "2026-11-14T11:30:00.000Z");
+    assert!(browser.read("/console").await.contains("Sunday, 15 November 2026"));
+    app.set_console(Method::POST, "/loans", json!({})).await;
+    assert!(browser.read("/console/loans").await.contains("15 Nov 2026, 00:30:00"));
+}

@@ -136,6 +136,23 @@ async fn the_daily_limit_resets_at_midnight_in_nairobi() {
 }
 
 #[tokio::test]
+async fn the_daily_limit_resets_at_midnight_in_the_time_zone_of_the_deployment() {
+    // 22:00 in Auckland.
+    let app = TestApp::start_with(&["--time-zone", "Pacific/Auckland"]).await;
+    let pay = async |id: &str| {
+        let expires_at = app.clock.now().plus(Duration::from_secs(30));
+        let answer =
+            app.sandbox.mobile_money.pay(Payment { expires_at, ..payment(id, 250_000) }).await.unwrap();
+        matches!(answer, Answer::Paid { .. })
+    };
+    assert_eq!((pay("1").await, pay("2").await, pay("3").await), (true, true, false));
+    app.clock.advance(Duration::from_mins(119));
+    assert!(!pay("4").await);
+    app.clock.advance(Duration::from_mins(1));
+    assert!(pay("5").await);
+}
+
+#[tokio::test]
 async fn an_originator_id_pays_once() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;

@@ -1,6 +1,7 @@
 //! The clock, and the forms to move and stop it.
 
 use axum::response::Response;
+use jiff::{civil::DateTime, tz::TimeZone};
 use leptos::prelude::*;
 
 use crate::console::view::{
@@ -39,7 +40,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         view! {
             <div class="two even">
                 <section class="card in" aria-label="Time">
-                    <div id="time" data-live="">{time_and_offset(state)}</div>
+                    <div id="time" data-live="">{time_and_offset(state, visit.sandbox.clock.zone())}</div>
                     <div class="acts">{buttons(&visit, state)}</div>
                 </section>
                 <div class="stack">{advance(&visit)}{set_time(&visit, state)}</div>
@@ -49,7 +50,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-fn time_and_offset(state: ClockState) -> AnyView {
+fn time_and_offset(state: ClockState, zone: &TimeZone) -> AnyView {
     let offset = std::time::Duration::from_millis(state.offset_ms.unsigned_abs());
     let offset = match state.offset_ms {
         -999..1000 => "The real time".to_owned(),
@@ -58,8 +59,8 @@ fn time_and_offset(state: ClockState) -> AnyView {
     };
     let status = if state.frozen { tag(Tone::Wait, "Stopped") } else { tag(Tone::Good, "Running") };
     view! {
-        <p class="hero num"><time datetime=state.now.to_string()>{date_and_time(state.now)}</time></p>
-        <p class="muted">"in Nairobi · "<span class="num">{state.now.to_string()}</span></p>
+        <p class="hero num"><time datetime=state.now.to_string()>{date_and_time(state.now, zone)}</time></p>
+        <p class="muted">{format!("in {} · ", name_of(zone))}<span class="num">{state.now.to_string()}</span></p>
         <p class="row">{status}<span>{offset}</span></p>
     }
     .into_any()
@@ -98,8 +99,10 @@ fn advance(visit: &Visit) -> AnyView {
 }
 
 fn set_time(visit: &Visit, state: ClockState) -> AnyView {
-    let current = state.now.in_nairobi().strftime("%Y-%m-%dT%H:%M").to_string();
-    let now = Field::new("now", "Time in Nairobi").hint("Past or future, from 2006 to 2099.").value(current);
+    let current = state.now.in_zone(visit.sandbox.clock.zone()).strftime("%Y-%m-%dT%H:%M").to_string();
+    let now = Field::new("now", "Time")
+        .hint("Past or future, from 2006 to 2099, in the time zone of this deployment.")
+        .value(current);
     view! {
         <section class="card" aria-labelledby="now-title">
             <div class="top"><h2 id="now-title">"Set the time"</h2></div>
@@ -120,17 +123,18 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
+    let zone = sandbox.clock.zone();
     match visit.sent.text("act") {
         "advance" => {
             let by = duration(visit.sent.text("advance")).map_err(FieldError::of("advance"))?;
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
             let state = clock::set(sandbox, Change { advance_ms: Some(by), ..Change::default() }).await;
-            Ok(moved(state.map_err(FieldError::of("advance"))?))
+            Ok(moved(state.map_err(FieldError::of("advance"))?, zone))
         }
         "go" => {
-            let now = in_nairobi(visit.sent.text("now")).map_err(FieldError::of("now"))?;
+            let now = local_time(visit.sent.text("now"), zone).map_err(FieldError::of("now"))?;
             let state = clock::set(sandbox, Change { now: Some(now), ..Change::default() }).await;
-            Ok(moved(state.map_err(FieldError::of("now"))?))
+            Ok(moved(state.map_err(FieldError::of("now"))?, zone))
         }
         "stop" => set_frozen(visit, true).await.map(|_| Done::new("frozen")),
         "run" => set_frozen(visit, false).await.map(|_| Done::new("running")),
@@ -142,18 +146,26 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     }
 }
 
-fn moved(state: ClockState) -> Done {
-    Done::new("moved").with(date_and_time(state.now))
+fn moved(state: ClockState, zone: &TimeZone) -> Done {
+    Done::new("moved").with(date_and_time(state.now, zone))
+}
+
+fn name_of(zone: &TimeZone) -> String {
+    zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
 async fn set_frozen(visit: &Visit, frozen: bool) -> Result<ClockState, FieldError> {
     Ok(clock::set(&visit.sandbox, Change { frozen: Some(frozen), ..Change::default() }).await?)
 }
 
-/// Parses a browser's `datetime-local` value in Nairobi's time zone, or a time with an offset.
-fn in_nairobi(text: &str) -> Result<UnixMillis, Failure> {
-    let time = text.parse().or_else(|_| format!("{text}+03:00").parse());
-    time.map_err(|_: String| {
-        Failure::BadValue(format!("{text:?} is not a date and time such as 2026-11-14T12:00"))
-    })
+/// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.
+fn local_time(text: &str, zone: &TimeZone) -> Result<UnixMillis, Failure> {
+    let local = || {
+        let time = text.parse::<DateTime>().ok()?.to_zoned(zone.clone()).ok()?;
+        Some(UnixMillis(time.timestamp().as_millisecond()))
+    };
+    text.parse()
+        .ok()
+        .or_else(local)
+        .ok_or_else(|| Failure::BadValue(format!("{text:?} is not a date and time such as 2026-11-14T12:00")))
 }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use axum::response::Response;
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use crate::console::payouts::audit;
@@ -24,7 +25,6 @@ use crate::{
 };
 
 const REFRESH_MS: u32 = 2000;
-const DAY: Duration = Duration::from_hours(24);
 /// The number of days in the payout chart.
 const DAYS: u32 = 14;
 const MINUTE: Duration = Duration::from_mins(1);
@@ -34,17 +34,18 @@ const MINUTES: u32 = 30;
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let sandbox = &visit.sandbox;
     let now = sandbox.clock.now();
-    let first_day = now.nairobi_midnight().minus(DAY * (DAYS - 1));
+    let zone = sandbox.clock.zone().clone();
+    let midnights = now.midnights(&zone, DAYS);
     let scenario = sandbox.mobile_money.scenario().await?;
     let accounts = staff::all(sandbox).await?;
     let mut reader = sandbox.database.read().await?;
     let invariant = payouts::invariant(&mut reader).await?;
     let Waiting { loans: waiting, amount } = loans::waiting(&mut reader).await?;
-    let days = payouts::by_day(&mut reader, first_day).await?;
+    let days = payouts::by_day(&mut reader, &midnights).await?;
     let messages: i64 = outbox::count_by_channel(&mut reader).await?.iter().map(|channel| channel.1).sum();
     drop(reader);
     let calls = sandbox.traffic.outlines();
-    let date = now.in_nairobi().strftime("%A, %-d %B %Y").to_string();
+    let date = now.in_zone(&zone).strftime("%A, %-d %B %Y").to_string();
     let frame = Frame::of(Page::Overview).count(date).live(REFRESH_MS);
     Ok(visit.page(frame, || {
         let open: i64 = accounts.iter().map(|account| account.open_sessions).sum();
@@ -75,8 +76,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
                 {audit(&invariant)}
                 <div class="figures">{figures.collect_view()}</div>
                 <div class="two even">
-                    {payouts_by_day(first_day, &days)}
-                    {calls_by_minute(now, &calls)}
+                    {payouts_by_day(&zone, &midnights, &days)}
+                    {calls_by_minute(&zone, now, &calls)}
                 </div>
             </div>
         }
@@ -95,7 +96,7 @@ fn figure(icon: Icon, label: &'static str, value: String, detail: String, page: 
     .into_any()
 }
 
-fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
+fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]) -> AnyView {
     let mut days: BTreeMap<i64, [(i64, i64); 3]> = BTreeMap::new();
     for total in totals {
         let index = match total.status {
@@ -105,10 +106,9 @@ fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
         };
         days.entry(total.day.0).or_default()[index] = (total.payouts, total.amount);
     }
-    let bars = (0..DAYS).map(|index| {
-        let day = first.plus(DAY * index);
+    let bars = midnights.iter().take(DAYS as usize).map(|day| {
         let [completed, pending, failed] = days.get(&day.0).copied().unwrap_or_default();
-        let date = day.in_nairobi().strftime("%-d %b");
+        let date = day.in_zone(zone).strftime("%-d %b");
         let label = format!(
             "{date}: {} completed, {} pending, {} failed",
             kes(completed.1),
@@ -124,7 +124,7 @@ fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
     let failed: i64 = with_status(PayoutStatus::Failed).map(|total| total.payouts).sum();
     let summary =
         format!("{} in {} completed payouts, {} failed", kes(amount), number(completed), number(failed));
-    let from = first.in_nairobi().strftime("%-d %b").to_string();
+    let from = midnights[0].in_zone(zone).strftime("%-d %b").to_string();
     view! {
         <section class="card" aria-labelledby="days-title">
             <div class="top"><h2 id="days-title">"Payouts, last 14 days"</h2></div>
@@ -139,7 +139,7 @@ fn payouts_by_day(first: UnixMillis, totals: &[DayTotal]) -> AnyView {
     .into_any()
 }
 
-fn calls_by_minute(now: UnixMillis, calls: &[Outline]) -> AnyView {
+fn calls_by_minute(zone: &TimeZone, now: UnixMillis, calls: &[Outline]) -> AnyView {
     let minutes_ago = |minutes: u32| now.minus(MINUTE * minutes);
     let between =
         |from: UnixMillis, to: UnixMillis| calls.iter().filter(move |call| from < call.at && call.at <= to);
@@ -148,7 +148,8 @@ fn calls_by_minute(now: UnixMillis, calls: &[Outline]) -> AnyView {
         let (from, to) = (minutes_ago(ago + 1), minutes_ago(ago));
         let all = between(from, to).count();
         let failed = between(from, to).filter(is_failed).count();
-        let label = format!("{}: {}, {failed} failed", to.in_nairobi().strftime("%H:%M"), count(all, "call"));
+        let label =
+            format!("{}: {}, {failed} failed", to.in_zone(zone).strftime("%H:%M"), count(all, "call"));
         Column { label, parts: vec![("good", to_i64(all - failed)), ("bad", to_i64(failed))] }
     });
     let bars: Vec<Column> = bars.collect();

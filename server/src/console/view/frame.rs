@@ -132,6 +132,7 @@ pub fn html(
     body: impl FnOnce() -> AnyView,
 ) -> Html<String> {
     Owner::new().with(|| {
+        provide_context(visit.sandbox.clock.zone().clone());
         let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
         let role = is_announced.then_some("status");
         let message = message.map(|message| note(Tone::Good, "status", "done", message));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use super::icon::Icon;
@@ -34,14 +35,15 @@ pub fn count(n: usize, one: &str) -> String {
     format!("{} {one}{many}", number(i64::try_from(n).unwrap_or(i64::MAX)))
 }
 
-/// `14 Nov 2026, 12:00:00`, in Nairobi.
-pub fn date_and_time(at: UnixMillis) -> String {
-    at.in_nairobi().strftime("%-d %b %Y, %H:%M:%S").to_string()
+/// `14 Nov 2026, 12:00:00`.
+pub fn date_and_time(at: UnixMillis, zone: &TimeZone) -> String {
+    at.in_zone(zone).strftime("%-d %b %Y, %H:%M:%S").to_string()
 }
 
-/// A `<time>` element that shows the time in Nairobi.
+/// A `<time>` element, in the time zone that the page provides as context.
 pub fn timestamp(at: UnixMillis) -> AnyView {
-    view! { <time class="nowrap" datetime=at.to_string()>{date_and_time(at)}</time> }.into_any()
+    let zone = use_context::<TimeZone>().unwrap_or(TimeZone::UTC);
+    view! { <time class="nowrap" datetime=at.to_string()>{date_and_time(at, &zone)}</time> }.into_any()
 }
 
 /// `1 min 30 s`, `2 h 30 min`, `1 d`: the two largest units.
