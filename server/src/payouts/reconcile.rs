@@ -5,10 +5,11 @@
 //! intervals of half its age, up to five minutes, and immediately after a restart. A payout is due by the
 //! sandbox's clock or by the one that nobody sets, whichever comes first, so that a clock that is set
 //! back delays nothing. Times that are too far ahead are from a machine whose clock was ahead, and are
-//! set again: no payout waits until clocks reach them. If mobile money does not know a payout whose request has expired, the request
-//! is voided: it can't be paid from then on, whatever is still on its way. Then the payout fails as not
-//! received, and its loan can be tried again. A server leases a payout before it queries it, so that several servers
-//! can reconcile concurrently. Settling is idempotent, in case a lease expires.
+//! set again: no payout waits until clocks reach them. If mobile money does not know a payout whose
+//! request has expired, the request is voided: it can't be paid from then on, whatever is still on its
+//! way. Then the payout fails as not received, and its loan can be tried again. A server leases a payout
+//! before it queries it, so that several servers can reconcile concurrently. Settling is idempotent, in
+//! case a lease expires.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar, versions::Generation},
+    database::{Connection, QueryAs, query, query_as, versions::Generation},
     error::Failure,
     mobile_money::{Delivery, Inquiry, Status},
     phone::Msisdn,
@@ -121,33 +122,10 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
     Ok(settled)
 }
 
-/// Selects payouts to be queried, given [`Now::bounds`]. The last two conditions are true only for times
-/// that were set by a clock that is ahead of this one.
-macro_rules! due {
-    ($select:literal, $rest:literal) => {
-        concat!(
-            $select,
-            " FROM payout WHERE status = 'PENDING' AND (
-                check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2) ",
-            $rest
-        )
-    };
-}
-
-const IS_ANY_DUE: &str = concat!("SELECT count(*) FROM (", due!("SELECT 1", "LIMIT 1"), ") AS due");
-
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
-    let [set, unset, latest, first] = Now::of(sandbox).bounds();
     let mut reader = sandbox.database.read().await?;
-    let due: i64 = query_scalar(IS_ANY_DUE)
-        .bind(set)
-        .bind(unset)
-        .bind(latest)
-        .bind(first)
-        .fetch_one(&mut reader)
-        .await?;
-    Ok(due > 0)
+    Ok(!due(Now::of(sandbox), 1).fetch_all(&mut reader).await?.is_empty())
 }
 
 /// The time on both clocks.
@@ -162,13 +140,6 @@ struct Now {
 impl Now {
     fn of(sandbox: &Sandbox) -> Self {
         Self { set: sandbox.clock.now(), unset: sandbox.clock.unset_now() }
-    }
-
-    /// The times on both clocks, and the latest that this server sets to query a payout, of any age and
-    /// of none.
-    fn bounds(self) -> [UnixMillis; 4] {
-        let latest = |interval: Duration| self.unset.plus(interval + 2 * CLOCK_TOLERANCE);
-        [self.set, self.unset, latest(MAX_INTERVAL), latest(FIRST_CHECK)]
     }
 }
 
@@ -201,11 +172,27 @@ impl Open {
     }
 }
 
-const DUE: &str = due!(
-    "SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
-            (SELECT value FROM version WHERE name = 'generation') AS generation",
-    "ORDER BY check_at, payout_id LIMIT $5"
-);
+/// Given the time on both clocks, and the latest times at which a server queries a payout of any age and
+/// of none. The last two conditions are true only for times that were set by a clock that is ahead of
+/// this one.
+const DUE: &str = "
+    SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
+           (SELECT value FROM version WHERE name = 'generation') AS generation
+    FROM payout
+    WHERE status = 'PENDING' AND (
+        check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2)
+    ORDER BY check_at, payout_id LIMIT $5";
+
+/// The payouts to be queried at `now`, `limit` at most.
+fn due(now: Now, limit: i64) -> QueryAs<Open> {
+    let latest = |interval: Duration| now.unset.plus(interval + 2 * CLOCK_TOLERANCE);
+    query_as(DUE)
+        .bind(now.set)
+        .bind(now.unset)
+        .bind(latest(MAX_INTERVAL))
+        .bind(latest(FIRST_CHECK))
+        .bind(limit)
+}
 
 const LEASE: &str = "
     UPDATE payout SET check_at = $3, check_by = $4, claimed_at = $5, checks = checks + 1
@@ -218,11 +205,8 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let [set, unset, latest, first] = now.bounds();
-                let due = query_as(DUE).bind(set).bind(unset).bind(latest).bind(first).bind(BATCH_SIZE);
-                let due: Vec<Open> = due.fetch_all(&mut *connection).await?;
                 let mut leased = Vec::new();
-                for mut open in due {
+                for mut open in due(now, BATCH_SIZE).fetch_all(&mut *connection).await? {
                     open.claimed_at = open.claimed_at.min(now.unset);
                     let mine = query(LEASE)
                         .bind(&open.payout_id)

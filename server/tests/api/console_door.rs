@@ -347,7 +347,7 @@ async fn a_sign_in_ends_when_it_is_not_used_for_twelve_hours_and_outlives_a_rese
         assert_eq!(browser.get("/console").await.status, StatusCode::OK, "each use prolongs it");
     }
     browser.done("/console/clock", "advance", &[("advance", "30d")]).await;
-    browser.done("/console/data", "reset", &[]).await;
+    browser.done("/console/data", "reset", &[("confirmed", "yes")]).await;
     app.clock.advance(Duration::from_hours(12));
     assert_eq!(browser.get("/console").await.status, StatusCode::UNAUTHORIZED);
 }

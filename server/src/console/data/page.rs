@@ -30,13 +30,13 @@ const SUCCESS: SuccessMessages = &[
 ];
 
 const RESET: Question = Question {
-    question: "Reset to the demo data?",
+    title: "Reset to the demo data?",
     consequence: "All current data is lost; snapshots are kept. Everyone is signed out of the portal.",
     yes: "Reset",
 };
 
 const EMPTY: Question = Question {
-    question: "Reset without loans and payouts?",
+    title: "Reset without loans and payouts?",
     consequence: "All current data is lost, and only the demo accounts exist; snapshots are kept. Everyone is \
                   signed out of the portal.",
     yes: "Reset",
@@ -117,7 +117,7 @@ fn reset_form(visit: &Visit) -> AnyView {
                 <form
                     method="post"
                     class="stack"
-                    data-confirm=RESET.question
+                    data-confirm=RESET.title
                     data-consequence=RESET.consequence
                 >
                     {visit.hidden_fields("reset")}
@@ -126,7 +126,7 @@ fn reset_form(visit: &Visit) -> AnyView {
                 </form>
                 {visit.button(
                     Button::new("empty", "Reset without loans and payouts")
-                        .confirm(EMPTY.question, EMPTY.consequence),
+                        .confirm(EMPTY.title, EMPTY.consequence),
                 )}
             </div>
         }

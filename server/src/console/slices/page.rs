@@ -29,7 +29,7 @@ const SUCCESS: SuccessMessages = &[
 ];
 
 const REMOVE: Question = Question {
-    question: "Remove this slice?",
+    title: "Remove this slice?",
     consequence: "All its published builds are deleted. The build that is bundled with the portal goes live; without \
                   one, its screens are gone from the portal.",
     yes: "Remove",

@@ -92,8 +92,8 @@ impl Visit {
 
     /// A page that asks `question` before the submitted form of `page` is performed.
     pub fn ask(&self, page: Page, question: Question) -> Response {
-        let Question { question, consequence, yes } = question;
-        let frame = Frame { page: Some(page), ..Frame::titled(question) };
+        let Question { title, consequence, yes } = question;
+        let frame = Frame { page: Some(page), ..Frame::titled(title) };
         self.page(frame, || {
             let fields: Vec<(String, String)> =
                 self.sent.all().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

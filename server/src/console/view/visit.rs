@@ -122,7 +122,7 @@ impl FromRequestParts<Sandbox> for Visit {
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     /// What to confirm.
-    pub question: &'static str,
+    pub title: &'static str,
     /// What happens then.
     pub consequence: &'static str,
     /// The label of the button that confirms.
