@@ -375,12 +375,14 @@ impl Staff<'_> {
     /// The pending list.
     pub async fn pending(&self) -> Vec<Value> {
         let answer = self.get("/api/v1/disbursements/pending").await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
         answer.json().as_array().unwrap().clone()
     }
 
     /// All records.
     pub async fn records(&self) -> Vec<Value> {
         let answer = self.get("/api/v1/disbursement-records").await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
         answer.json().as_array().unwrap().clone()
     }
 
