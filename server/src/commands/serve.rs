@@ -25,11 +25,11 @@ const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
     let portal = listen(settings.listen, "MKOPO_LISTEN").await?;
-    settings.listen = portal.local_addr()?;
     let console = match settings.console_listen() {
         Some(address) => Some(listen(address, "MKOPO_CONSOLE_LISTEN").await?),
         None => None,
     };
+    settings.listen = portal.local_addr()?;
     if let Some(console) = &console {
         settings.console_listen = Some(ConsoleListen::On(console.local_addr()?));
     }
