@@ -34,12 +34,13 @@ async fn delete_old_if_first(sandbox: &Sandbox) -> Result<(), Failure> {
     if sandbox.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
 }
 
-/// Deletes everything that is older than the settings allow.
+/// Deletes everything that is older than the settings allow, by the real time too: a clock that the
+/// console moves on and back loses nothing.
 ///
 /// # Errors
 /// When the database fails. What was deleted until then stays deleted.
 pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
-    let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.now());
+    let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.earliest());
     let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
     let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;

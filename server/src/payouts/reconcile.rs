@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     Sandbox,
-    clock::UnixMillis,
+    clock::{Clock, UnixMillis},
     database::{Connection, QueryAs, query, query_as, versions::Generation},
     error::Failure,
     mobile_money::{Delivery, Inquiry, Status},
@@ -125,7 +125,7 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
 async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
     let mut reader = sandbox.database.read().await?;
-    Ok(!due(Now::of(sandbox), 1).fetch_all(&mut reader).await?.is_empty())
+    Ok(!due(Now::on(&sandbox.clock), 1).fetch_all(&mut reader).await?.is_empty())
 }
 
 /// The time on both clocks.
@@ -138,8 +138,8 @@ struct Now {
 }
 
 impl Now {
-    fn of(sandbox: &Sandbox) -> Self {
-        Self { set: sandbox.clock.now(), unset: sandbox.clock.unset_now() }
+    fn on(clock: &Clock) -> Self {
+        Self { set: clock.now(), unset: clock.unset_now() }
     }
 }
 
@@ -200,11 +200,12 @@ const LEASE: &str = "
 
 /// Leases due payouts for this server until they are due again.
 async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
-    let now = Now::of(sandbox);
+    let clock = sandbox.clock.clone();
     sandbox
         .database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
+                let now = Now::on(&clock);
                 let mut leased = Vec::new();
                 for mut open in due(now, BATCH_SIZE).fetch_all(&mut *connection).await? {
                     open.claimed_at = open.claimed_at.min(now.unset);
@@ -233,7 +234,7 @@ fn interval_at(age: Duration) -> Duration {
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
 async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
-    let status = if open.is_expired(Now::of(sandbox)) {
+    let status = if open.is_expired(Now::on(&sandbox.clock)) {
         let Open { transaction_id, amount, phone_number, generation, .. } = &open;
         let inquiry = Inquiry {
             originator_id: transaction_id.clone(),

@@ -1,4 +1,5 @@
 use axum::http::{Method, StatusCode};
+use mkopo::payouts;
 use serde_json::{Value, json};
 
 use crate::{
@@ -87,6 +88,8 @@ async fn a_snapshot_is_restored_exactly() {
     )
     .await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+    // What is pending would settle in the background while the test runs.
+    payouts::reconcile(&app.sandbox).await.unwrap();
     let state = async || {
         let mut state = vec![json!(lists(&agent).await)];
         for path in ["/outbox", "/scenario", "/faults", "/clock", "/staff", "/invariant"] {

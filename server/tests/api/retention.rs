@@ -43,6 +43,16 @@ async fn a_session_is_kept_for_30_days_after_its_end() {
 }
 
 #[tokio::test]
+async fn a_clock_that_is_moved_on_and_back_loses_nothing() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "365d"})).await;
+    retention::delete_old(&app.sandbox).await.unwrap();
+    app.set_console(Method::DELETE, "/clock", json!(null)).await;
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_sent_message_is_kept_for_90_days_and_a_waiting_one_until_it_is_sent() {
     let app = TestApp::start().await;
     for path in ["/api/v1/auth/request-signin-otp", "/api/v1/auth/request-password-reset"] {

@@ -24,7 +24,10 @@ pub async fn reset(sandbox: &Sandbox, world: demo::World) -> Result<(), Failure>
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;
                 clock::store(connection, Setting::default()).await?;
-                demo::fill(connection, world, sandbox_clock.unset_now(), hashes).await
+                demo::fill(connection, world, sandbox_clock.unset_now(), hashes).await?;
+                // Before the commit: what reads the new data must not do it at the old time.
+                sandbox_clock.set(Setting::default());
+                Ok(())
             })
         })
         .await?;
