@@ -2925,6 +2925,8 @@ export interface operations {
                 content?: never;
             };
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3375,11 +3377,13 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["ToolsOff"];
             404: components["responses"]["NoSuchLoan"];
             409: components["responses"]["LoanNotApproved"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidPayout"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };
@@ -3742,10 +3746,12 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             409: components["responses"]["AccountExists"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAccount"];
+            429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
     };

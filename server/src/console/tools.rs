@@ -17,15 +17,17 @@ use super::view::{
 use crate::{Sandbox, error::Failure};
 
 /// The calls of the console's API that are tools.
-const CALLS: [(Method, &str); 10] = [
+const CALLS: [(Method, &str); 12] = [
     (Method::GET, "/console/api/outbox"),
     (Method::PUT, "/console/api/scenario"),
     (Method::DELETE, "/console/api/scenario"),
     (Method::PUT, "/console/api/clock"),
+    (Method::DELETE, "/console/api/clock"),
     (Method::POST, "/console/api/faults"),
     (Method::DELETE, "/console/api/faults"),
     (Method::DELETE, "/console/api/faults/{id}"),
     (Method::POST, "/console/api/loans"),
+    (Method::POST, "/console/api/payouts"),
     (Method::PUT, "/console/api/data/snapshots/{name}"),
     (Method::POST, "/console/api/data/reset"),
 ];
@@ -34,7 +36,7 @@ const CALLS: [(Method, &str); 10] = [
 const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Faults, Page::Clock];
 
 /// The forms of the data page that are tools.
-const DATA_FORMS: [&str; 2] = ["reset", "restore"];
+const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
 /// Refuses calls of the API.
 pub async fn refuse_calls(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {

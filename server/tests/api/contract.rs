@@ -117,3 +117,8 @@ pub fn operations() -> BTreeSet<(&'static str, String)> {
     }
     operations
 }
+
+/// The name of the response that the operation lists for `status`.
+pub fn response(path: &str, method: &str, status: &str) -> Option<&'static str> {
+    CONTRACT["paths"][path][method]["responses"][status]["$ref"].as_str()?.rsplit('/').next()
+}
