@@ -391,6 +391,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the audit trail.
+         * @description Returns who did what, when and from where, newest first: each sign-in to the portal and the console,
+         *     sign-out and password reset, each failed one, each change on the console, and each change with the
+         *     commands of `mkopo`. A failed sign-in has a keyed hash of the account instead of its e-mail
+         *     address. Of failures, up to 1,000 an hour are listed; further ones are counted. Events have the real
+         *     time, whatever the console's clock says. They can't be changed; nothing but the retention setting
+         *     deletes them. For the next page, send the `id` of the last event as `before`.
+         */
+        get: operations["events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/faults": {
         parameters: {
             query?: never;
@@ -823,6 +848,23 @@ export interface paths {
          *     names, same failures. Without `confirmed=yes`, reset and empty are answered with a page that asks.
          */
         post: operations["consoleDataForm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit trail; filter with `kind`, `who`, `address`, `since` and `until`. */
+        get: operations["consoleEventsPage"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1292,6 +1334,26 @@ export interface components {
         EmailOnly: {
             email: components["schemas"]["Email"];
         };
+        Event: {
+            /** @description The account, snapshot, slice or loan, if there is one. */
+            about: string | null;
+            /** @description The network address; null for the command line. */
+            address: string | null;
+            at: components["schemas"]["Time"];
+            details: string | null;
+            id: number;
+            kind: components["schemas"]["EventKind"];
+            /** @description How many failures were counted; 1 otherwise. */
+            times: number;
+            /**
+             * @description The e-mail address of a user; a keyed hash of the account for a failed sign-in; `operator` for a
+             *     request with the console token, with the first digits of the sign-in for a browser; `command
+             *     line`; or `unknown`.
+             */
+            who: string;
+        };
+        /** @enum {string} */
+        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "console_change";
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -3095,6 +3157,54 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    events: {
+        parameters: {
+            query?: {
+                /** @description Only events from network addresses that begin with this text. */
+                address?: string;
+                /** @description Only events that are listed after the one with this id. */
+                before?: number;
+                /**
+                 * @description Only events of this kind.
+                 * @example sign_in_failed
+                 */
+                kind?: components["schemas"]["EventKind"] | string;
+                /** @description How many events at most. */
+                limit?: number;
+                /** @description Only events at this time or later. */
+                since?: string;
+                /** @description Only events at this time or earlier. */
+                until?: string;
+                /**
+                 * @description Only events with this text in `who` or `about`. A whole e-mail address also finds the failed
+                 *     sign-ins of that account.
+                 * @example agent@mkopo.test
+                 */
+                who?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"][];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     faults: {
         parameters: {
             query?: never;
@@ -4030,6 +4140,22 @@ export interface operations {
             409: components["responses"]["ConsoleRefusal"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleEventsPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            400: components["responses"]["ConsoleRefusal"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };

@@ -21,6 +21,8 @@ pub mod lists;
 pub mod mobile_money;
 // Outgoing e-mail and SMS.
 pub mod outbox;
+// The audit trail: who did what, when and from where.
+pub mod events;
 // Builds of slices: publishing them, and which one is live.
 pub mod slices;
 // Realistic data for demos and tests.

@@ -6,7 +6,7 @@ use crate::{
     Sandbox,
     auth::{limits, session},
     error::Failure,
-    outbox, payouts,
+    events, outbox, payouts,
     slices::{self, Bundled},
 };
 
@@ -45,11 +45,14 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
     let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
+    // On the clock that nobody sets: the console can't make them old.
+    let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
+    let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
     let bundled = Bundled::of(sandbox).await?;
     let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
-    if sessions + messages + keys + limits + builds > 0 {
-        tracing::info!(sessions, messages, keys, limits, builds, "retention.deleted");
+    if sessions + messages + keys + events + limits + builds > 0 {
+        tracing::info!(sessions, messages, keys, events, limits, builds, "retention.deleted");
     }
     Ok(())
 }

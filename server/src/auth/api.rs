@@ -193,8 +193,12 @@ async fn me(session: Session) -> Answer<CurrentUser> {
     Answer(CurrentUser { id, username, name, email, role, phone_number, created_at })
 }
 
-async fn logout(State(sandbox): State<Sandbox>, session: Session) -> Result<Response, Failure> {
-    session::end(&sandbox.database, session.session_id, sandbox.clock.now()).await?;
+async fn logout(
+    State(sandbox): State<Sandbox>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+) -> Result<Response, Failure> {
+    session::end(&sandbox, session, address).await?;
     let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
     Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
 }

@@ -7,6 +7,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretSlice};
 use sha2::Sha256;
 
+use crate::email::Email;
+
+/// The length of an account's fingerprint, in hexadecimal digits.
+const ACCOUNT_LENGTH: usize = 16;
+
 /// Computes and compares fingerprints.
 #[derive(Clone)]
 pub struct Fingerprints(Hmac<Sha256>);
@@ -23,6 +28,11 @@ impl Fingerprints {
     /// fingerprint made for one purpose is never valid for another.
     pub fn of(&self, parts: &[&str]) -> String {
         hex::encode(self.mac(parts).finalize().into_bytes())
+    }
+
+    /// What somebody is called in the audit trail who did not prove to be the user of `email`.
+    pub fn of_account(&self, email: &Email) -> String {
+        self.of(&["account in the audit trail", email.as_str()])[..ACCOUNT_LENGTH].to_owned()
     }
 
     /// Whether `stored` is the fingerprint of `parts`, compared in constant time.

@@ -181,7 +181,7 @@ const DELETE_EXPIRED: &str = "
     DELETE FROM try_count WHERE (action, subject) IN
         (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT $2)";
 
-/// Counts one attempt by `caller`.
+/// Counts one attempt by `caller`. Returns whether it was the last one that is allowed for now.
 ///
 /// # Errors
 /// [`Failure::TooManyTries`] if it is over the limit: the caller must not learn anything else about
@@ -191,7 +191,8 @@ pub async fn count(
     action: Action,
     caller: &Caller,
     now: UnixMillis,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
+    let mut is_last = false;
     query(DELETE_EXPIRED).bind(now).bind(CLEANUP_BATCH).execute(&mut *connection).await?;
     for (subject, limit) in caller.counts(action) {
         let (tries, window_ends_at): (i64, UnixMillis) = query_as(COUNT)
@@ -205,8 +206,9 @@ pub async fn count(
         if tries > limit.attempts {
             return Err(Failure::TooManyTries { wait: window_ends_at.since(now) });
         }
+        is_last |= tries == limit.attempts;
     }
-    Ok(())
+    Ok(is_last)
 }
 
 const RESET: &str = "DELETE FROM try_count WHERE action = $1 AND subject = $2";

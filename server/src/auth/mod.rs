@@ -13,6 +13,7 @@ pub mod password;
 pub mod password_reset;
 pub mod session;
 pub mod sign_in;
+mod trail;
 
 use serde::{Deserialize, Serialize};
 

@@ -210,6 +210,18 @@ const WRONG: &str = "
 const USE: &str = "
     UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
 
+/// Whether a code was correct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was.
+    Right,
+    /// It was not.
+    Wrong {
+        /// Whether further attempts are refused for now.
+        is_last: bool,
+    },
+}
+
 /// An attempt to use a code.
 pub struct Attempt {
     /// Whose code it is. Without a user, the attempt counts as a wrong code.
@@ -225,8 +237,8 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Consumes the code if it is correct, and returns whether it was. The transaction must be
-    /// committed in either case, because it holds the count of wrong attempts.
+    /// Consumes the code if it is correct. The transaction must be committed in either case, because it
+    /// holds the count of wrong attempts.
     ///
     /// # Errors
     /// [`Failure::TooManyTries`].
@@ -234,7 +246,7 @@ impl Attempt {
         &self,
         connection: &mut Connection,
         fingerprints: &Fingerprints,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Verdict, Failure> {
         let Self { purpose, now, .. } = *self;
         limits::check(connection, purpose.attempt_action(), &self.caller, now).await?;
         let staff_id = self.staff_id.as_deref().unwrap_or_default();
@@ -249,11 +261,11 @@ impl Attempt {
         if fingerprints.matches(stored.as_deref().unwrap_or_default(), &parts) {
             query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
             limits::reset(connection, purpose.attempt_action(), &self.caller).await?;
-            return Ok(true);
+            return Ok(Verdict::Right);
         }
         query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
-        limits::count(connection, purpose.attempt_action(), &self.caller, now).await?;
-        Ok(false)
+        let is_last = limits::count(connection, purpose.attempt_action(), &self.caller, now).await?;
+        Ok(Verdict::Wrong { is_last })
     }
 }
 

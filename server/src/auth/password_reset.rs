@@ -8,8 +8,9 @@ use super::{
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     new_password,
-    otp::{self, Attempt, Otp, Purpose},
+    otp::{self, Attempt, Otp, Purpose, Verdict},
     session,
+    trail::Visitor,
 };
 use crate::{
     Sandbox,
@@ -17,6 +18,7 @@ use crate::{
     database::{Connection, query},
     email::Email,
     error::Failure,
+    events::{Kind, NewEvent},
 };
 
 /// A request to set a new password.
@@ -51,6 +53,7 @@ pub async fn reset(
     // for the hash.
     let password_hash = sandbox.passwords.hash(new_password).await?;
     let change = Change {
+        visitor: Visitor::new(&sandbox.fingerprints, sandbox.clock.unset_now(), &email, address),
         email,
         otp,
         password_hash,
@@ -58,12 +61,14 @@ pub async fn reset(
         clock: sandbox.clock.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
-    let decided =
+    let (decided, event) =
         sandbox.database.write(move |connection: &mut Connection| Box::pin(change.apply(connection))).await?;
+    event.log();
     decided.into_result()
 }
 
 struct Change {
+    visitor: Visitor,
     email: Email,
     otp: Otp,
     password_hash: String,
@@ -75,22 +80,28 @@ struct Change {
 const SET_PASSWORD: &str = "UPDATE staff SET password_hash = $2, updated_at = $3 WHERE staff_id = $1";
 
 impl Change {
-    async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { email, otp, password_hash, caller, clock, fingerprints } = self;
+    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
+        let Self { visitor, email, otp, password_hash, caller, clock, fingerprints } = self;
         let now = clock.now();
         let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
-        let staff_id = staff.map(|staff| staff.staff_id);
-        let attempt =
-            Attempt { staff_id: staff_id.clone(), purpose: Purpose::PasswordReset, otp, caller, now };
-        let (true, Some(staff_id)) = (attempt.verify(connection, &fingerprints).await?, staff_id) else {
-            return Ok(Ruling::Refused(Failure::InvalidCode));
+        let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
+        let attempt = Attempt { staff_id, purpose: Purpose::PasswordReset, otp, caller, now };
+        let verdict = attempt.verify(connection, &fingerprints).await?;
+        let (Verdict::Right, Some(staff)) = (verdict, staff) else {
+            let is_last = verdict == Verdict::Wrong { is_last: true };
+            let failure = Failure::InvalidCode;
+            let event = visitor.add_failure(connection, Kind::PasswordResetFailed, &failure, is_last).await?;
+            return Ok((Ruling::Refused(failure), event));
         };
-        query(SET_PASSWORD).bind(&staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
-        session::end_all(connection, &staff_id, &clock).await?;
-        otp::end_all(connection, &staff_id, now).await?;
+        let staff_id = &staff.staff_id;
+        query(SET_PASSWORD).bind(staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
+        session::end_all(connection, staff_id, &clock).await?;
+        otp::end_all(connection, staff_id, now).await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;
         tracing::info!(staff.id = staff_id, "password.reset");
-        Ok(Ruling::Granted)
+        let details = "all sessions ended";
+        let event = visitor.add_success(connection, Kind::PasswordReset, &staff, details).await?;
+        Ok((Ruling::Granted, event))
     }
 }

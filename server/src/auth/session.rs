@@ -1,6 +1,6 @@
 //! Sessions: a database row, and a token that identifies it.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, Request, State},
@@ -19,6 +19,7 @@ use crate::{
     database::versions::Versions,
     database::{Connection, Database, query, query_as, query_scalar, sweep},
     error::Failure,
+    events::{Kind, NewEvent},
     http::accept,
 };
 
@@ -126,16 +127,28 @@ impl NewSession {
 
 const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
 
-/// Ends one session. Its token is invalid from now on.
-pub async fn end(database: &Database, session_id: String, now: UnixMillis) -> Result<(), Failure> {
-    database
+/// Ends the session of somebody who signs out at `address`. Its token is invalid from now on.
+pub async fn end(sandbox: &Sandbox, session: Session, address: IpAddr) -> Result<(), Failure> {
+    let (now, at) = (sandbox.clock.now(), sandbox.clock.unset_now());
+    let Session { session_id, staff } = session;
+    let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address));
+    let ended = sandbox
+        .database
         .write(move |connection: &mut Connection| {
             Box::pin(async move {
-                query(END).bind(session_id).bind(now).execute(connection).await?;
-                Ok(())
+                let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
+                if ended == 0 {
+                    return Ok(None);
+                }
+                event.add(connection).await?;
+                Ok(Some(event))
             })
         })
-        .await
+        .await?;
+    if let Some(event) = ended {
+        event.log();
+    }
+    Ok(())
 }
 
 // Not those that have expired: there may be millions.

@@ -9,10 +9,18 @@ use super::{
     device::{self, DeviceCookie},
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
-    otp::{Attempt, Otp, Purpose},
+    otp::{Attempt, Otp, Purpose, Verdict},
     session::{self, NewSession},
+    trail::Visitor,
 };
-use crate::{Sandbox, clock::UnixMillis, database::Connection, email::Email, error::Failure};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::Connection,
+    email::Email,
+    error::Failure,
+    events::{Kind, NewEvent},
+};
 
 /// A user who has signed in, with their token.
 pub struct SignedIn {
@@ -50,6 +58,7 @@ pub async fn sign_in(
     let Credentials { email, password, otp, device } = credentials;
     let fingerprints = &sandbox.fingerprints;
     let mut caller = Caller::new(fingerprints, &email, address);
+    let visitor = Visitor::new(fingerprints, sandbox.clock.unset_now(), &email, address);
     let staff = {
         let now = sandbox.clock.now();
         let mut reader = sandbox.database.read().await?;
@@ -81,13 +90,15 @@ pub async fn sign_in(
         }),
         session,
         caller,
+        visitor,
         now,
         fingerprints: fingerprints.clone(),
     };
-    let decided = sandbox
+    let (decided, event) = sandbox
         .database
         .write(move |connection: &mut Connection| Box::pin(decision.apply(connection)))
         .await?;
+    event.log();
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
     tracing::info!(staff.id = staff.staff_id, "session.opened");
@@ -102,35 +113,57 @@ struct Decision {
     attempt: Option<Attempt>,
     session: Option<NewSession>,
     caller: Caller,
+    visitor: Visitor,
     now: UnixMillis,
     fingerprints: Fingerprints,
 }
 
 impl Decision {
-    async fn apply(self, connection: &mut Connection) -> Result<Ruling, Failure> {
-        let Self { staff, matches, attempt, session, caller, now, fingerprints } = self;
+    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
+        let visitor = self.visitor.clone();
+        let details = if self.attempt.is_some() { "with password and code" } else { "with password" };
+        match self.check(connection).await? {
+            Checked::Right(staff) => {
+                let event = visitor.add_success(connection, Kind::SignedIn, &staff, details).await?;
+                Ok((Ruling::Granted, event))
+            }
+            Checked::Wrong(failure, is_last) => {
+                let event = visitor.add_failure(connection, Kind::SignInFailed, &failure, is_last).await?;
+                Ok((Ruling::Refused(failure), event))
+            }
+        }
+    }
+
+    async fn check(self, connection: &mut Connection) -> Result<Checked, Failure> {
+        let Self { staff, matches, attempt, session, caller, now, fingerprints, .. } = self;
         limits::check(connection, Action::Password, &caller, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
-            limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Ruling::Refused(Failure::UserNotFound));
+            let is_last = limits::count(connection, Action::Password, &caller, now).await?;
+            return Ok(Checked::Wrong(Failure::UserNotFound, is_last));
         };
         // The password may have been reset, or the account deactivated, during the check.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
-            limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Ruling::Refused(Failure::InvalidPassword));
+            let is_last = limits::count(connection, Action::Password, &caller, now).await?;
+            return Ok(Checked::Wrong(Failure::InvalidPassword, is_last));
         };
         if !staff.is_active {
-            return Ok(Ruling::Refused(Failure::AccountInactive));
+            return Ok(Checked::Wrong(Failure::AccountInactive, false));
         }
         if let Some(attempt) = attempt
-            && !attempt.verify(connection, &fingerprints).await?
+            && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
         {
-            return Ok(Ruling::Refused(Failure::InvalidCode));
+            return Ok(Checked::Wrong(Failure::InvalidCode, is_last));
         }
         limits::reset(connection, Action::Password, &caller).await?;
         session.insert(connection).await?;
-        Ok(Ruling::Granted)
+        Ok(Checked::Right(Box::new(staff)))
     }
+}
+
+/// Whether the credentials were right, and if not, whether further attempts are refused for now.
+enum Checked {
+    Right(Box<Staff>),
+    Wrong(Failure, bool),
 }

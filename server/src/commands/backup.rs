@@ -9,10 +9,15 @@ use std::{
     time::Duration,
 };
 
-use crate::settings::StoreSettings;
+use crate::{
+    clock::Clock,
+    database::{Connection, Database},
+    events::{self, Event, Kind, NewEvent},
+    settings::StoreSettings,
+};
 use anyhow::{Context, bail, ensure};
 use sqlx::{
-    ConnectOptions, Connection, SqliteConnection,
+    ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 
@@ -96,6 +101,9 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     let replaced = with_suffix(&database, ".replaced");
     if database.exists() {
         merge_log(&database).await?;
+    }
+    keep_trail(&database, &part.0).await.context("the audit trail could not be kept")?;
+    if database.exists() {
         // The log of a database that can't be opened must stay with that database.
         for log in ["-wal", "-shm"] {
             _ = fs::remove_file(with_suffix(&replaced, log));
@@ -109,6 +117,40 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     rename(&part.0, &database)?;
     eprintln!("Restored the data from {name}.");
     Ok(())
+}
+
+/// Adds to the backup `part` what the audit trail of `database` has since, and that it was restored.
+async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
+    let restored = Database::open(part).await?;
+    let since = match trail_since(database, &restored).await {
+        Ok(events) => events,
+        // The database is damaged, or of an earlier version.
+        Err(error) => {
+            if database.exists() {
+                eprintln!("The audit trail of the previous data stays with it: {error:#}.");
+            }
+            Vec::new()
+        }
+    };
+    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataRestored);
+    let adding = restored.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            events::carry_over(connection, since).await?;
+            Ok(event.add(connection).await?)
+        })
+    });
+    let added = adding.await;
+    restored.close().await;
+    added?;
+    // Only the file gets its name.
+    merge_log(part).await
+}
+
+async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {
+    let mut previous = connect_options(database).read_only(true).connect().await?.into();
+    let events = events::since_backup(&mut previous, &mut *restored.read().await?).await;
+    previous.close().await;
+    Ok(events?)
 }
 
 /// A temporary file, deleted on drop unless it was renamed.

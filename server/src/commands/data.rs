@@ -1,8 +1,10 @@
 //! `mkopo data`: copies all data to another database, backs it up and restores it.
 
 use crate::{
+    clock::Clock,
     console::data,
     database::{Database, url::DatabaseUrl},
+    events::{Kind, NewEvent, with_act},
     settings::values,
 };
 use anyhow::ensure;
@@ -59,7 +61,8 @@ pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
 
 async fn copy(source: &Database, to: &DatabaseUrl) -> anyhow::Result<()> {
     let target = Database::open_named(to, "--to").await?;
-    let copied = data::copy(source, &target).await;
+    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataCopied);
+    let copied = with_act(&target, vec![event], data::copy(source, &target), Result::is_ok).await;
     target.close().await;
     let data::Copied { tables, rows } = copied?;
     println!(

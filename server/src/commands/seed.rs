@@ -2,7 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{clock::Clock, demo, settings::StoreSettings};
+use crate::{
+    clock::Clock,
+    demo,
+    events::{Kind, NewEvent, with_act},
+    settings::StoreSettings,
+};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 /// How much to add, and to which database.
@@ -35,9 +40,11 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     )?);
     bar.enable_steady_tick(Duration::from_millis(200));
     let started = Instant::now();
-    let seeded =
-        demo::seed(&database, Clock::system().now(), seed, loans, records, |added| bar.inc(u64::from(added)))
-            .await;
+    let now = Clock::system().now();
+    let details = format!("{loans} loans, {records} records, seed {seed}");
+    let event = NewEvent::on_command_line(now, Kind::DataSeeded).details(&details);
+    let seeding = demo::seed(&database, now, seed, loans, records, |added| bar.inc(u64::from(added)));
+    let seeded = with_act(&database, vec![event], seeding, Result::is_ok).await;
     bar.finish_and_clear();
     database.close().await;
     seeded?;

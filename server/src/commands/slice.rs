@@ -11,6 +11,7 @@ use crate::{
     clock::Clock,
     database::Database,
     error::Failure,
+    events::{Kind, NewEvent, with_act},
     randomness::Randomness,
     settings::{StoreSettings, values},
     slices::{self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive},
@@ -142,25 +143,28 @@ impl Local {
                 let build = Build::check(files_in(&folder)?, self.bundled.shell()?)?;
                 let (name, version) = (build.name.as_str().to_owned(), build.version.to_string());
                 let publication = Publication { hold, force, compress_at: Clock::system().unset_now() };
-                let (slice, is_new) =
-                    slices::publish(&self.database, &self.bundled, build, publication, self.mark()).await?;
+                let publishing =
+                    slices::publish(&self.database, &self.bundled, build, publication, self.mark());
+                let (slice, is_new) = self.record(Kind::SlicePublished, &name, publishing).await?;
                 print_published(&name, &version, is_new, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Activate { name, version } => {
                 let unknown = Failure::BuildNotFound { name: name.clone(), version: version.clone() };
                 let version = Version::parse(&version).map_err(|_| unknown)?;
-                let slice =
-                    slices::activate(&self.database, &self.bundled, parse(&name)?, version, self.mark())
-                        .await?;
+                let activating =
+                    slices::activate(&self.database, &self.bundled, parse(&name)?, version, self.mark());
+                let slice = self.record(Kind::SliceActivated, &name, activating).await?;
                 print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Rollback { name } => {
-                let slice =
-                    slices::roll_back(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
+                let rolling_back =
+                    slices::roll_back(&self.database, &self.bundled, parse(&name)?, self.mark());
+                let slice = self.record(Kind::SliceRolledBack, &name, rolling_back).await?;
                 print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::Remove { name, .. } => {
-                let slice = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark()).await?;
+                let removing = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark());
+                let slice = self.record(Kind::SliceRemoved, &name, removing).await?;
                 print_removed(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
             SliceCommand::List { json } => {
@@ -168,6 +172,18 @@ impl Local {
                 print_all(&serde_json::to_value(all)?, json)
             }
         }
+    }
+
+    /// Runs `act` on the slice `name`, which is an event.
+    async fn record<T>(
+        &self,
+        kind: Kind,
+        name: &str,
+        act: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let event = NewEvent::on_command_line(Clock::system().now(), kind).about(name);
+        let event = event.details(&format!("by: {}", self.by));
+        with_act(&self.database, vec![event], act, Result::is_ok).await
     }
 
     fn mark(&self) -> Mark {

@@ -15,6 +15,7 @@ use crate::{
     database::{Connection, Database, shared_clock},
     email::Email,
     error::Failure,
+    events::{Kind, NewEvent, with_act},
     phone::Msisdn,
     randomness::Randomness,
     settings::{StoreSettings, values},
@@ -117,16 +118,33 @@ pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
     let clock = Clock::system();
     shared_clock::set(&database, &clock).await?;
     clock.set(console::clock::stored(&mut *database.read().await?).await?);
-    let now = clock.now();
-    let done = match (command, password) {
-        (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
-        (UserCommand::Add(_), None) => unreachable!("its password was read above"),
-        (UserCommand::List { json }, _) => list(&database, json).await,
-        (UserCommand::Deactivate { email }, _) => set_active(&database, clock, email, false).await,
-        (UserCommand::Activate { email }, _) => set_active(&database, clock, email, true).await,
+    let (now, events) = (clock.now(), events(&command, clock.unset_now()));
+    let act = async {
+        match (command, password) {
+            (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
+            (UserCommand::Add(_), None) => unreachable!("its password was read above"),
+            (UserCommand::List { json }, _) => list(&database, json).await,
+            (UserCommand::Deactivate { email }, _) => set_active(&database, clock, email, false).await,
+            (UserCommand::Activate { email }, _) => set_active(&database, clock, email, true).await,
+        }
     };
+    let done = with_act(&database, events, act, Result::is_ok).await;
     database.close().await;
     done
+}
+
+fn events(command: &UserCommand, at: UnixMillis) -> Vec<NewEvent> {
+    let event = |kind, email: &Email| NewEvent::on_command_line(at, kind).about(email.as_str());
+    match command {
+        UserCommand::Add(user) => {
+            let role = clap::ValueEnum::to_possible_value(&user.role);
+            let role = role.map_or_else(String::new, |role| format!("role: {}", role.get_name()));
+            vec![event(Kind::AccountOpened, &user.email).details(&role)]
+        }
+        UserCommand::List { .. } => Vec::new(),
+        UserCommand::Deactivate { email } => vec![event(Kind::AccountDeactivated, email)],
+        UserCommand::Activate { email } => vec![event(Kind::AccountActivated, email)],
+    }
 }
 
 async fn add(

@@ -22,6 +22,8 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
+// The audit trail.
+mod events;
 // Staff accounts and their sessions.
 pub mod staff;
 // Reset, snapshots and copies of the whole database.
@@ -74,6 +76,7 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(clock::api::routes())
         .merge(faults::api::routes())
         .merge(traffic::api::routes())
+        .merge(events::api::routes())
         .merge(loans::api::routes())
         .merge(staff::api::routes())
         .merge(data::api::routes())
@@ -81,6 +84,7 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(slice_calls::routes())
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), events::recording::record_call))
         .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
         .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_calls))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
@@ -94,6 +98,7 @@ fn pages(sandbox: &Sandbox) -> Router<Sandbox> {
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), events::recording::record_form))
         .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
         .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_forms))
         .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
@@ -117,6 +122,7 @@ fn handlers(page: Page) -> MethodRouter<Sandbox> {
         Page::Scenario => get(scenario::page::show).post(scenario::page::act),
         Page::Faults => get(faults::page::show).post(faults::page::act),
         Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Events => get(events::page::show),
         Page::Staff => get(staff::page::show).post(staff::page::act),
         Page::Data => get(data::page::show).post(data::page::act),
         Page::Clock => get(clock::page::show).post(clock::page::act),

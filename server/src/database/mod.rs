@@ -4,6 +4,7 @@
 //! connection, and reads use a pool. [`query()`] and similar functions run
 //! the same SQL on both engines.
 
+mod companion;
 mod connection;
 mod durability;
 mod engine_error;
@@ -17,6 +18,7 @@ pub mod url;
 pub mod versions;
 mod writer;
 
+pub use companion::Companion;
 pub use connection::{Connection, Fetched, Query, QueryAs, QueryScalar, ReadTransaction, Reader};
 pub use connection::{query, query_as, query_scalar};
 pub use in_place::InPlace;

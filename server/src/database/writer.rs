@@ -15,7 +15,7 @@ use futures::{FutureExt, future::BoxFuture};
 use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Connection, connect_postgres, connect_sqlite, engine_error};
+use super::{Companion, Connection, connect_postgres, connect_sqlite, engine_error};
 use crate::error::Failure;
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -50,7 +50,7 @@ enum WriteOutcome {
     Unknown,
 }
 
-/// Wraps `work` for the writer, with a future of its result.
+/// Wraps `work` for the writer, together with the task's companion, with a future of its result.
 pub(super) fn prepare<T, F>(work: F) -> (Work, impl Future<Output = Result<T, Failure>>)
 where
     T: Send + 'static,
@@ -58,9 +58,17 @@ where
 {
     let (result_sender, mut result) = oneshot::channel();
     let (outcome_sender, outcome) = oneshot::channel();
+    let companion = Companion::current();
+    let accompanying = companion.clone();
     let run: Run = Box::new(move |connection: &mut Connection| {
         async move {
-            let result = work(connection).await;
+            let mut result = work(connection).await;
+            if result.is_ok()
+                && let Some(companion) = accompanying
+                && let Err(failure) = companion.write(connection).await
+            {
+                result = Err(failure);
+            }
             let commit = result.is_ok();
             // Fails if the caller has disconnected; the write is committed anyway.
             _ = result_sender.send(result);
@@ -75,7 +83,14 @@ where
             Ok(WriteOutcome::Unknown) | Err(_) => return Err(Failure::NotCommitted),
         }
         match result.try_recv() {
-            Ok(result) => result,
+            Ok(result) => {
+                if result.is_ok()
+                    && let Some(companion) = companion
+                {
+                    companion.set_written();
+                }
+                result
+            }
             Err(_) => Err(Failure::Internal("a write panicked and was rolled back".to_owned())),
         }
     };

@@ -187,6 +187,11 @@ pub struct Settings {
           value_parser = values::days)]
     pub keep_messages_days: u32,
 
+    /// How long an event of the audit trail is kept, in days.
+    #[arg(long, env = "MKOPO_KEEP_EVENTS_DAYS", default_value_t = 400, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_events_days: u32,
+
     /// How many published builds of a slice are kept, besides the live one and the previous one.
     #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
           value_parser = values::builds)]

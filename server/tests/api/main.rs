@@ -12,6 +12,7 @@ mod connections;
 mod console_clock;
 mod console_data;
 mod console_door;
+mod console_events;
 mod console_faults;
 mod console_loans;
 mod console_outbox;

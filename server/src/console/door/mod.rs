@@ -24,6 +24,7 @@ use crate::{
     },
     database::Connection,
     error::Failure,
+    events::{Kind, NewEvent},
     http::accept,
 };
 
@@ -77,6 +78,17 @@ pub struct Operator {
     pub csrf: String,
 }
 
+impl Operator {
+    /// What they are called in the audit trail: everybody has the same token, each browser a sign-in.
+    pub fn name(&self) -> String {
+        name_of(&self.sign_in_id)
+    }
+}
+
+fn name_of(sign_in_id: &str) -> String {
+    format!("operator {}", &sign_in_id[..8])
+}
+
 fn form_parts(sign_in: &str) -> [&str; 2] {
     ["console form", sign_in]
 }
@@ -122,8 +134,14 @@ async fn verify(
         return Ok(());
     }
     let counted = sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move { limits::count(connection, Action::ConsoleToken, &caller, now).await })
+        Box::pin(async move {
+            let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
+            let event = NewEvent::new(now, Kind::ConsoleSignInFailed, "unknown", Some(address));
+            let event = if is_last { event.details("further attempts are refused for now") } else { event };
+            event.add(connection).await?;
+            Ok(event)
+        })
     });
-    counted.await?;
+    counted.await?.log();
     Err(Failure::NoConsoleToken)
 }

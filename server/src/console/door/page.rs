@@ -51,7 +51,7 @@ pub async fn sign_in(
     let requested_page = sent.text("page");
     let signed_in = async {
         verify(&sandbox, sent.text("token"), address).await?;
-        sign_ins::begin(&sandbox).await
+        sign_ins::begin(&sandbox, address.0).await
     };
     match signed_in.await {
         Ok(cookie) => with_new_cookie(&sandbox, &cookie, requested_page),
@@ -168,8 +168,12 @@ fn with_cookie(sandbox: &Sandbox, value: &str, max_age: &str, mut response: Resp
 }
 
 /// Ends the sign-in on all servers, and deletes the cookie.
-pub async fn sign_out(State(sandbox): State<Sandbox>, Extension(operator): Extension<Operator>) -> Response {
-    match sign_ins::end(&sandbox, operator.sign_in_id).await {
+pub async fn sign_out(
+    State(sandbox): State<Sandbox>,
+    ClientAddress(address): ClientAddress,
+    Extension(operator): Extension<Operator>,
+) -> Response {
+    match sign_ins::end(&sandbox, operator, address).await {
         Ok(()) => with_cookie(&sandbox, "", "; Max-Age=0", see_other(Page::Overview.address())),
         Err(failure) => failed_sign_in_page(&sandbox, "", failure),
     }

@@ -1,13 +1,14 @@
 //! Who is signed in to the pages: a row for each browser, which its cookie names.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
-use super::{Operator, form_parts};
+use super::{Operator, form_parts, name_of};
 use crate::{
     Sandbox,
     clock::UnixMillis,
     database::{Connection, query, query_scalar},
     error::Failure,
+    events::{Kind, NewEvent},
 };
 
 /// How long a sign-in lasts that is not used.
@@ -19,20 +20,20 @@ const USE_PRECISION: Duration = Duration::from_mins(5);
 const BEGIN: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
 const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
 
-/// Signs in a browser that sent the token, and returns its cookie.
-pub async fn begin(sandbox: &Sandbox) -> Result<String, Failure> {
+/// Signs in a browser that sent the token from `address`, and returns its cookie.
+pub async fn begin(sandbox: &Sandbox, address: IpAddr) -> Result<String, Failure> {
     let cookie = hex::encode(sandbox.randomness.bytes::<32>());
     let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
-    sandbox
-        .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
-                query(BEGIN).bind(id).bind(now).execute(connection).await?;
-                Ok(())
-            })
+    let event = NewEvent::new(now, Kind::ConsoleSignedIn, name_of(&id), Some(address));
+    let signed_in = sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
+            query(BEGIN).bind(id).bind(now).execute(&mut *connection).await?;
+            event.add(connection).await?;
+            Ok(event)
         })
-        .await?;
+    });
+    signed_in.await?.log();
     Ok(cookie)
 }
 
@@ -69,17 +70,19 @@ pub async fn find(
 
 const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
 
-/// Ends a sign-in on all servers.
-pub async fn end(sandbox: &Sandbox, sign_in_id: String) -> Result<(), Failure> {
-    sandbox
-        .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(END).bind(sign_in_id).execute(connection).await?;
-                Ok(())
-            })
+/// Ends the sign-in of an operator at `address`, on all servers.
+pub async fn end(sandbox: &Sandbox, operator: Operator, address: IpAddr) -> Result<(), Failure> {
+    let at = sandbox.clock.unset_now();
+    let event = NewEvent::new(at, Kind::ConsoleSignedOut, operator.name(), Some(address));
+    let ended = sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            query(END).bind(operator.sign_in_id).execute(&mut *connection).await?;
+            event.add(connection).await?;
+            Ok(event)
         })
-        .await
+    });
+    ended.await?.log();
+    Ok(())
 }
 
 fn sign_in_id(sandbox: &Sandbox, cookie: &str) -> String {

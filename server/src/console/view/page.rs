@@ -13,6 +13,7 @@ pub enum Page {
     Scenario,
     Faults,
     Traffic,
+    Events,
     Staff,
     Data,
     Clock,
@@ -21,7 +22,7 @@ pub enum Page {
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -29,6 +30,7 @@ impl Page {
         Self::Scenario,
         Self::Faults,
         Self::Traffic,
+        Self::Events,
         Self::Staff,
         Self::Data,
         Self::Clock,
@@ -45,6 +47,7 @@ impl Page {
             Self::Scenario => "Scenario",
             Self::Faults => "Faults",
             Self::Traffic => "Traffic",
+            Self::Events => "Events",
             Self::Staff => "Staff",
             Self::Data => "Data",
             Self::Clock => "Clock",
@@ -62,6 +65,7 @@ impl Page {
             Self::Scenario => "/console/scenario",
             Self::Faults => "/console/faults",
             Self::Traffic => "/console/traffic",
+            Self::Events => "/console/events",
             Self::Staff => "/console/staff",
             Self::Data => "/console/data",
             Self::Clock => "/console/clock",
@@ -79,6 +83,7 @@ impl Page {
             Self::Scenario => Icon::Phone,
             Self::Faults => Icon::Alert,
             Self::Traffic => Icon::List,
+            Self::Events => Icon::Events,
             Self::Staff => Icon::User,
             Self::Data => Icon::Store,
             Self::Clock => Icon::Clock,

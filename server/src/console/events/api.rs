@@ -1,0 +1,27 @@
+//! The API of the audit trail.
+
+use axum::{Json as Answer, Router, extract::State, routing::get};
+
+use super::filter::GivenFilter;
+use crate::{
+    Sandbox,
+    error::Failure,
+    events::{self, Event},
+    http::extract::Query,
+};
+
+/// How many events, unless a number is given.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// Routes, relative to the console's API.
+pub fn routes() -> Router<Sandbox> {
+    Router::new().route("/events", get(search_events))
+}
+
+async fn search_events(
+    State(sandbox): State<Sandbox>,
+    Query(filter): Query<GivenFilter>,
+) -> Result<Answer<Vec<Event>>, Failure> {
+    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.fingerprints)?;
+    events::search(&mut *sandbox.database.read().await?, &filter).await.map(Answer)
+}

@@ -1,0 +1,72 @@
+//! Which events to show.
+
+use serde::Deserialize;
+
+use crate::{
+    auth::fingerprint::Fingerprints,
+    clock::UnixMillis,
+    email::Email,
+    error::Failure,
+    events::{Filter, Kind},
+};
+
+/// The most events of one answer.
+pub(super) const MAX_LIMIT: u32 = 1000;
+
+/// The given filters; an empty one matches every event.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct GivenFilter {
+    /// Exactly this kind.
+    pub kind: String,
+    /// Part of who did it, or of what it is about. A whole e-mail address also finds failed sign-ins.
+    pub who: String,
+    /// The beginning of the network address.
+    pub address: String,
+    /// The earliest time, in RFC 3339.
+    pub since: String,
+    /// The latest time, in RFC 3339.
+    pub until: String,
+    /// The id of the event that follows.
+    pub before: String,
+    /// How many.
+    pub limit: String,
+}
+
+impl GivenFilter {
+    /// The filter, with `limit` unless one is given.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`].
+    pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<Filter, Failure> {
+        let Self { kind, who, address, since, until, before, limit: given_limit } = self;
+        let wrong = |text: String| Failure::BadParameter(text);
+        let kind = match kind.as_str() {
+            "" => None,
+            name => Some(Kind::named(name).ok_or_else(|| wrong(format!("{name:?} is not a kind of event")))?),
+        };
+        let time = |text: &str| {
+            let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
+            time.transpose().map_err(Failure::BadParameter)
+        };
+        let before = match before.as_str() {
+            "" => None,
+            id => Some(id.parse().map_err(|_| wrong("before must be the id of an event".to_owned()))?),
+        };
+        let limit = match given_limit.as_str() {
+            "" => Some(limit),
+            number => number.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit)),
+        };
+        let limit = limit.ok_or_else(|| wrong(format!("limit must be from 1 to {MAX_LIMIT}")))?;
+        Ok(Filter {
+            kind,
+            account_hash: Email::parse(&who).map(|email| fingerprints.of_account(&email)),
+            who: Some(who).filter(|who| !who.is_empty()),
+            address: Some(address).filter(|address| !address.is_empty()),
+            since: time(&since)?,
+            until: time(&until)?,
+            before,
+            limit,
+        })
+    }
+}

@@ -1,0 +1,7 @@
+//! The audit trail: what is written of acts on the console, and the search.
+
+pub(super) mod api;
+mod filter;
+pub(super) mod page;
+mod recorded;
+pub(super) mod recording;

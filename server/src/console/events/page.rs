@@ -1,0 +1,128 @@
+//! The audit trail.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use super::filter::GivenFilter;
+use crate::console::view::{
+    form::Field,
+    frame::{Frame, empty_state},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::Visit,
+    words::{Tone, count, tag, timestamp},
+};
+use crate::{
+    error::Failure,
+    events::{self, Event, Kind},
+};
+
+const PAGE_SIZE: u32 = 100;
+const REFRESH_MS: u32 = 2000;
+
+/// The names of the filters.
+const FILTERS: [&str; 5] = ["kind", "who", "address", "since", "until"];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    let given = |name| visit.query.text(name).to_owned();
+    let filter = GivenFilter {
+        kind: given("kind"),
+        who: given("who"),
+        address: given("address"),
+        since: given("since"),
+        until: given("until"),
+        before: given("before"),
+        limit: String::new(),
+    };
+    let filter = filter.checked(PAGE_SIZE, &visit.sandbox.fingerprints)?;
+    let found = events::search(&mut *visit.sandbox.database.read().await?, &filter).await?;
+    let shown = count(found.len(), "event");
+    let is_first = filter.before.is_none();
+    let has_more = found.len() == PAGE_SIZE as usize;
+    let heading = match (is_first, has_more) {
+        (true, true) => format!("The latest {shown}"),
+        (true, false) => shown,
+        (false, _) => format!("{shown} before"),
+    };
+    let frame = Frame::of(Page::Events).count(heading);
+    let frame = if is_first { frame.live(REFRESH_MS) } else { frame };
+    Ok(visit.page(frame, || {
+        let list = if found.is_empty() {
+            if FILTERS.iter().any(|name| visit.query.given(name).is_some()) {
+                empty_state(Icon::Empty, "No matching events", "Try another filter, or clear it.")
+            } else {
+                empty_state(Icon::Events, "No events yet", "Sign-ins and changes on the console appear here.")
+            }
+        } else {
+            let older = has_more.then(|| older_link(&visit, &found));
+            view! { {listed(found)} {older} }.into_any()
+        };
+        view! {
+            <section class="card" aria-label="Events">
+                {filter_form(&visit)}
+                <div id="events" data-live="">{list}</div>
+            </section>
+        }
+        .into_any()
+    }))
+}
+
+fn filter_form(visit: &Visit) -> AnyView {
+    let any = (String::new(), "Any".to_owned());
+    let kinds = Kind::ALL.iter().map(|kind| (kind.name().to_owned(), kind.text().to_owned()));
+    let kinds = std::iter::once(any).chain(kinds).collect();
+    let field = |name, label| Field::new(name, label).value(visit.query.text(name));
+    view! {
+        <form class="tools" method="get" role="search">
+            {visit.choice("find", field("kind", "Event"), kinds)}
+            {visit.text_field("find", field("who", "Who or about"))}
+            {visit.text_field("find", field("address", "Address"))}
+            {visit.text_field("find", field("since", "Since"))}
+            {visit.text_field("find", field("until", "Until"))}
+            <button class="btn">"Show"</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// The link to the events before `found`, with the same filters.
+fn older_link(visit: &Visit, found: &[Event]) -> AnyView {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for name in FILTERS {
+        if let Some(value) = visit.query.given(name) {
+            query.append_pair(name, value);
+        }
+    }
+    if let Some(last) = found.last() {
+        query.append_pair("before", &last.id.to_string());
+    }
+    let address = format!("{}?{}", Page::Events.address(), query.finish());
+    view! { <div class="under"><a href=address>"Older"</a></div> }.into_any()
+}
+
+fn listed(found: Vec<Event>) -> AnyView {
+    let rows = found
+        .into_iter()
+        .map(|event| {
+            let tone = if event.kind.is_failure() || event.kind == Kind::FailuresNotListed {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            };
+            let times =
+                (event.times > 1).then(|| view! { <span class="second">{event.times}" times"</span> });
+            let details = event.details.map(|details| view! { <span class="second">{details}</span> });
+            let about = event.about.map(|about| view! { <span class="second">"about "{about}</span> });
+            view! {
+                <tr>
+                    <td>{tag(tone, event.kind.text())}{details}{times}</td>
+                    <td class="more path" data-label="Who">{event.who}{about}</td>
+                    <td class="more num" data-label="Address">{event.address.unwrap_or_default()}</td>
+                    <td class="more" data-label="Time">{timestamp(event.at)}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    table([Head::Left("Event"), Head::Left("Who, about"), Head::Left("Address"), Head::Left("Time")], rows)
+}

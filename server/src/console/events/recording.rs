@@ -1,0 +1,123 @@
+//! Writes every act on the console to the audit trail: the one place for calls and forms alike.
+
+use axum::{
+    body::Body,
+    extract::{MatchedPath, RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    http::{StatusCode, Uri, header},
+    middleware::Next,
+    response::Response,
+};
+use serde_json::Value;
+
+use super::recorded::Recorded;
+use crate::{
+    Sandbox,
+    auth::client_address::ClientAddress,
+    console::{
+        CALLS,
+        door::Operator,
+        view::{
+            page::Page,
+            visit::{Fields, SignedIn},
+        },
+    },
+    events::{self, NewEvent},
+    http::{accept, extract::whole},
+};
+
+/// What programs with the token are called: everybody has the same one.
+const OPERATOR: &str = "operator";
+
+/// Records a call of the console's API that changes something.
+pub async fn record_call(
+    State(sandbox): State<Sandbox>,
+    address: ClientAddress,
+    parameters: Result<RawPathParams, RawPathParamsRejection>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let call = route.and_then(|route| route.strip_prefix(CALLS)).map(str::to_owned);
+    let Some(call) = call.filter(|_| !request.method().is_safe()) else { return next.run(request).await };
+    let (parts, mut body) = request.into_parts();
+    // An unknown path has no parameters.
+    let parameters = parameters.iter().flatten();
+    let mut given: Vec<(String, String)> =
+        parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    given.extend(query(&parts.uri));
+    // Bodies that are larger are no JSON; their handlers read them.
+    let is_in_memory = parts.headers.get(header::CONTENT_TYPE).is_some()
+        && accept::is_of_type(&parts.headers, "application/json")
+        && call != "/slices";
+    if is_in_memory {
+        let json = whole(body).await;
+        given.extend(scalars(&json));
+        body = Body::from(json);
+    }
+    let acts = Recorded::of_call(&parts.method, &call, &given);
+    let new = new_events(&sandbox, OPERATOR, address, acts);
+    let answer = next.run(Request::from_parts(parts, body));
+    events::with_act(&sandbox.database, new, answer, |answer| answer.status().is_success()).await
+}
+
+/// Records a form.
+pub async fn record_form(
+    State(sandbox): State<Sandbox>,
+    address: ClientAddress,
+    request: Request,
+    next: Next,
+) -> Response {
+    let extensions = request.extensions();
+    let page = extensions.get::<MatchedPath>().and_then(|path| Page::at(path.as_str()));
+    let signed_in = extensions.get::<SignedIn>().zip(extensions.get::<Operator>());
+    let (Some(page), Some((SignedIn { sent, .. }, operator)), false) =
+        (page, signed_in, request.method().is_safe())
+    else {
+        return next.run(request).await;
+    };
+    let act = Recorded::of_form(page, sent.text("act"), &fields(sent));
+    let new = new_events(&sandbox, &operator.name(), address, vec![act]);
+    let answer = next.run(request);
+    let is_done = |answer: &Response| answer.status() == StatusCode::SEE_OTHER;
+    events::with_act(&sandbox.database, new, answer, is_done).await
+}
+
+fn new_events(
+    sandbox: &Sandbox,
+    who: &str,
+    ClientAddress(address): ClientAddress,
+    acts: Vec<Recorded>,
+) -> Vec<NewEvent> {
+    let at = sandbox.clock.unset_now();
+    let event = |Recorded { kind, about, details }: Recorded| {
+        let event = NewEvent::new(at, kind, who, Some(address));
+        let event = about.into_iter().fold(event, NewEvent::about);
+        details.iter().fold(event, |event, details| event.details(details))
+    };
+    acts.into_iter().map(event).collect()
+}
+
+fn fields(sent: &Fields) -> Vec<(String, String)> {
+    sent.all()
+        .filter(|(_, value)| !value.trim().is_empty())
+        .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+        .collect()
+}
+
+fn query(uri: &Uri) -> Vec<(String, String)> {
+    fields(&Fields::parse(uri.query().unwrap_or_default().as_bytes()))
+}
+
+/// The fields of a JSON object that are text, numbers or switches.
+fn scalars(json: &[u8]) -> Vec<(String, String)> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(json) else { return Vec::new() };
+    fields
+        .into_iter()
+        .filter_map(|(name, value)| match value {
+            Value::String(text) => Some((name, text)),
+            Value::Number(number) => Some((name, number.to_string())),
+            Value::Bool(switch) => Some((name, switch.to_string())),
+            _ => None,
+        })
+        .collect()
+}

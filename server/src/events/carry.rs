@@ -1,0 +1,49 @@
+//! Carries the events since a backup over to the data that is restored from it.
+
+use super::Event;
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
+
+const LATEST: &str = "SELECT max(at) FROM event";
+
+const SINCE: &str = "
+    SELECT position AS id, at, kind, who, about, address, details, times FROM event
+    WHERE at > $1 ORDER BY position";
+
+/// The events of `previous` since the latest one of `restored`, the oldest first.
+///
+/// # Errors
+/// When either can't be read.
+pub async fn since_backup(
+    previous: &mut Connection,
+    restored: &mut Connection,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let latest: Option<UnixMillis> = query_scalar(LATEST).fetch_one(restored).await?;
+    query_as(SINCE).bind(latest.unwrap_or(UnixMillis(i64::MIN))).fetch_all(previous).await
+}
+
+const ADD: &str = "
+    INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+/// Writes the events of another database.
+///
+/// # Errors
+/// When the database fails.
+pub async fn carry_over(connection: &mut Connection, events: Vec<Event>) -> Result<(), Failure> {
+    for Event { at, kind, who, about, address, details, times, .. } in events {
+        query(ADD)
+            .bind(at)
+            .bind(kind)
+            .bind(who)
+            .bind(about)
+            .bind(address)
+            .bind(details)
+            .bind(times)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The kinds of events.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! kinds {
+    ($($kind:ident $name:literal $text:literal,)*) => {
+        /// What was done.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+        #[serde(rename_all = "snake_case")]
+        #[sqlx(type_name = "text", rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "the texts say it")]
+        pub enum Kind {
+            $($kind,)*
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$kind,)*];
+
+            /// Its name, in the API, the log and the database.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// Its name on the console's page.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $text,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    SignedIn "signed_in" "Signed in",
+    SignInFailed "sign_in_failed" "Sign-in failed",
+    SignedOut "signed_out" "Signed out",
+    PasswordReset "password_reset" "Password reset",
+    PasswordResetFailed "password_reset_failed" "Password reset failed",
+    ConsoleSignedIn "console_signed_in" "Signed in to the console",
+    ConsoleSignInFailed "console_sign_in_failed" "Wrong console token",
+    ConsoleSignedOut "console_signed_out" "Signed out of the console",
+    FailuresNotListed "failures_not_listed" "More failures, not listed",
+    AccountOpened "account_opened" "Account opened",
+    AccountActivated "account_activated" "Account activated",
+    AccountDeactivated "account_deactivated" "Account deactivated",
+    RoleChanged "role_changed" "Role changed",
+    SessionsEnded "sessions_ended" "Sessions ended",
+    LoansApproved "loans_approved" "Loans approved",
+    PayoutMade "payout_made" "Payout of the past made",
+    ScenarioChanged "scenario_changed" "Scenario changed",
+    ClockSet "clock_set" "Clock set",
+    FaultAdded "fault_added" "Fault added",
+    FaultsRemoved "faults_removed" "Faults removed",
+    MessagesDeleted "messages_deleted" "Messages deleted",
+    TrafficCleared "traffic_cleared" "Calls cleared",
+    DataReset "data_reset" "Data reset",
+    DataCopied "data_copied" "Data copied from another database",
+    DataRestored "data_restored" "Backup restored",
+    DataSeeded "data_seeded" "Generated data added",
+    SnapshotSaved "snapshot_saved" "Snapshot saved",
+    SnapshotRestored "snapshot_restored" "Snapshot restored",
+    SnapshotRemoved "snapshot_removed" "Snapshot removed",
+    SlicePublished "slice_published" "Build of a slice published",
+    SliceActivated "slice_activated" "Build of a slice activated",
+    SliceRolledBack "slice_rolled_back" "Slice rolled back",
+    SliceRemoved "slice_removed" "Slice's builds removed",
+    ConsoleChange "console_change" "Change on the console",
+}
+
+impl Kind {
+    /// Whether it is a failure that anybody can cause.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::SignInFailed | Self::PasswordResetFailed | Self::ConsoleSignInFailed)
+    }
+
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_one_name_everywhere() {
+        for kind in Kind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(Kind::named(kind.name()), Some(*kind));
+        }
+    }
+}

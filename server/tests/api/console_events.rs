@@ -1,0 +1,441 @@
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    extract::ConnectInfo,
+    http::{Method, StatusCode},
+};
+use mkopo::{demo, retention};
+use serde_json::{Value, json};
+
+use crate::{
+    browser::{Browser, post},
+    command_line::mkopo,
+    slices::{build, portal, publish},
+    test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
+};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// The events that match `query`, the oldest first.
+async fn events(app: &TestApp, query: &str) -> Vec<Value> {
+    let answer = app.console(Method::GET, &format!("/events{query}"), None).await;
+    assert_eq!(answer.status, StatusCode::OK, "{query}");
+    let mut events = answer.json().as_array().unwrap().clone();
+    events.reverse();
+    events
+}
+
+/// Kind, who and what it is about.
+fn short(event: &Value) -> [&str; 3] {
+    ["kind", "who", "about"].map(|field| event[field].as_str().unwrap_or("-"))
+}
+
+async fn kinds(app: &TestApp) -> Vec<String> {
+    events(app, "?limit=1000").await.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+async fn wrong_password(app: &TestApp, address: &str, email: &str) -> StatusCode {
+    let wrong = json!({"email": email, "password": "Not-the-password"});
+    app.post_from(address, "/api/v1/auth/login", wrong).await.status
+}
+
+#[tokio::test]
+async fn every_sign_in_sign_out_and_reset_is_an_event() {
+    let app = TestApp::start().await;
+    let email = "agent@mkopo.test";
+    let agent = app.sign_in("agent").await;
+    agent.post("/api/v1/auth/logout", None).await;
+    assert_eq!(wrong_password(&app, "192.0.2.7", email).await, StatusCode::BAD_REQUEST);
+    assert_eq!(wrong_password(&app, "192.0.2.7", "nobody@example.com").await, StatusCode::NOT_FOUND);
+    app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
+    let code = app.newest_code("+254711000003").await;
+    let wrong = if code == "123456" { "654321" } else { "123456" };
+    for otp in [wrong, &code] {
+        let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
+        app.post("/api/v1/auth/reset-password", reset).await;
+    }
+    let written = events(&app, "").await;
+    let hash = written[2]["who"].as_str().unwrap();
+    assert_eq!(hash.len(), 16);
+    assert_ne!(hash, written[3]["who"], "each account has its own");
+    assert_eq!(
+        written.iter().map(short).collect::<Vec<_>>(),
+        [
+            ["signed_in", email, "-"],
+            ["signed_out", email, "-"],
+            ["sign_in_failed", hash, "-"],
+            ["sign_in_failed", written[3]["who"].as_str().unwrap(), "-"],
+            ["password_reset_failed", hash, "-"],
+            ["password_reset", email, "-"],
+        ]
+    );
+    let details: Vec<&Value> = written.iter().map(|event| &event["details"]).collect();
+    assert_eq!(
+        json!(details),
+        json!([
+            "with password",
+            null,
+            "invalid password",
+            "user not found",
+            "invalid or expired code",
+            "all sessions ended"
+        ])
+    );
+    assert_eq!(written[2]["address"], "192.0.2.7");
+    assert_eq!(written[2]["at"], "2026-11-14T09:00:00.000Z");
+
+    let text = json!(events(&app, "?limit=1000").await).to_string();
+    for secret in [demo::PASSWORD, "Not-the-password", "Kahawa-2026", &code, "711000003", &agent.token] {
+        assert!(!text.contains(secret), "{secret}");
+    }
+    assert!(!text.contains("nobody"), "a failed sign-in does not name the account");
+}
+
+#[tokio::test]
+async fn console_sign_ins_and_wrong_tokens_are_events() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    app.send(post("/console/sign-in", None, &[("token", "wrong")])).await;
+    browser.send("/console", "", &[]).await;
+    let csrf = crate::browser::csrf(&browser.get("/console").await);
+    browser.send_as("/console/sign-out", &[("csrf", &csrf)]).await;
+    let written = events(&app, "").await;
+    let operator = written[0]["who"].as_str().unwrap();
+    assert!(operator.starts_with("operator ") && operator.len() == 17, "{operator}");
+    assert_eq!(
+        written.iter().map(short).collect::<Vec<_>>(),
+        [
+            ["console_signed_in", operator, "-"],
+            ["console_sign_in_failed", "unknown", "-"],
+            ["console_signed_out", operator, "-"],
+        ]
+    );
+    assert!(!json!(written).to_string().contains(CONSOLE_TOKEN));
+}
+
+#[tokio::test]
+async fn every_call_that_changes_something_is_an_event_and_a_refused_one_is_not() {
+    let portal = portal();
+    let app = TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap()]).await;
+    let loan = json!({"loan": {"loan_id": "LN-1", "customer_phone_number": "+254711222333"}});
+    let grace = json!({
+        "email": "Grace@example.com", "first_name": "Grace", "last_name": "Wekesa",
+        "phone_number": "0712345678", "role": "agent", "password": "Kahawa-2026",
+    });
+    let fault = json!({"path": "/api/v1/auth/me", "kind": "latency", "ms": 1});
+    let both = json!({"role": "supervisor", "is_active": false});
+    for (method, path, body) in [
+        (Method::POST, "/staff", Some(grace.clone())),
+        (Method::POST, "/staff", Some(grace)),
+        (Method::PATCH, "/staff/GRACE@example.com", Some(both)),
+        (Method::PATCH, "/staff/grace@example.com", Some(json!({"is_active": true}))),
+        (Method::PATCH, "/staff/nobody@example.com", Some(json!({"role": "admin"}))),
+        (Method::POST, "/staff/grace@example.com/expire", None),
+        (Method::POST, "/staff/expire", None),
+        (Method::POST, "/loans", Some(loan)),
+        (Method::POST, "/payouts", None),
+        (Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))),
+        (Method::DELETE, "/scenario", None),
+        (Method::PUT, "/clock", Some(json!({"advance": "1m"}))),
+        (Method::DELETE, "/clock", None),
+        (Method::POST, "/faults", Some(fault)),
+        (Method::DELETE, "/faults", None),
+        (Method::DELETE, "/traffic", None),
+        (Method::DELETE, "/outbox", None),
+        (Method::POST, "/data/snapshots/first", None),
+        (Method::PUT, "/data/snapshots/first", None),
+        (Method::DELETE, "/data/snapshots/first", None),
+        (Method::DELETE, "/data/snapshots/first", None),
+        (Method::POST, "/data/reset", Some(json!({"seed": 3}))),
+        (Method::DELETE, "/nothing", None),
+        (Method::GET, "/staff", None),
+    ] {
+        app.console(method, path, body).await;
+    }
+    assert!(publish(&app, &build("mfe-loans", "0.2.0")).await.status.is_success());
+    app.console(Method::POST, "/slices/mfe-loans/rollback?by=wanjiru", None).await;
+    app.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+    app.console(Method::DELETE, "/slices/mfe-loans", None).await;
+    let written = events(&app, "").await;
+    let written: Vec<String> = written
+        .iter()
+        .inspect(|event| assert_eq!((&event["who"], &event["times"]), (&json!("operator"), &json!(1))))
+        .map(|event| {
+            let details = event["details"].as_str().unwrap_or("-");
+            format!("{} {} {details}", event["kind"].as_str().unwrap(), short(event)[2])
+        })
+        .collect();
+    insta::assert_snapshot!(written.join("\n"), @"
+    account_opened grace@example.com role: agent
+    account_deactivated grace@example.com -
+    role_changed grace@example.com role: supervisor
+    account_activated grace@example.com -
+    sessions_ended grace@example.com -
+    sessions_ended - -
+    loans_approved - -
+    payout_made - -
+    scenario_changed - -
+    scenario_changed - -
+    clock_set - advance: 1m
+    clock_set - -
+    fault_added - kind: latency, ms: 1
+    faults_removed - -
+    traffic_cleared - -
+    messages_deleted - -
+    snapshot_saved first -
+    snapshot_restored first -
+    snapshot_removed first -
+    data_reset - seed: 3
+    slice_published - by: ci
+    slice_rolled_back mfe-loans by: wanjiru
+    slice_activated mfe-loans version: 0.2.0
+    slice_removed mfe-loans -
+    ");
+}
+
+#[tokio::test]
+async fn every_form_is_an_event_with_its_operator_and_a_rejected_one_is_not() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let confirmed = ("confirmed", "yes");
+    for (page, act, fields) in [
+        ("staff", "role", &[("email", "agent@mkopo.test"), ("role", "admin"), confirmed][..]),
+        ("staff", "deactivate", &[("email", "agent@mkopo.test"), confirmed]),
+        ("staff", "expire", &[confirmed]),
+        ("loans", "make", &[("count", "2")]),
+        ("scenario", "clear", &[]),
+        ("faults", "end", &[]),
+        ("traffic", "forget", &[confirmed]),
+        ("outbox", "empty", &[confirmed]),
+        ("clock", "real", &[]),
+        ("data", "save", &[("name", "second")]),
+        ("data", "reset", &[confirmed]),
+    ] {
+        browser.done(&format!("/console/{page}"), act, fields).await;
+    }
+    browser.send("/console/data", "reset", &[]).await;
+    browser.send("/console/loans", "make", &[("count", "0")]).await;
+    let forged = [("csrf", "forged"), ("act", "expire"), confirmed];
+    assert_eq!(browser.send_as("/console/staff", &forged).await.status, StatusCode::FORBIDDEN);
+    let written = events(&app, "").await;
+    let operator = &written[0]["who"];
+    assert!(written.iter().all(|event| event["who"] == *operator));
+    let written: Vec<String> = written
+        .iter()
+        .map(|event| {
+            let details = event["details"].as_str().unwrap_or("-");
+            format!("{} {} {details}", event["kind"].as_str().unwrap(), short(event)[2])
+        })
+        .collect();
+    insta::assert_snapshot!(written.join("\n"), @"
+    console_signed_in - -
+    role_changed agent@mkopo.test role: admin
+    account_deactivated agent@mkopo.test -
+    sessions_ended - -
+    loans_approved - count: 2
+    scenario_changed - -
+    faults_removed - -
+    traffic_cleared - -
+    messages_deleted - -
+    clock_set - -
+    snapshot_saved second -
+    data_reset - -
+    ");
+}
+
+#[tokio::test]
+async fn nothing_on_the_console_empties_the_trail_or_changes_its_times() {
+    let app = TestApp::start().await;
+    app.sign_in("agent").await;
+    app.set_console(Method::POST, "/data/snapshots/empty", json!({})).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "900d"})).await;
+    retention::delete_old(&app.sandbox).await.unwrap();
+    app.sign_in("supervisor").await;
+    app.set_console(Method::POST, "/data/reset", json!({})).await;
+    app.console(Method::PUT, "/data/snapshots/empty", None).await;
+    for method in [Method::DELETE, Method::POST, Method::PUT, Method::PATCH] {
+        let answer = app.console(method, "/events", Some(json!({}))).await;
+        assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let written = events(&app, "").await;
+    assert!(written.iter().all(|event| event["at"] == "2026-11-14T09:00:00.000Z"));
+    assert_eq!(
+        kinds(&app).await,
+        ["signed_in", "snapshot_saved", "clock_set", "signed_in", "data_reset", "snapshot_restored"]
+    );
+}
+
+#[tokio::test]
+async fn events_are_kept_for_400_days() {
+    let app = TestApp::start().await;
+    app.sign_in("agent").await;
+    app.clock.advance(DAY * 399);
+    retention::delete_old(&app.sandbox).await.unwrap();
+    app.sign_in("supervisor").await;
+    assert_eq!(kinds(&app).await.len(), 2);
+    app.clock.advance(DAY);
+    retention::delete_old(&app.sandbox).await.unwrap();
+    assert_eq!(
+        events(&app, "").await.iter().map(short).collect::<Vec<_>>(),
+        [["signed_in", "supervisor@mkopo.test", "-"]]
+    );
+}
+
+#[tokio::test]
+async fn refused_attempts_write_nothing_and_the_last_allowed_one_says_so() {
+    let app = TestApp::start().await;
+    for _ in 0..30 {
+        wrong_password(&app, "192.0.2.7", "agent@mkopo.test").await;
+    }
+    let written = events(&app, "").await;
+    assert_eq!(written.len(), 9);
+    assert_eq!(written[8]["details"], "invalid password; further attempts are refused for now");
+    for _ in 0..120 {
+        app.send(post("/console/sign-in", None, &[("token", "wrong")])).await;
+    }
+    // Until then, the right token is refused too.
+    app.clock.advance(Duration::from_mins(16));
+    let wrong = events(&app, "?kind=console_sign_in_failed&limit=1000").await;
+    assert_eq!(wrong.len(), 99);
+    assert_eq!(wrong[98]["details"], "further attempts are refused for now");
+}
+
+#[tokio::test]
+async fn a_flood_from_many_addresses_is_listed_a_thousand_times_an_hour_and_counted_then() {
+    let app = TestApp::start().await;
+    let attempt = async |n: u16| {
+        let mut wrong = request(Method::GET, "/console/api/staff", Some("wrong"), None);
+        let peer = SocketAddr::from(([198, 51, 100, u8::try_from(n / 90).unwrap()], 40_000));
+        wrong.extensions_mut().insert(ConnectInfo(peer));
+        app.send(wrong).await.status
+    };
+    for n in 0..1010 {
+        assert_eq!(attempt(n).await, StatusCode::UNAUTHORIZED);
+    }
+    app.sign_in("agent").await;
+    let latest = events(&app, "?limit=3").await;
+    assert_eq!(
+        latest.iter().map(|event| event["kind"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["console_sign_in_failed", "failures_not_listed", "signed_in"]
+    );
+    assert_eq!(latest[1]["times"], 10);
+    app.clock.advance(Duration::from_mins(61));
+    attempt(1011).await;
+    assert_eq!(events(&app, "?limit=1").await[0]["kind"], "console_sign_in_failed");
+}
+
+#[tokio::test]
+async fn events_are_searched_by_kind_person_address_and_time() {
+    let app = TestApp::start().await;
+    let email = "agent@mkopo.test";
+    app.sign_in("agent").await;
+    app.clock.advance(Duration::from_mins(1));
+    wrong_password(&app, "192.0.2.7", email).await;
+    app.clock.advance(Duration::from_mins(1));
+    app.set_console(Method::PATCH, &format!("/staff/{email}"), json!({"role": "admin"})).await;
+    app.sign_in("supervisor").await;
+    let found = async |query: &str| {
+        let found = events(&app, query).await;
+        found.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("?kind=sign_in_failed").await, ["sign_in_failed"]);
+    assert_eq!(found(&format!("?who={email}")).await, ["signed_in", "sign_in_failed", "role_changed"]);
+    assert_eq!(found("?who=agent").await, ["signed_in", "role_changed"]);
+    assert_eq!(found("?who=age_t").await, [""; 0], "the text is no pattern");
+    assert_eq!(found("?who=operator").await, ["role_changed"]);
+    assert_eq!(found("?address=192.0.2").await, ["sign_in_failed"]);
+    assert_eq!(found("?since=2026-11-14T09:01:00Z&until=2026-11-14T09:01:30Z").await, ["sign_in_failed"]);
+    let newest = events(&app, "?limit=2").await;
+    let before = newest[0]["id"].as_i64().unwrap();
+    assert_eq!(found(&format!("?limit=1&before={before}")).await, ["sign_in_failed"]);
+    for wrong in ["?kind=odd", "?since=yesterday", "?limit=0", "?limit=1001", "?before=x", "?odd=1"] {
+        let answer = app.console(Method::GET, &format!("/events{wrong}"), None).await;
+        assert_eq!(answer.failure().1, "bad_parameter", "{wrong}");
+    }
+
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.read(&format!("/console/events?who={email}&kind=role_changed")).await;
+    assert!(page.contains("Role changed role: admin operator about agent@mkopo.test"), "{page}");
+    assert!(!page.contains("supervisor"), "{page}");
+    let nothing = browser.read("/console/events?kind=data_copied").await;
+    assert!(nothing.contains("No matching events"), "{nothing}");
+}
+
+#[tokio::test]
+async fn older_events_are_a_click_away_with_the_same_filter() {
+    let app = TestApp::start().await;
+    for _ in 0..102 {
+        app.set_console(Method::POST, "/staff/expire", json!({})).await;
+    }
+    let browser = Browser::sign_in(&app).await;
+    let answer = browser.get("/console/events?kind=sessions_ended").await;
+    let page = crate::browser::html(&answer);
+    let link = page.split("href=\"").find(|part| part.contains("before=")).unwrap();
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    assert!(link.contains("kind=sessions_ended"), "{link}");
+    let older = browser.read(&link).await;
+    assert!(older.contains("2 events"), "{older}");
+}
+
+#[tokio::test]
+async fn an_act_whose_event_can_not_be_written_is_not_done() {
+    let app = TestApp::start_on_file().await;
+    // A full disk would do the same to both.
+    let file = app.data_dir().join("mkopo.db");
+    let sabotage = tokio::task::spawn_blocking(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            use sqlx::{ConnectOptions, Connection};
+            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+            let mut connection = options.connect().await.unwrap();
+            let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END";
+            sqlx::query(refuse).execute(&mut connection).await.unwrap();
+            connection.close().await.unwrap();
+        });
+    });
+    sabotage.await.unwrap();
+    let path = "/staff/agent@mkopo.test";
+    let change = request(
+        Method::PATCH,
+        &format!("/console/api{path}"),
+        Some(CONSOLE_TOKEN),
+        Some(json!({"role": "admin"})),
+    );
+    let change = app.send_to(Listener::Console, change).await;
+    assert_eq!(change.status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(app.console(Method::GET, path, None).await.json()["role"], "agent");
+}
+
+#[tokio::test]
+async fn commands_write_events_and_a_restored_backup_keeps_those_since() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup.db");
+    let (data_dir, backup) = (app.data_dir().to_path_buf(), backup.to_str().unwrap().to_owned());
+    let run = async |arguments: &[&str]| {
+        let mut command = mkopo();
+        command.args(arguments).env("MKOPO_DATA_DIR", &data_dir);
+        let done = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    run(&["user", "deactivate", "agent@mkopo.test"]).await;
+    run(&["data", "backup", &backup]).await;
+    run(&["user", "activate", "agent@mkopo.test"]).await;
+    run(&["seed", "--loans", "2"]).await;
+    let clock = app.clock.clone();
+    app.sandbox.close(Duration::ZERO).await;
+    run(&["data", "restore", &backup]).await;
+    let url = format!("sqlite:{}", app.data_dir().join("mkopo.db").display());
+    let restored = TestApp::start_at(&url, clock).await;
+    let written = events(&restored, "?limit=1000").await;
+    assert!(written.iter().all(|event| event["who"] == "command line" && event["address"].is_null()));
+    assert_eq!(
+        written.iter().map(short).map(|[kind, _, about]| [kind, about]).collect::<Vec<_>>(),
+        [
+            ["account_deactivated", "agent@mkopo.test"],
+            ["account_activated", "agent@mkopo.test"],
+            ["data_seeded", "-"],
+            ["data_restored", "-"],
+        ]
+    );
+}
