@@ -11,6 +11,7 @@ const PAGES = [
   'Scenario',
   'Faults',
   'Traffic',
+  'Events',
   'Staff',
   'Data',
   'Clock',

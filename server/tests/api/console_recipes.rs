@@ -160,6 +160,9 @@ fn every_recipe_does_what_its_title_says() {
     run("Open an account");
     let grace = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
     assert_eq!(server.call("/auth/login", "", Some(&grace)).0, 200);
+    let events = run("See who did what");
+    let kinds: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["kind"]).collect();
+    assert_eq!(kinds, ["signed_in", "account_opened"]);
 
     run("Save");
     let saved = server.pending(&token);

@@ -51,6 +51,8 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     let token = app.sign_in("agent").await.token;
     let wrong = json!({"email": email, "password": "Not-the-password"});
     app.post("/api/v1/auth/login", wrong).await;
+    let stranger = json!({"email": "stranger@example.com", "password": "Not-the-password"});
+    app.post("/api/v1/auth/login", stranger).await;
     app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await;
     let sign_in_code = app.newest_code(email).await;
     mail_server.refused(1).await;
@@ -73,7 +75,14 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     delivering.abort();
 
     let logged = String::from_utf8(CAPTURED.take().unwrap()).unwrap();
-    for event in ["session.opened", "password.reset", "outbox.not_sent", "payout.settled"] {
+    for event in [
+        "session.opened",
+        "password.reset",
+        "outbox.not_sent",
+        "payout.settled",
+        "sign_in_failed",
+        "signed_in",
+    ] {
         assert!(logged.contains(event), "{event} was not captured");
     }
     for secret in [
@@ -82,6 +91,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
         "Kahawa-2026",
         &sign_in_code,
         "918273",
+        "stranger",
         &reset_code,
         &token,
         &other_token,

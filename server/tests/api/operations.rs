@@ -95,7 +95,17 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.portal(None, Method::POST, "/auth/reset-password", Some(reset)).await;
 
     // The console's API.
-    for path in ["/outbox", "/scenario", "/clock", "/faults", "/traffic", "/events", "/staff", "/invariant", "/slices"] {
+    for path in [
+        "/outbox",
+        "/scenario",
+        "/clock",
+        "/faults",
+        "/traffic",
+        "/events",
+        "/staff",
+        "/invariant",
+        "/slices",
+    ] {
         caller.console(Method::GET, path, None).await;
     }
     caller.console(Method::PUT, "/scenario", Some(json!({"next": ["slow"]}))).await;
