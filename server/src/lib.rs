@@ -205,6 +205,7 @@ impl Sandbox {
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
+        sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
         let leased = sandbox.clone();
         sandbox.tasks.spawn_background(async move { leased.lease.keep().await });
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     Sandbox,
     auth::{limits, session},
+    database::changes,
     error::Failure,
     events, outbox, payouts,
     slices::{self, Bundled},
@@ -27,6 +28,27 @@ pub async fn keep_deleting(sandbox: Sandbox) {
             }
         };
         sandbox.clock.sleep(next).await;
+    }
+}
+
+/// How long changes of loans are kept at least: a list that was read before is read as a whole.
+const KEEP_CHANGES: Duration = Duration::from_mins(2);
+
+/// Deletes changes of loans that every server has seen, for as long as the future is polled.
+pub async fn keep_trimming_changes(sandbox: Sandbox) {
+    let mut horizon = None;
+    loop {
+        tokio::time::sleep(KEEP_CHANGES).await;
+        let trimmed = async {
+            match sandbox.lease.is_first().await? {
+                true => changes::delete_before(&sandbox.database, horizon).await,
+                false => Ok(None),
+            }
+        };
+        horizon = trimmed.await.unwrap_or_else(|failure| {
+            tracing::warn!(?failure, "retention.changes_not_trimmed");
+            horizon
+        });
     }
 }
 

@@ -10,6 +10,7 @@ mod durability;
 mod engine_error;
 mod in_place;
 
+pub mod changes;
 pub mod rows;
 pub mod server_lease;
 pub mod shared_clock;

@@ -33,7 +33,7 @@ pub struct ServerLease {
 const DELETE_EXPIRED: &str = "DELETE FROM server_lease WHERE expires_at <= $1";
 
 const TAKE: &str = "
-    INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ($1, $2, $3)
+    INSERT INTO server_lease (server_id, expires_at, renewals, release) VALUES ($1, $2, $3, 1)
     ON CONFLICT (server_id) DO UPDATE SET expires_at = excluded.expires_at, renewals = excluded.renewals";
 
 const RENEW: &str = "

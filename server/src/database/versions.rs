@@ -6,6 +6,10 @@
 //! with the calls that arrived meanwhile. So each call gets a read that started after it asked. A
 //! read per call would reduce throughput by four fifths. A `SQLite` file is read on the task's thread.
 //!
+//! On PostgreSQL, a number that every payout moves would make payouts wait for each other. There, the
+//! number of the lists is this process's own: it counts the looks that found something new in the feed of
+//! changed loans ([`super::changes`]).
+//!
 //! The numbers only grow, unless another copy of the data is put in place of the one they were read
 //! from: a backup, or a standby that lags. What was cached then says nothing, even where its number is
 //! the same. So each process counts the copies that it has seen, and caches compare that number first.
@@ -43,43 +47,54 @@ pub struct Versions {
     pub store: i64,
 }
 
+/// What a look at PostgreSQL finds.
+#[derive(FromRow)]
+struct Look {
+    #[sqlx(flatten)]
+    versions: Versions,
+    /// What this look sees.
+    snapshot: String,
+    /// Whether loans have changed since the last look.
+    has_changes: bool,
+    /// Whether changes that the last look did not see may have been deleted.
+    is_too_late: bool,
+}
+
 /// Which data the store holds. A reset and a restore put other data in its place, and move the number
 /// in the same transaction: what was begun on other data is recognized by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Generation(i64);
 
-macro_rules! read {
-    ($store:literal) => {
-        concat!(
-            "SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
-                    (SELECT value FROM version WHERE name = 'sessions') AS sessions,
-                    (SELECT value FROM version WHERE name = 'console') AS console,",
-            $store,
-            " AS store"
-        )
-    };
-}
-
-const READ_SQLITE: &str = read!("0");
+const READ: &str = "
+    SELECT (SELECT value FROM version WHERE name = 'loans') AS loans,
+           (SELECT value FROM version WHERE name = 'sessions') AS sessions,
+           (SELECT value FROM version WHERE name = 'console') AS console,
+           CAST(0 AS BIGINT) AS store";
 
 /// A pooler may pass the connection on to another server, or to another database of the same name.
-const READ_POSTGRES: &str = read!(
-    "(SELECT hashint8extended(oid::bigint, CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT))
-      FROM pg_database WHERE datname = current_database())"
-);
+const LOOK: &str = "
+    SELECT CAST(0 AS BIGINT) AS loans,
+           (SELECT value FROM version WHERE name = 'sessions') AS sessions,
+           (SELECT value FROM version WHERE name = 'console') AS console,
+           (SELECT hashint8extended(
+                oid::bigint, CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT))
+            FROM pg_database WHERE datname = current_database()) AS store,
+           CAST(pg_current_snapshot() AS TEXT) AS snapshot,
+           EXISTS (SELECT FROM loan_feed
+                   WHERE xid >= pg_snapshot_xmin(CAST($1 AS PG_SNAPSHOT))
+                   AND NOT pg_visible_in_snapshot(xid, CAST($1 AS PG_SNAPSHOT))) AS has_changes,
+           COALESCE((SELECT xid > pg_snapshot_xmin(CAST($1 AS PG_SNAPSHOT)) FROM loan_feed_start), false)
+               AS is_too_late";
 
 /// How long a read may take before waiting calls fail with [`Failure::Busy`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Versions {
-    /// Reads the versions on `connection`.
+    /// Reads the versions on `connection`. On PostgreSQL, that of the lists is as it was in an earlier
+    /// release; [`SharedRead`] has its own.
     pub async fn read(connection: &mut Connection) -> Result<Self, sqlx::Error> {
-        let read = match connection {
-            Connection::Sqlite(_) => READ_SQLITE,
-            Connection::Postgres(_) => READ_POSTGRES,
-        };
-        query_as(read).fetch_one(connection).await
+        query_as(READ).fetch_one(connection).await
     }
 
     /// Whether they can't follow `before` on the same copy of the data.
@@ -157,7 +172,7 @@ async fn read_until(
     mut waiting: mpsc::UnboundedReceiver<Waiter>,
 ) {
     let in_place = database.in_place();
-    let mut source = Source { copy, latest: None, in_place, database, connection: None };
+    let mut source = Source { copy, latest: None, snapshot: None, in_place, database, connection: None };
     stop.run_until_cancelled(source.read_for_all(&mut waiting)).await;
     if let Some(connection) = source.connection {
         connection.close().await;
@@ -169,6 +184,8 @@ struct Source {
     /// Counts the copies of the data.
     copy: Arc<AtomicU64>,
     latest: Option<Versions>,
+    /// What the latest look at PostgreSQL saw.
+    snapshot: Option<String>,
     database: Database,
     in_place: Option<InPlace>,
     /// Removed from the pool, so that it never waits for slower readers.
@@ -208,9 +225,9 @@ impl Source {
 
     /// The versions, with the number of the copy that they are of.
     async fn read(&mut self) -> Result<Versions, Failure> {
-        let (versions, is_same_connection) = self.read_numbers().await?;
+        let (versions, follows) = self.read_numbers().await?;
         let is_same_copy = match &self.latest {
-            Some(latest) => is_same_connection && !versions.are_of_another_copy_than(latest),
+            Some(latest) => follows && !versions.are_of_another_copy_than(latest),
             None => true,
         };
         if !is_same_copy {
@@ -221,27 +238,40 @@ impl Source {
         Ok(Versions { copy: self.copy.load(Ordering::Acquire), ..versions })
     }
 
-    /// The numbers, and whether they were read on the same connection as those before.
+    /// The numbers, and whether they surely follow those before.
     async fn read_numbers(&mut self) -> Result<(Versions, bool), Failure> {
-        let in_place = self.in_place.as_ref().and_then(|file| file.numbers(READ_SQLITE));
+        let in_place = self.in_place.as_ref().and_then(|file| file.numbers(READ));
         if let Some([loans, sessions, console, store]) = in_place {
             return Ok((Versions { copy: 0, loans, sessions, console, store }, true));
         }
         if let Some(mut connection) = self.connection.take() {
-            match Versions::read(&mut connection).await {
-                Ok(versions) => {
+            match self.look(&mut connection).await {
+                Ok((versions, is_in_time)) => {
                     self.connection = Some(connection);
-                    return Ok((versions, true));
+                    return Ok((versions, is_in_time));
                 }
                 // The connection broke since its last use, for example when PostgreSQL restarted.
                 Err(error) => tracing::warn!(%error, "reading the versions on a new connection"),
             }
         }
         let mut new = self.database.read().await?.detach();
-        let versions = Versions::read(&mut new).await?;
+        self.snapshot = None;
+        let (versions, _) = self.look(&mut new).await?;
         // A new connection may lead to another server; a file is the same one.
         let is_same = matches!(new, Connection::Sqlite(_));
         self.connection = Some(new);
         Ok((versions, is_same))
+    }
+
+    /// The numbers, and whether nothing has been missed since the last look.
+    async fn look(&mut self, connection: &mut Connection) -> Result<(Versions, bool), sqlx::Error> {
+        if let Connection::Sqlite(_) = connection {
+            return Ok((Versions::read(connection).await?, true));
+        }
+        let look: Look = query_as(LOOK).bind(self.snapshot.as_deref()).fetch_one(connection).await?;
+        let is_first = self.snapshot.replace(look.snapshot).is_none();
+        let before = self.latest.map_or(0, |latest| latest.loans);
+        let loans = before + i64::from(look.has_changes || is_first);
+        Ok((Versions { loans, ..look.versions }, !look.is_too_late))
     }
 }

@@ -4,10 +4,16 @@ use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use axum::body::Bytes;
 use futures::TryStreamExt;
+use serde_json::{Value, json};
 
 use super::{Place, Row};
 use crate::{
-    database::{Connection, Database, query_as, versions::Versions},
+    database::{
+        Connection, Database,
+        changes::{Changes, Mark},
+        query_as,
+        versions::Versions,
+    },
     error::Failure,
     http::ready_body::{Digest, ReadyBody, digest},
 };
@@ -18,6 +24,8 @@ pub struct CachedList {
     /// The copy of the data that it was read from.
     copy: u64,
     version: i64,
+    /// What has been seen of the changes.
+    mark: Mark,
     rows: Vec<CachedRow>,
     body: Arc<ReadyBody>,
 }
@@ -31,13 +39,6 @@ struct CachedRow {
     digest: Digest,
 }
 
-/// The version, the oldest change that is still recorded, and each loan that changed after version
-/// `$1`. One statement, because each costs a round trip to the database.
-const CHANGES: &str = "
-    SELECT DISTINCT value, (SELECT min(version) FROM loan_change), loan_id
-    FROM version LEFT JOIN loan_change ON loan_change.version > $1
-    WHERE name = 'loans'";
-
 impl CachedList {
     /// Whether it is the list at `versions` or later.
     pub fn is_since(&self, versions: Versions) -> bool {
@@ -49,22 +50,20 @@ impl CachedList {
         &self.body
     }
 
-    /// Reads the current list of a `copy` of the data. If possible, reads only the rows that changed
+    /// Reads the current list, at `versions` or later. If possible, reads only the rows that changed
     /// since `before`.
     pub async fn refresh<R: Row>(
         database: &Database,
-        copy: u64,
+        versions: Versions,
         before: Option<&Self>,
     ) -> Result<Self, Failure> {
-        let before = before.filter(|before| before.copy == copy);
-        // One transaction, so that the version matches the rows.
+        let before = before.filter(|before| before.copy == versions.copy);
+        // One transaction, so that the mark matches the rows.
         let mut store = database.read().await?.begin().await?;
-        let changes = Changes::since(&mut store, before.map_or(i64::MAX, |before| before.version)).await?;
+        let Changes { mark, loans } = Changes::since(&mut store, before.map(|before| &before.mark)).await?;
         let mut writer = BodyWriter::default();
-        match before {
-            Some(before) if changes.are_all_since(before.version) => {
-                writer.patch::<R>(&mut store, before, &changes.loans).await?;
-            }
+        match (before, loans) {
+            (Some(before), Some(changed)) => writer.patch::<R>(&mut store, before, &changed).await?,
             _ => writer.write_all::<R>(&mut store).await?,
         }
         store.end().await?;
@@ -74,34 +73,12 @@ impl CachedList {
             Some(before) if before.body.digest() == digest => Arc::clone(&before.body),
             _ => Arc::new(ReadyBody::new("application/json", writer.finish(), digest)?),
         };
-        Ok(Self { copy, version: changes.version, rows: writer.rows, body })
-    }
-}
-
-/// The changes recorded after a version.
-struct Changes {
-    /// The current version.
-    version: i64,
-    oldest_recorded: Option<i64>,
-    loans: HashSet<Box<str>>,
-}
-
-impl Changes {
-    async fn since(store: &mut Connection, since: i64) -> Result<Self, sqlx::Error> {
-        let rows: Vec<(i64, Option<i64>, Option<Box<str>>)> =
-            query_as(CHANGES).bind(since).fetch_all(store).await?;
-        let &(version, oldest_recorded, _) = rows.first().ok_or(sqlx::Error::RowNotFound)?;
-        Ok(Self {
-            version,
-            oldest_recorded,
-            loans: rows.into_iter().filter_map(|(_, _, loan)| loan).collect(),
-        })
-    }
-
-    /// Whether these are all changes after version `since`.
-    fn are_all_since(&self, since: i64) -> bool {
-        since == self.version
-            || since < self.version && self.oldest_recorded.is_some_and(|oldest| oldest <= since + 1)
+        let version = match mark {
+            Mark::Version(version) => version,
+            // It was read after the number, and has everything that the number stands for.
+            Mark::Snapshot(_) => versions.loans,
+        };
+        Ok(Self { copy: versions.copy, version, mark, rows: writer.rows, body })
     }
 }
 
@@ -128,7 +105,11 @@ impl BodyWriter {
         before: &CachedList,
         changed: &HashSet<Box<str>>,
     ) -> Result<(), Failure> {
-        let updated: Vec<R> = query_as(R::CHANGED).bind(before.version).fetch_all(store).await?;
+        let ids: Vec<Value> = changed.iter().map(|loan_id| json!({ "loan_id": loan_id })).collect();
+        let updated: Vec<R> = match changed.len() {
+            0 => Vec::new(),
+            _ => query_as(R::CHANGED).bind(Value::from(ids).to_string()).fetch_all(store).await?,
+        };
         let mut updated = updated.into_iter().peekable();
         self.json.reserve(before.body.plain().len());
         self.rows.reserve(before.rows.len());

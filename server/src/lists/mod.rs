@@ -28,7 +28,7 @@ use crate::{
 pub trait Row: Serialize + Fetched + 'static {
     /// Selects all rows.
     const ALL: &'static str;
-    /// Selects the rows of the loans that changed after version `$1`.
+    /// Selects the rows of the loans that `$1` lists, as JSON: `[{"loan_id": …}, …]`.
     const CHANGED: &'static str;
     /// Selects the `$3` rows that come after the place `($1, $2)`.
     const PAGE: &'static str;
@@ -133,7 +133,7 @@ impl<R: Row> Inner<R> {
         if let Some(cached) = since(versions, before.as_ref()) {
             return Ok(cached);
         }
-        let refreshed = CachedList::refresh::<R>(&self.database, versions.copy, before.as_deref()).await?;
+        let refreshed = CachedList::refresh::<R>(&self.database, versions, before.as_deref()).await?;
         let cached = Arc::new(refreshed);
         self.cached.send_replace(Some(Arc::clone(&cached)));
         Ok(cached)

@@ -104,7 +104,7 @@ pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error
 impl lists::Row for PendingLoan {
     const ALL: &'static str = select_pending!("ORDER BY loan.approved_at DESC, loan.loan_id DESC");
     const CHANGED: &'static str = select_pending!(
-        "AND loan.loan_id IN (SELECT loan_id FROM loan_change WHERE version > $1)
+        "AND loan.loan_id IN (SELECT value ->> 'loan_id' FROM json_each($1))
          ORDER BY loan.approved_at DESC, loan.loan_id DESC"
     );
     const PAGE: &'static str = select_pending!(

@@ -79,7 +79,7 @@ const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status 
 impl lists::Row for Record {
     const ALL: &'static str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
     const CHANGED: &'static str = select_records!(
-        "WHERE payout.loan_id IN (SELECT loan_id FROM loan_change WHERE version > $1)
+        "WHERE payout.loan_id IN (SELECT value ->> 'loan_id' FROM json_each($1))
          ORDER BY payout.created_at DESC, payout.payout_id DESC"
     );
     const PAGE: &'static str = select_records!(

@@ -7,6 +7,7 @@ mod architecture;
 mod backup;
 mod browser;
 mod bulk;
+mod changes;
 mod command_line;
 mod connections;
 mod console_clock;

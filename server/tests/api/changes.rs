@@ -1,0 +1,102 @@
+//! Lists on PostgreSQL follow the changes of transactions that run side by side.
+
+use mkopo::database::{changes, changes::Changes};
+use sqlx::{Connection, PgConnection};
+
+use crate::{
+    store,
+    test_app::{TestApp, waiting},
+};
+
+const REJECT: &str = "UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1";
+
+async fn reject(connection: &mut PgConnection, loan: &str) {
+    sqlx::query(REJECT).bind(loan).execute(connection).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_change_that_is_committed_after_a_later_one_was_seen_is_not_missed() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending).map(|loan| loan["loan_id"].as_str().unwrap());
+    let (first, second) = (loans.next().unwrap(), loans.next().unwrap());
+    let url = store::url(app.data_dir()).unwrap();
+    let mut early = PgConnection::connect(&url).await.unwrap();
+    let mut late = PgConnection::connect(&url).await.unwrap();
+
+    // The transaction that began first ends last.
+    sqlx::raw_sql("BEGIN").execute(&mut early).await.unwrap();
+    reject(&mut early, first).await;
+    reject(&mut late, second).await;
+    assert_eq!(agent.pending().await.len(), pending.len() - 1);
+    sqlx::raw_sql("COMMIT").execute(&mut early).await.unwrap();
+    assert_eq!(agent.pending().await.len(), pending.len() - 2);
+}
+
+#[tokio::test]
+async fn a_list_that_was_read_before_the_oldest_change_that_is_kept_is_read_as_a_whole() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending).map(|loan| loan["loan_id"].as_str().unwrap());
+    let database = &app.sandbox.database;
+    let mut reader = database.read().await.unwrap();
+    let before = Changes::since(&mut reader, None).await.unwrap().mark;
+    let mut writer = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    reject(&mut writer, loans.next().unwrap()).await;
+    let since = Changes::since(&mut reader, Some(&before)).await.unwrap();
+    assert_eq!(since.loans.map(|loans| loans.len()), Some(1));
+
+    // Not what a transaction that still runs has written, or what began after it.
+    sqlx::raw_sql("BEGIN").execute(&mut writer).await.unwrap();
+    reject(&mut writer, loans.next().unwrap()).await;
+    let horizon = changes::delete_before(database, None).await.unwrap();
+    changes::delete_before(database, horizon).await.unwrap();
+    sqlx::raw_sql("COMMIT").execute(&mut writer).await.unwrap();
+    let since = Changes::since(&mut reader, Some(&before)).await.unwrap();
+    assert!(since.loans.is_none(), "{since:?}");
+    assert_eq!(agent.pending().await.len(), pending.len() - 2);
+    let since = Changes::since(&mut reader, Some(&since.mark)).await.unwrap();
+    assert_eq!(since.loans.map(|loans| loans.len()), Some(0));
+}
+
+#[tokio::test]
+async fn the_lists_of_a_server_of_an_earlier_release_are_kept_current() {
+    const LOANS: &str = "SELECT value FROM version WHERE name = 'loans'";
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let before: i64 = sqlx::query_scalar(LOANS).fetch_one(&mut connection).await.unwrap();
+    let mut loans = waiting(&pending);
+    assert_eq!(agent.disburse(loans.next().unwrap()).await.status, 200);
+    let after: i64 = sqlx::query_scalar(LOANS).fetch_one(&mut connection).await.unwrap();
+    assert_eq!(after, before, "nobody needs it");
+
+    sqlx::raw_sql(
+        "INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ('earlier', 9000000000000, 0)",
+    )
+    .execute(&mut connection)
+    .await
+    .unwrap();
+    let loan = loans.next().unwrap();
+    assert_eq!(agent.disburse(loan).await.status, 200);
+    let changed: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM loan_change WHERE version > $1 AND loan_id = $2")
+            .bind(before)
+            .bind(loan["loan_id"].as_str().unwrap())
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+    assert!(changed > 0);
+}
