@@ -34,9 +34,9 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  mkopo: async ({ serverAddress }, use) => {
+  mkopo: async ({ consoleAddress }, use) => {
     await use(async (...words) => {
-      const there = ['--server', serverAddress, '--token', CONSOLE_TOKEN, '--by', 'journeys'];
+      const there = ['--server', consoleAddress, '--token', CONSOLE_TOKEN, '--by', 'journeys'];
       const { stdout } = await run(BINARY, ['slice', ...words, ...there], { env: {} });
       return stdout.trim();
     });

@@ -239,7 +239,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .merge(health::routes())
         .merge(console::absent())
         .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes, |_, _| false)
+    behind_edge(sandbox, routes)
 }
 
 /// The routes of the console's listener.
@@ -249,17 +249,18 @@ pub fn console_router(sandbox: Sandbox) -> Router {
         .merge(health::metrics_routes())
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes, streams_body)
+    behind_edge(sandbox, routes)
 }
 
-fn behind_edge(sandbox: Sandbox, routes: Router<Sandbox>, streams_body: StreamsBody) -> Router {
+fn behind_edge(sandbox: Sandbox, routes: Router<Sandbox>) -> Router {
+    let streams_body: StreamsBody = streams_body;
     routes
         .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body), edge::answer))
         .with_state(sandbox)
 }
 
-/// Whether a handler reads the request's body itself. Only this module knows where the slices'
-/// calls are mounted.
+/// Whether a handler reads the request's body itself, or answers without it. Only this module knows
+/// where the slices' calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
     path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::uploads_build(method, call))
 }

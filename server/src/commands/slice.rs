@@ -285,6 +285,12 @@ impl Remote {
         let text = answer.body_mut().read_to_string().unwrap_or_default();
         let body: Value = serde_json::from_str(&text).unwrap_or_default();
         if !(200..300).contains(&status) {
+            if body["code"] == "not_found" {
+                bail!(
+                    "{} is not the address of a console; by default it is the portal's with the next port",
+                    self.server
+                );
+            }
             match body["error"].as_str() {
                 Some(sentence) => bail!("{sentence}"),
                 None => bail!("{} answered {status} and is not a Mkopo service", self.server),

@@ -310,7 +310,7 @@ impl Settings {
     pub fn portal_address(&self) -> String {
         match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
             Some(url) => url.to_owned(),
-            None => format!("http://{}", self.listen),
+            None => format!("http://{}", values::on_this_machine(self.listen)),
         }
     }
 

@@ -505,6 +505,27 @@ fn an_invalid_option_is_named_as_it_was_typed() {
 }
 
 #[test]
+fn the_address_of_a_portal_is_not_that_of_its_console() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let answer = concat!(
+            "HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n",
+            r#"{"error": "Not found.", "code": "not_found"}"#
+        );
+        let mut connection = listener.accept().unwrap().0;
+        _ = connection.write_all(answer.as_bytes());
+        _ = connection.shutdown(std::net::Shutdown::Write);
+        _ = std::io::copy(&mut connection, &mut std::io::sink());
+    });
+    let output = mkopo()
+        .args(["slice", "list", "--token", CONSOLE_TOKEN, "--server", &format!("http://{address}")])
+        .output()
+        .unwrap();
+    assert_snapshot!(error_line(&output).replace(&address, "[address]"), @"mkopo: http://[address] is not the address of a console; by default it is the portal's with the next port");
+}
+
+#[test]
 fn https_to_a_plain_port_says_so() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();

@@ -248,6 +248,10 @@ async fn each_listener_serves_its_own_paths_and_nothing_of_the_other() {
         );
         assert_eq!(app.send_to(Listener::Console, get(path)).await.status, StatusCode::OK, "{path}");
     }
+    let mut upload = request(Method::POST, "/console/api/slices", Some(CONSOLE_TOKEN), None);
+    *upload.body_mut() = Body::from(vec![0; 1 << 20]);
+    let refused = app.send_to(Listener::Portal, upload).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND, "and not that the body is too large");
     for path in ["/console/", "/console/nothing"] {
         assert_eq!(app.send_to(Listener::Portal, get(path)).await.status, StatusCode::NOT_FOUND, "{path}");
     }

@@ -150,7 +150,7 @@ pub fn html(
                 {portal_link(&visit.sandbox)}
                 <form method="post" action="/console/sign-out">
                     <input type="hidden" name="csrf" value=visit.csrf.clone() />
-                    <button class="btn quiet">{Icon::SignOut.view()}"Sign out"</button>
+                    <button class="btn quiet">{Icon::SignOut.view()}<span>"Sign out"</span></button>
                 </form>
             </header>
             <div class="frame">
@@ -303,12 +303,10 @@ fn brand(sandbox: &Sandbox) -> AnyView {
 /// The link to the portal, if this deployment has one.
 fn portal_link(sandbox: &Sandbox) -> AnyView {
     let settings = &sandbox.settings;
-    let public_url = settings.public_url.as_ref().and_then(|url| url.to_str().ok()).map(str::to_owned);
-    let address = public_url.or_else(|| settings.portal_dir.is_some().then(|| "/".to_owned()));
-    match address {
-        Some(address) => view! { <a class="btn quiet push" href=address>"Portal"</a> }.into_any(),
-        None => view! { <span class="push"></span> }.into_any(),
+    if settings.public_url.is_none() && settings.portal_dir.is_none() {
+        return view! { <span class="push"></span> }.into_any();
     }
+    view! { <a class="btn quiet push" href=settings.portal_address()>"Portal"</a> }.into_any()
 }
 
 fn entries(current: Option<Page>) -> AnyView {
