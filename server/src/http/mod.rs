@@ -2,6 +2,8 @@
 
 // Parsers for request headers.
 pub mod accept;
+// The charset of text files.
+mod charset;
 // Connections, with their limits and timeouts.
 pub mod connections;
 // The middleware around every call.

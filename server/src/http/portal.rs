@@ -16,6 +16,7 @@ use axum::{
 use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
+use super::charset;
 use crate::{Sandbox, error::Failure, settings::Settings};
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -77,6 +78,7 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     let mut response = next.run(request).await;
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
+    charset::add(response.headers_mut());
     if let Some(policy) = policy {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use utoipa_swagger_ui::Config;
 
 use super::{
+    charset,
     extract::Path,
     ready_body::{ReadyBody, digest},
 };
@@ -65,5 +66,7 @@ fn asset(name: &str) -> Result<Response, Failure> {
         (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    Ok((headers, file.bytes.into_owned()).into_response())
+    let mut response = (headers, file.bytes.into_owned()).into_response();
+    charset::add(response.headers_mut());
+    Ok(response)
 }

@@ -185,7 +185,7 @@ fn media_type(path: &str) -> &'static str {
         Some("webp") => "image/webp",
         Some("avif") => "image/avif",
         Some("woff2") => "font/woff2",
-        Some("txt") => "text/plain; charset=utf-8",
+        Some("txt") => "text/plain",
         _ => "application/octet-stream",
     }
 }

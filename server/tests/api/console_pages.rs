@@ -35,7 +35,7 @@ async fn pages_run_only_their_own_script_and_cannot_be_framed() {
     for (file, media_type) in [
         ("console.css", "text/css; charset=utf-8"),
         ("console.js", "text/javascript; charset=utf-8"),
-        ("icon.svg", "image/svg+xml"),
+        ("icon.svg", "image/svg+xml; charset=utf-8"),
     ] {
         let answer = app.send(get(&format!("/console/assets/{file}"), None)).await;
         assert_eq!(answer.status, 200);

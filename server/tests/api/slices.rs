@@ -238,6 +238,35 @@ async fn roll_back_is_refused(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
+async fn every_text_that_is_served_names_its_charset() {
+    const TEXTS: [&str; 7] = ["js", "css", "json", "map", "svg", "txt", "html"];
+    let portal = portal();
+    let assets = portal.path().join("assets");
+    std::fs::create_dir_all(&assets).unwrap();
+    for ending in TEXTS {
+        std::fs::write(assets.join(format!("a.{ending}")), "é").unwrap();
+    }
+    let app = start(&portal).await;
+    let mut files = build("mfe-loans", "0.2.0");
+    for ending in &TEXTS[..6] {
+        files.insert(format!("a.{ending}"), "é".into());
+    }
+    assert!(publish(&app, &files).await.status.is_success());
+    let of_portal = TEXTS.iter().map(|ending| format!("/assets/a.{ending}"));
+    let of_slice = TEXTS[..6].iter().map(|ending| format!("/slices/mfe-loans/0.2.0/a.{ending}"));
+    let bundled = ["/slices/mfe-loans/0.1.0/slice.js", "/slices/mfe-loans/0.1.0/mf-manifest.json"];
+    let others = ["/", "/loans/1", "/docs/", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
+    let console = ["/console/assets/console.css", "/console/assets/console.js", "/console/assets/icon.svg"];
+    let named = bundled.into_iter().chain(others).chain(console).map(str::to_owned);
+    for address in of_portal.chain(of_slice).chain(named) {
+        let answer = app.call(Method::GET, &address, None).await;
+        assert_eq!(answer.status, 200, "{address}");
+        let media_type = answer.headers[header::CONTENT_TYPE].to_str().unwrap();
+        assert!(media_type.ends_with("; charset=utf-8"), "{address}: {media_type}");
+    }
+}
+
+#[tokio::test]
 async fn published_files_are_compressed_and_cached_for_a_year() {
     let portal = portal();
     let app = start(&portal).await;
@@ -256,7 +285,7 @@ async fn published_files_are_compressed_and_cached_for_a_year() {
             |headers: &HeaderMap, name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(value(&answer.headers, header::CONTENT_ENCODING).as_deref(), encoding);
         assert_eq!(answer.headers[header::CACHE_CONTROL], "public, max-age=31536000, immutable");
-        assert_eq!(answer.headers[header::CONTENT_TYPE], "text/javascript");
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "text/javascript; charset=utf-8");
         assert_eq!(answer.headers[header::VARY], "accept-encoding");
         assert!(encoding.is_none() || answer.sent < answer.bytes.len());
     }

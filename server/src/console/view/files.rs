@@ -29,7 +29,7 @@ macro_rules! file {
     };
 }
 
-static ICON_FILE: File = file!("icon.svg", "image/svg+xml");
+static ICON_FILE: File = file!("icon.svg", "image/svg+xml; charset=utf-8");
 static STYLE_FILE: File = file!("console.css", "text/css; charset=utf-8");
 static SCRIPT_FILE: File = file!("console.js", "text/javascript; charset=utf-8");
 
