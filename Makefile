@@ -5,9 +5,11 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 PORT ?= 8080
-# How many random schedules and kill rounds `make soak` runs.
+# How many random schedules, kill rounds and hostile requests `make soak` runs, and cases `make fuzz`.
 SCHEDULES ?= 10000
 ROUNDS ?= 1000
+REQUESTS ?= 1000000
+CASES ?= 10000
 CARGO := cargo --locked
 MANIFEST := --manifest-path server/Cargo.toml
 PORTAL := dist/portal
@@ -68,14 +70,15 @@ compose-test: ## Build the whole stack in containers, test it, break it, remove 
 	@e2e/compose-test
 
 .PHONY: fuzz
-fuzz: tools python ## Send the server many more requests generated from the contract
+fuzz: tools python ## Send the server and its parsers much more generated input (CASES=)
+	@PROPTEST_CASES=$(CASES) $(CARGO) test $(MANIFEST) --test api -- parsing::
 	@$(CARGO) build $(MANIFEST)
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers (SCHEDULES=, ROUNDS=)
+soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers; hostile requests (SCHEDULES=, ROUNDS=, REQUESTS=)
 	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
-	@$(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
+	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
 	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
 		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 

@@ -44,6 +44,7 @@ mod operations;
 mod otp;
 mod outbox;
 mod paid_once;
+mod parsing;
 mod password_reset;
 mod payouts;
 mod put_back;
