@@ -19,6 +19,7 @@ const NEW = 'Loans to pay out';
 interface Manifest {
   metaData: { buildInfo: { buildVersion: string } };
   shared: { name: string; requiredVersion: string }[];
+  integrity: Record<string, string>;
 }
 
 interface Fixtures {
@@ -48,14 +49,16 @@ const test = base.extend<Fixtures>({
       folders.push(folder);
       await cp(join(root, slice, 'dist'), folder, { recursive: true });
       const manifest = JSON.parse(await readFile(join(folder, 'mf-manifest.json'), 'utf8')) as Manifest;
-      manifest.metaData.buildInfo.buildVersion = version;
-      change?.(manifest);
-      await writeFile(join(folder, 'mf-manifest.json'), JSON.stringify(manifest));
       for (const file of await readdir(folder)) {
         if (!/^(dashboard|slice)\..*\.js$/.test(file)) continue;
         const code = await readFile(join(folder, file), 'utf8');
-        await writeFile(join(folder, file), code.replaceAll(OLD, title).replace('0.1.0', version));
+        const changed = code.replaceAll(OLD, title).replace('0.1.0', version);
+        await writeFile(join(folder, file), changed);
+        manifest.integrity[file] = integrityOf(changed);
       }
+      manifest.metaData.buildInfo.buildVersion = version;
+      change?.(manifest);
+      await writeFile(join(folder, 'mf-manifest.json'), JSON.stringify(manifest));
       return folder;
     });
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
@@ -80,6 +83,8 @@ const test = base.extend<Fixtures>({
     for (const server of servers) server.close();
   },
 });
+
+const integrityOf = (content: string) => `sha384-${createHash('sha384').update(content).digest('base64')}`;
 
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript',
@@ -238,7 +243,7 @@ test.describe('when the live build of a slice', () => {
       const response = await route.fetch();
       const list = (await response.json()) as { slices: Record<string, { integrity: string }> };
       const loans = list.slices['mfe-loans'];
-      if (loans) loans.integrity = `sha384-${createHash('sha384').update(manifest).digest('base64')}`;
+      if (loans) loans.integrity = integrityOf(manifest);
       await route.fulfill({ response, json: list });
     });
     await signIn(page);

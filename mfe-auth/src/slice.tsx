@@ -1,4 +1,4 @@
-import type { Slice, SliceRouteHandle } from 'mfe-kit';
+import type { Slice } from 'mfe-kit';
 import { lazy } from 'react';
 import slicePackage from '../package.json';
 
@@ -8,15 +8,13 @@ const PasswordResetPage = lazy(
 );
 const ProfilePage = lazy(() => import(/* webpackChunkName: "profile" */ './profile/ProfilePage'));
 
-const open: SliceRouteHandle = { access: 'public' };
-
 /** Sign-in, a new password, and the user's own page. */
 const slice: Slice = {
   name: slicePackage.name,
   version: slicePackage.version,
   routes: [
-    { path: '/login', Component: LoginPage, handle: open },
-    { path: '/password-reset', Component: PasswordResetPage, handle: open },
+    { path: '/login', Component: LoginPage },
+    { path: '/password-reset', Component: PasswordResetPage },
     { path: '/profile', Component: ProfilePage },
   ],
 };

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { problemsOf } from './slice-problems.mjs';
-import { root } from './slices.mjs';
+import { root, sliceNames } from './slices.mjs';
 
 const run = promisify(execFile);
 const BUILD_MS = 240_000;
@@ -27,11 +27,15 @@ const SHELLS = [
 export function checkSlice(slice, sources) {
   const folder = join(sources, '..');
   const packageOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
-  const { name, version, peerDependencies, slice: settings } = packageOf(folder);
+  const slicePackage = packageOf(folder);
+  const { name, version, peerDependencies, slice: settings } = slicePackage;
   const manifest = () => JSON.parse(readFileSync(join(folder, 'dist/mf-manifest.json'), 'utf8'));
   const kit = packageOf(join(root, 'mfe-kit'));
-  const owned = JSON.parse(readFileSync(join(root, 'mfe-shell/src/slices/owned-paths.json'), 'utf8'));
-  const problems = problemsOf(slice, { name, version }, owned);
+  const screensOf = (package_) => packageOf(join(root, package_)).slice.screens;
+  const problems = problemsOf(slice, slicePackage, {
+    shell: { screens: screensOf('mfe-shell') },
+    others: Object.fromEntries(sliceNames().map((other) => [other, screensOf(other)])),
+  });
 
   describe(`${name} is a slice that the portal can load`, () => {
     test('it has the name and version of its package, and screens that load when they are opened', () => {

@@ -7,12 +7,12 @@
  *
  * SHELL is the folder of a package or of a build, or the address of a portal that runs one.
  */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { JSDOM, VirtualConsole } from 'jsdom';
+import { listedBuild, MANIFEST } from './slice-manifest.mjs';
 
 const PATIENCE_MS = 15_000;
 const TYPES = {
@@ -24,23 +24,14 @@ const TYPES = {
 
 const [shell, sliceFolder, ...paths] = process.argv.slice(2);
 const readShell = /^https?:/.test(shell) ? elsewhere(shell) : folder(buildIn(shell, 'index.html'));
-const readSlice = folder(buildIn(sliceFolder, 'mf-manifest.json'));
+const readSlice = folder(buildIn(sliceFolder, MANIFEST));
 
-const manifest = await readSlice('mf-manifest.json');
-const { metaData, shared } = JSON.parse(manifest);
-const { buildName: name, buildVersion: version } = metaData.buildInfo;
+const manifest = await readSlice(MANIFEST);
+const { buildName: name, buildVersion: version } = JSON.parse(manifest).metaData.buildInfo;
 const list = JSON.stringify({
   portal: { brand: 'Mkopo', product: 'Mkopo', demo: false, allow_override: false, slice_origins: [] },
   shell: null,
-  slices: {
-    [name]: {
-      version,
-      entry: `/slices/${name}/${version}/mf-manifest.json`,
-      integrity: `sha384-${createHash('sha384').update(manifest).digest('base64')}`,
-      shell: shared.find((one) => one.name === 'mfe-kit').requiredVersion,
-      previous: null,
-    },
-  },
+  slices: { [name]: listedBuild(`/slices/${name}/${version}/${MANIFEST}`, manifest) },
 });
 
 const server = createServer((request, response) => {

@@ -8,21 +8,19 @@ import { chunksByModule } from './chunks.mjs';
  * of its inline scripts, for the server that serves it.
  *
  * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` are the build's files;
- * `__OWNERS__` is the owner of each address, by the first part of its path; `__FRAME__` the files of the
- * modules in `frame`, which every page of a signed-in user needs; and `__DEMO_NOTICE__` the notice of a
- * demo, which is on the page before any code.
+ * `__FRAME__` the files of the modules in `frame`, which every page of a signed-in user needs; and
+ * `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
  */
 export class PortalPage {
-  constructor({ template, ownedPaths, demoNotice, frame }) {
+  constructor({ template, demoNotice, frame }) {
     this.template = template;
-    this.ownedPaths = ownedPaths;
     this.demoNotice = demoNotice;
     this.frame = frame;
   }
 
   apply(compiler) {
     compiler.hooks.thisCompilation.tap('PortalPage', (compilation) => {
-      compilation.fileDependencies.addAll([this.template, this.ownedPaths, this.demoNotice]);
+      compilation.fileDependencies.addAll([this.template, this.demoNotice]);
       compilation.hooks.processAssets.tap(
         { name: 'PortalPage', stage: webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT },
         () => {
@@ -43,14 +41,7 @@ export class PortalPage {
     const scripts = files
       .filter((file) => file.endsWith('.js'))
       .map((file) => `<script defer src="/${file}"></script>`);
-    const owners = Object.fromEntries(
-      JSON.parse(readFileSync(this.ownedPaths, 'utf8')).map(({ path, ...owner }) => [
-        path.split('/')[1],
-        owner,
-      ]),
-    );
     return readFileSync(this.template, 'utf8')
-      .replace('__OWNERS__', JSON.stringify(owners))
       .replace('__DEMO_NOTICE__', JSON.parse(readFileSync(this.demoNotice, 'utf8')))
       .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))
       .replace('<!-- styles -->', styles.join(''))

@@ -5,22 +5,17 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listedBuild, MANIFEST } from './slice-manifest.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
 /** Copies a slice's build into `folder` under `version`; returns its entry for `slices.json`. */
 async function placeSlice(name, folder, version) {
-  const { peerDependencies } = await packageOf(name);
   const address = `slices/${name}/${version}`;
   await mkdir(join(folder, 'slices', name), { recursive: true });
   await cp(join(root, name, 'dist'), join(folder, address), { recursive: true });
-  const manifest = await readFile(join(folder, address, 'mf-manifest.json'));
-  return {
-    version,
-    entry: `/${address}/mf-manifest.json`,
-    integrity: `sha384-${createHash('sha384').update(manifest).digest('base64')}`,
-    shell: peerDependencies['mfe-kit'],
-  };
+  const manifest = await readFile(join(folder, address, MANIFEST));
+  return { ...listedBuild(`/${address}/${MANIFEST}`, manifest), version };
 }
 
 async function packageOf(name) {

@@ -12,12 +12,12 @@
  *     --product NAME          its name inside sentences, by default the brand
  *     --time-zone ZONE        of all dates, by default Africa/Nairobi
  */
-import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
 import { describeShell } from './shell.mjs';
+import { listedBuild, MANIFEST } from './slice-manifest.mjs';
 import { root, sliceNames } from './slices.mjs';
 
 const { values: asked } = parseArgs({
@@ -67,24 +67,13 @@ async function bundled(name) {
   const { version } = await readPackage(name);
   const address = `slices/${name}/${version}`;
   await cp(join(root, name, 'dist'), join(portal, address), { recursive: true });
-  return listed(`/${address}/mf-manifest.json`, await readFile(join(portal, address, 'mf-manifest.json')));
+  return listedBuild(`/${address}/${MANIFEST}`, await readFile(join(portal, address, MANIFEST)));
 }
 
 async function servedAt(address) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
-  return listed(address, Buffer.from(await answer.arrayBuffer()));
-}
-
-function listed(entry, manifest) {
-  const { metaData, shared } = JSON.parse(manifest);
-  return {
-    version: metaData.buildInfo.buildVersion,
-    entry,
-    integrity: `sha384-${createHash('sha384').update(manifest).digest('base64')}`,
-    shell: shared.find(({ name }) => name === 'mfe-kit').requiredVersion,
-    previous: null,
-  };
+  return listedBuild(address, Buffer.from(await answer.arrayBuffer()));
 }
 
 /** Allows the page to load slices of other origins. */

@@ -2,19 +2,25 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { transformFile } from '@swc/core';
+import { bringsOf } from './slice-manifest.mjs';
 import { root } from './slices.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** The shell's part of `slices.json`: its version, and what slices have to fit. */
+/** The shell's part of `slices.json`: its version, its own screens, and what slices have to fit. */
 export async function describeShell() {
   const page = await readFile(join(root, 'mfe-shell/dist/index.html'));
   const [shell, kit] = await Promise.all(['mfe-shell', 'mfe-kit'].map(readPackage));
+  const { screens, menu } = bringsOf(shell);
   return {
     version: shell.version,
     kit: kit.version,
     build: createHash('sha256').update(page).digest('hex').slice(0, 12),
     libraries: librariesOf(kit),
+    screens,
+    menu,
+    icons: await iconNames(),
   };
 }
 
@@ -22,6 +28,13 @@ export async function describeShell() {
 export function librariesOf(kit) {
   const names = Object.keys(kit.peerDependencies);
   return Object.fromEntries(names.map((name) => [name, require(`${name}/package.json`).version]));
+}
+
+/** The names of the kit's icons. */
+async function iconNames() {
+  const { code } = await transformFile(join(root, 'mfe-kit/src/ui/icon-paths.ts'));
+  const { ICON_PATHS } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return Object.keys(ICON_PATHS);
 }
 
 async function readPackage(name) {

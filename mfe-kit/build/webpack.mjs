@@ -14,6 +14,7 @@ import TerserPlugin from 'terser-webpack-plugin';
 import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
 import { PortalPage } from './page.mjs';
+import { bringsOf, SliceManifest } from './slice-manifest.mjs';
 import { devPort } from './slices.mjs';
 
 const kit = readPackage(join(import.meta.dirname, '..'));
@@ -53,6 +54,7 @@ export function sliceBuild(folder) {
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false }), slice.peerDependencies),
         }),
+        new SliceManifest(bringsOf(slice)),
       ],
     };
   };
@@ -82,7 +84,6 @@ export function shellBuild(folder) {
         }),
         new PortalPage({
           template: join(folder, 'src/index.html'),
-          ownedPaths: join(folder, 'src/slices/owned-paths.json'),
           demoNotice: join(folder, 'src/notices/demo-notice.json'),
           frame: ['src/layout/MainLayout.tsx', ...LOADED_WHEN_NEEDED],
         }),
@@ -103,6 +104,7 @@ function base(folder, { name }, mode) {
       clean: true,
       uniqueName: name,
       publicPath: 'auto',
+      crossOriginLoading: 'anonymous', // needed to check the integrity of files of other origins
       filename: production ? `${HASHED}.js` : '[name].js',
       chunkFilename: production ? `${HASHED}.js` : '[name].js',
     },

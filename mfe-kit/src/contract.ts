@@ -606,8 +606,8 @@ export interface paths {
          * Publish a build of a slice.
          * @description Send the build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` names the
          *     slice and the version. The server first checks that the manifest can be read, that all files it
-         *     refers to are in the build, and that the build is compatible with this portal's shell. It then
-         *     stores the build in the database and makes it live, unless `hold` is set.
+         *     refers to are in the build, that it names the integrity of each script and style, that the build is
+         *     compatible with this portal's shell, and that nobody else has its paths. It then stores the build in the database and makes it live, unless `hold` is set.
          *
          *     A version always refers to the same build. Publishing the same build again changes nothing
          *     (200). A different build with the same version is refused, and so is a version below the live
@@ -1436,7 +1436,10 @@ export interface components {
                 [key: string]: {
                     /** @description The URL of its `mf-manifest.json`. */
                     entry: string;
+                    failures: components["schemas"]["SliceFailures"];
                     integrity: components["schemas"]["Integrity"];
+                    /** @description Its entries in the menu. */
+                    menu: components["schemas"]["MenuEntry"][];
                     /** @description The build to use if this one fails to load. */
                     previous: null | {
                         entry: string;
@@ -1444,6 +1447,8 @@ export interface components {
                         shell: string;
                         version: string;
                     };
+                    /** @description Its screens. */
+                    screens: components["schemas"]["Screen"][];
                     /** @description The semver range of mfe-kit versions that it supports. */
                     shell: string;
                     version: string;
@@ -1496,6 +1501,19 @@ export interface components {
                 /** @description KES. */
                 total_loan_amount?: number | null;
             };
+        };
+        MenuEntry: {
+            /** @description Paths of the pages below it, which mark it as the current one, such as `/loans/*`. */
+            below?: string;
+            /** @description The name of an icon of mfe-kit. */
+            icon: string;
+            label: string;
+            /** @description Entries are sorted by it, then by label. */
+            position: number;
+            /** @description Who sees it. */
+            roles: ("admin" | "agent" | "supervisor")[];
+            /** @description The path of one of the same slice's screens. */
+            to: string;
         };
         NewFault: {
             kind: components["schemas"]["FaultKind"];
@@ -1672,15 +1690,36 @@ export interface components {
             next?: components["schemas"]["Outcome"][];
             seed?: number;
         };
+        Screen: {
+            /** @description Its path in the portal; `:id` is any one part. */
+            path: string;
+            /** @description Open to visitors who are not signed in, and drawn without the layout. */
+            public?: boolean;
+            /** @description The title of the browser's tab while it is loaded. */
+            title: string;
+        };
         Shell: {
             /** @description Identifies this build. */
             build: string;
+            /** @description The icons that menu entries can have. */
+            icons?: string[];
             /** @description The version of mfe-kit, which the slices' `shell` range refers to. */
             kit: string;
+            /** @description The npm package of mfe-kit that slices for this shell are built with. */
+            kit_package?: {
+                /** @description Its path on this server, which names its version. */
+                address: string;
+                /** @description Its hash, as npm writes it. */
+                integrity: string;
+            };
             /** @description The libraries that it shares with slices, such as `react`, with their versions. */
             libraries?: {
                 [key: string]: string;
             };
+            /** @description The entries of the shell itself in the menu. */
+            menu?: components["schemas"]["MenuEntry"][];
+            /** @description The screens of the shell itself. */
+            screens?: components["schemas"]["Screen"][];
             /** @description The version of mfe-shell. */
             version: string;
         };
@@ -1734,6 +1773,13 @@ export interface components {
             /** @description The version that was published or went live; null when none is live after a removal. */
             version: string | null;
         };
+        /** @description What the portal says in place of a screen; it has general sentences where one is missing. */
+        SliceFailures: {
+            /** @description When a screen has stopped working. */
+            crash?: string;
+            /** @description When no build of the slice could be loaded. */
+            load?: string;
+        };
         Slices: {
             /** @description The shell that this server serves, or null. */
             shell: null | components["schemas"]["Shell"];
@@ -1764,8 +1810,8 @@ export interface components {
             };
         };
         /**
-         * @description The build is not compatible with this portal's shell (`wrong_shell`), or this server serves no
-         *     portal (`no_portal`). The live build does not change.
+         * @description The build is not compatible with this portal's shell (`wrong_shell`), another slice has one of its
+         *     paths (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
          */
         ActivationRefused: {
             headers: {
@@ -1835,8 +1881,8 @@ export interface components {
         /**
          * @description The version exists with different content (`build_exists`) or is below the live one
          *     (`build_outdated`), the build was made for other versions of the libraries that this portal's
-         *     shell shares (`wrong_shell`), or this
-         *     server serves no portal (`no_portal`). The live build does not change.
+         *     shell shares (`wrong_shell`), another slice, the shell or the server has one of its paths
+         *     (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
          */
         BuildRefused: {
             headers: {
@@ -2260,8 +2306,8 @@ export interface components {
         };
         /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
-         *     portal's shell (`wrong_shell`), or this server serves no portal (`no_portal`). The live build
-         *     does not change.
+         *     portal's shell (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server
+         *     serves no portal (`no_portal`). The live build does not change.
          */
         RollbackRefused: {
             headers: {

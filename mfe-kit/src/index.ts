@@ -21,6 +21,6 @@ export { payoutStatus, type PayoutStatus } from './payouts/payout-status';
 export { queryClient } from './query/query-client';
 export { queryKeys } from './query/query-keys';
 export { portalSettings, setPortalSettings, type PortalSettings } from './slice/portal-settings';
-export { type Slice, type SliceRouteHandle } from './slice/slice';
+export { type Slice } from './slice/slice';
 export { type Theme, theme } from './theme/theme';
 export { useTheme } from './theme/useTheme';

@@ -4,4 +4,7 @@ import type { Schema } from 'mfe-kit';
 export type SliceList = Schema<'LiveSlices'>;
 
 /** One build of a slice. */
-export type SliceBuild = Omit<SliceList['slices'][string], 'previous'>;
+export type SliceBuild = Omit<SliceList['slices'][string], 'previous' | 'screens' | 'menu' | 'failures'>;
+
+/** An entry of the menu. */
+export type MenuEntry = Schema<'MenuEntry'>;

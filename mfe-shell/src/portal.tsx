@@ -3,14 +3,19 @@ import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { createPortalRouter } from './router';
+import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
 
 theme.start();
 session.start();
 connection.start();
 
-// The settings are needed for the first text; without a list the defaults apply.
-await readSliceList().catch((error: unknown) => console.error('slices.json could not be read', error));
+// The settings are needed for the first text, and the routes are the slices'. Without a list the defaults and
+// the routes of the last visit apply.
+await readSliceList().catch((error: unknown) => {
+  console.error('slices.json could not be read', error);
+  restoreBrought();
+});
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');

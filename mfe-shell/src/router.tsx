@@ -4,20 +4,23 @@ import { PublicFrame } from './layout/PublicFrame';
 import { SignedIn } from './layout/SignedIn';
 import { PortalFailed } from './PortalFailed';
 import { Root } from './Root';
-import { OWNED_PATHS } from './slices/owned-paths';
+import { brought } from './slices/brought';
 import { SliceScreen } from './slices/SliceScreen';
-import { UnknownAddress } from './slices/UnknownAddress';
 
 const SettingsPage = lazy(() => import('./settings/SettingsPage'));
+const UnknownAddress = lazy(() => import('./slices/UnknownAddress'));
 
-const screensOfSlices = (access: 'public' | undefined): RouteObject[] =>
-  OWNED_PATHS.filter((owned) => owned.access === access).map(({ path, slice }) => ({
-    path,
-    element: <SliceScreen name={slice} />,
-  }));
+const screensOfSlices = (isPublic: boolean): RouteObject[] =>
+  brought
+    .get()
+    .screens.filter((screen) => screen.isPublic === isPublic)
+    .map(({ path, slice, title }) => ({ path, element: <SliceScreen name={slice} title={title} /> }));
 
-/** The portal's routes: those of slices, those of the shell, and any other. */
-export const routes: RouteObject[] = [
+/**
+ * The portal's routes: those that slices bring, those of the shell, and any other. A screen of a slice that
+ * is published later is found by `UnknownAddress`.
+ */
+export const portalRoutes = (): RouteObject[] => [
   {
     Component: Root,
     children: [
@@ -27,9 +30,9 @@ export const routes: RouteObject[] = [
           { path: '/dashboard', element: <Navigate to="/" replace /> },
           {
             Component: SignedIn,
-            children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(undefined)],
+            children: [{ path: '/settings', Component: SettingsPage }, ...screensOfSlices(false)],
           },
-          { element: <PublicFrame children={<Outlet />} />, children: screensOfSlices('public') },
+          { element: <PublicFrame children={<Outlet />} />, children: screensOfSlices(true) },
           { path: '*', Component: UnknownAddress },
         ],
       },
@@ -37,4 +40,4 @@ export const routes: RouteObject[] = [
   },
 ];
 
-export const createPortalRouter = () => createBrowserRouter(routes);
+export const createPortalRouter = () => createBrowserRouter(portalRoutes());

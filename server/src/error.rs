@@ -145,6 +145,10 @@ pub enum Failure {
     #[error("It was built for {library} {range}; this shell has {carried}.")]
     #[expect(missing_docs, reason = "the text says it")]
     WrongShell { library: String, range: String, carried: String },
+    /// Another slice, the shell or the server has a path of the build.
+    #[error("{name} wants the path {path}, which {owner} has.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    PathTaken { path: String, name: String, owner: String },
     /// The server does not serve a portal.
     #[error("This server has no portal to publish slices to; set MKOPO_PORTAL_DIR to the built portal.")]
     NoPortal,
@@ -257,6 +261,7 @@ impl Failure {
             F::BuildExists => (StatusCode::CONFLICT, "build_exists"),
             F::BuildOutdated { .. } => (StatusCode::CONFLICT, "build_outdated"),
             F::WrongShell { .. } => (StatusCode::CONFLICT, "wrong_shell"),
+            F::PathTaken { .. } => (StatusCode::CONFLICT, "path_taken"),
             F::NoPortal => (StatusCode::CONFLICT, "no_portal"),
             F::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),
             F::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),

@@ -8,14 +8,8 @@ export interface Slice {
   version: string;
   /**
    * The screens, by absolute path, each a `React.lazy` component so that a screen's code is loaded when
-   * it is opened. The shell draws them in its layout and for signed-in users only, unless the route's
-   * `handle` is a `SliceRouteHandle` with other access.
+   * it is opened. `slice.screens` of package.json lists them for the shell, which draws them in its layout
+   * and for signed-in users only, unless they are `public`.
    */
   routes: RouteObject[];
-}
-
-/** The `handle` of a route, for the shell. */
-export interface SliceRouteHandle {
-  /** `public`: open to visitors who are not signed in, and drawn without the layout. */
-  access: 'public';
 }

@@ -1,33 +1,23 @@
-import type { Role } from 'mfe-kit';
+import { type Role } from 'mfe-kit';
 import { Icon, type IconName } from 'mfe-kit/ui';
 import { Link, matchPath, useLocation } from 'react-router';
+import shell from '../../package.json';
+import type { MenuEntry } from '../live-slices';
+import { useBrought } from '../slices/brought';
 import classes from './Navigation.module.css';
 
-interface Entry {
-  label: string;
-  to: string;
-  icon: IconName;
-  /** The pages below it. */
-  below?: string;
-  roles: readonly Role[];
-}
+/** The shell's own entries; all others come from the slices. */
+const OWN = shell.slice.menu as readonly MenuEntry[];
 
-const EVERYONE: readonly Role[] = ['admin', 'agent', 'supervisor'];
-
-/** The sidebar's entries and their roles (REQ-040 to REQ-046). */
-const ENTRIES: readonly Entry[] = [
-  { label: 'Dashboard', to: '/', icon: 'home', roles: EVERYONE },
-  { label: 'Pending Loans', to: '/pending-loans', icon: 'clock', below: '/loans/*', roles: EVERYONE },
-  { label: 'Transactions', to: '/transactions', icon: 'transfer', roles: EVERYONE },
-  { label: 'Settings', to: '/settings', icon: 'settings', roles: ['admin'] },
-];
-
-/** The sidebar's entries for a role; none without one. */
+/** The sidebar's entries for a role; none without one (REQ-040 to REQ-046). */
 export function Navigation({ role, onNavigate }: { role: Role | undefined; onNavigate: () => void }) {
   const { pathname } = useLocation();
+  const entries = [...OWN, ...useBrought().menu]
+    .filter(({ roles }) => role && roles.includes(role))
+    .sort((one, other) => one.position - other.position || one.label.localeCompare(other.label));
   return (
     <nav className={classes.entries} aria-label="Main">
-      {ENTRIES.filter(({ roles }) => role && roles.includes(role)).map((entry) => (
+      {entries.map((entry) => (
         <Link
           key={entry.to}
           to={entry.to}
@@ -35,7 +25,7 @@ export function Navigation({ role, onNavigate }: { role: Role | undefined; onNav
           aria-current={placeOf(entry, pathname)}
           onClick={onNavigate}
         >
-          <Icon name={entry.icon} />
+          <Icon name={entry.icon as IconName} />
           {entry.label}
         </Link>
       ))}
@@ -44,7 +34,7 @@ export function Navigation({ role, onNavigate }: { role: Role | undefined; onNav
 }
 
 /** Whether the page is the entry's own, or one below it. */
-function placeOf({ to, below }: Entry, pathname: string) {
+function placeOf({ to, below }: MenuEntry, pathname: string) {
   if (matchPath(to, pathname)) return 'page';
   return below && matchPath(below, pathname) ? 'true' : undefined;
 }

@@ -6,19 +6,39 @@ const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 const OWN_MACHINE = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** The list with this tab's overrides in place of the live builds. */
-export function withOverrides(list: SliceList): SliceList {
+export async function withOverrides(list: SliceList): Promise<SliceList> {
   const slices = { ...list.slices };
-  for (const [name, place] of Object.entries(overrides())) {
+  const added = Object.entries(overrides()).map(async ([name, place]) => {
+    const entry = entryOf(name, place).href;
+    const { screens, menu, failures } = (await broughtBy(entry)) ?? list.slices[name] ?? NOTHING;
     slices[name] = {
       version: VERSION.test(place) ? place : 'override',
-      entry: entryOf(name, place).href,
+      entry,
       integrity: '', // a build that is being edited has no known digest
       shell: '*',
+      screens,
+      menu,
+      failures,
       previous: null,
     };
-  }
+  });
+  await Promise.all(added);
   return { ...list, slices };
 }
+
+/** What the build at an address brings; `null` when it can't be read, which is reported when it is loaded. */
+async function broughtBy(entry: string): Promise<Brings | null> {
+  try {
+    const { brings } = (await (await fetch(entry)).json()) as { brings?: Brings };
+    return brings ?? null;
+  } catch {
+    return null;
+  }
+}
+
+type Brings = Pick<SliceList['slices'][string], 'screens' | 'menu' | 'failures'>;
+
+const NOTHING: Brings = { screens: [], menu: [], failures: {} };
 
 /** Loads another build of a slice in this tab from now on; returns a sentence where that is refused. */
 export function setOverride(name: string, place: string, portal: SliceList['portal']): string | null {

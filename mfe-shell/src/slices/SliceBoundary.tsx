@@ -1,5 +1,7 @@
 import { Component, type ReactNode } from 'react';
-import { forgetSlice, SliceFailure } from './load-slice';
+import type { SliceBuild } from '../live-slices';
+import { CHANGED } from './integrity';
+import { forgetSlice, loadedSlices, SliceFailure } from './load-slice';
 import { SliceFailed } from './SliceFailed';
 
 interface SliceBoundaryProps {
@@ -15,6 +17,18 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
 
   static getDerivedStateFromError(error: unknown) {
     return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  override componentDidCatch(error: Error & { request?: string }) {
+    const build = loadedSlices().get(this.props.name)?.used;
+    if (error.request && build) void this.checkFile(build, error.request);
+  }
+
+  /** A file that the bundler did not get may have been changed. */
+  private async checkFile(build: SliceBuild, address: string) {
+    const { refuseChanged } = await import('./load-failures');
+    if (await refuseChanged(this.props.name, build, address))
+      this.setState({ error: new Error(`${CHANGED}. Retry loads the previous version.`) });
   }
 
   override componentDidUpdate({ pathname }: SliceBoundaryProps) {

@@ -1,5 +1,6 @@
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
 import { overridePanel, overrides } from '../overrides/is-overriding';
+import { useBrought } from './brought';
 import { failureSentence } from './failure-sentence';
 import { SliceFailure } from './load-slice';
 import classes from './SliceFailed.module.css';
@@ -10,10 +11,11 @@ interface SliceFailedProps {
   onRetry: () => void;
 }
 
-/** Shown instead of a slice's screens: what failed, what the user can do, details for support, and Retry. */
+/** Shown instead of a slice's screens: what failed, what the user can do or the slice's own sentence about that, details for support, and Retry. */
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
   const isOverride = isLoadFailure && name in overrides();
+  const sentences = useBrought().failures[name];
   const what = isLoadFailure ? `${name} ${error.version}` : name;
   return (
     <div className={classes.page}>
@@ -24,7 +26,8 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
         subtitle={
           isOverride
             ? 'This tab overrides the live build. End the override to load the live build again.'
-            : 'Try again in a minute; the other parts still work. If it happens again, send the details to support.'
+            : (sentences?.[isLoadFailure ? 'load' : 'crash'] ??
+              'Try again in a minute; the other parts still work. If it happens again, send the details to support.')
         }
       />
       <Card>

@@ -1,6 +1,6 @@
 import { answer, screen, unreachable, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
-import { goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
+import { build, goLive, heading, open, PORTAL, SHELL, slice, storeUser } from '../testing/portal';
 import { loadBuild, WrongShell } from './federation';
 import { forgetSlice } from './load-slice';
 
@@ -87,8 +87,8 @@ test('without the list of slices the layout still works, and Retry requests the 
   await click(screen.getByRole('link', { name: 'Settings' }));
   expect(await heading('Settings')).toBeVisible();
 
-  const build = { version: '2.0.0', entry: '/e', integrity: 'sha384-x', shell: '^0.1.0', previous: null };
-  answer('get', '/slices.json', 200, { portal: PORTAL, shell: SHELL, slices: { 'mfe-loans': build } });
+  const slices = { 'mfe-loans': build('mfe-loans', ['/'], { version: '2.0.0' }) };
+  answer('get', '/slices.json', 200, { portal: PORTAL, shell: SHELL, slices });
   await click(screen.getByRole('link', { name: 'Dashboard' }));
   await click(await screen.findByRole('button', { name: 'Retry' }));
   expect(await heading('Dashboard')).toBeVisible();

@@ -1,18 +1,28 @@
+import { portalSettings } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 
-/** A slice's screen for the current address, or the slice's failure. */
-export function SliceScreen({ name }: { name: string }) {
+/** A slice's screen for the current address, or the slice's failure; `title` is the tab's until it is loaded. */
+export function SliceScreen({ name, title }: { name: string; title: string | undefined }) {
   const { pathname } = useLocation();
   return (
     <SliceBoundary key={name} name={name} pathname={pathname}>
-      <Suspense fallback={<LoadingState />}>
+      <Suspense fallback={<Loading title={title} />}>
         <MatchingScreen name={name} />
       </Suspense>
     </SliceBoundary>
+  );
+}
+
+function Loading({ title }: { title: string | undefined }) {
+  return (
+    <>
+      {title ? <title>{`${title} · ${portalSettings().brand}`}</title> : null}
+      <LoadingState />
+    </>
   );
 }
 

@@ -1,20 +1,21 @@
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use, useReducer } from 'react';
-import { matchRoutes, useLocation } from 'react-router';
-import type { SliceRouteHandle } from 'mfe-kit';
+import { useLocation } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
 import { SignedIn } from '../layout/SignedIn';
 import { NotFoundPage } from '../not-found/NotFoundPage';
-import { findSlice, type FoundSlice, forgetSlice } from './load-slice';
+import { screenAt } from './brought';
+import { findSlice, type FoundSlice, LIST } from './find-slice';
+import { forgetSlice } from './load-slice';
 import { SliceFailed } from './SliceFailed';
 import { SliceScreen } from './SliceScreen';
 
 /**
- * An address that no slice is known to own. A slice may have added a screen since the shell was built,
+ * An address that no slice is known to have. A slice may have added a screen since the page was opened,
  * so every slice is searched before the page is not found. While a slice can't be loaded, the address may
  * be one of its screens, and its failure is shown.
  */
-export function UnknownAddress() {
+export default function UnknownAddress() {
   const { pathname } = useLocation();
   const [, searchAgain] = useReducer((count: number) => count + 1, 0);
   return (
@@ -37,16 +38,12 @@ function Found({ found, pathname, onRetry }: FoundProps) {
       forgetSlice(failure.slice);
       onRetry();
     };
-    return (
-      <SignedIn>
-        <SliceFailed name={failure.slice} error={failure} onRetry={retry} />
-      </SignedIn>
-    );
+    const panel = <SliceFailed name={failure.slice} error={failure} onRetry={retry} />;
+    // Without the list, not even the sign-in page is known.
+    return failure.slice === LIST ? <PublicFrame>{panel}</PublicFrame> : <SignedIn>{panel}</SignedIn>;
   }
   if (!slice) return <NotFoundPage />;
-  const screen = <SliceScreen name={slice.name} />;
-  const isPublic = matchRoutes(slice.routes, pathname)?.some(
-    ({ route }) => (route.handle as SliceRouteHandle | undefined)?.access === 'public',
-  );
-  return isPublic ? <PublicFrame>{screen}</PublicFrame> : <SignedIn>{screen}</SignedIn>;
+  const known = screenAt(pathname);
+  const screen = <SliceScreen name={slice.name} title={known?.title} />;
+  return known?.isPublic ? <PublicFrame>{screen}</PublicFrame> : <SignedIn>{screen}</SignedIn>;
 }

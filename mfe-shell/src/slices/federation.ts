@@ -8,13 +8,15 @@ import {
 import type { Slice } from 'mfe-kit';
 import kit from 'mfe-kit/package.json';
 import type { SliceBuild } from '../live-slices';
+import { integrities } from './integrity';
 
 /** The time limit for a slice's manifest or script, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-const integrities = new Map<string, string>();
 /** Why a manifest was not taken, in sentences; the runtime would replace them by its own codes. */
 const reasons = new Map<string, Error>();
+/** The addresses of the files that each build starts with, by that of its manifest. */
+const first = new Map<string, string[]>();
 const registered = new Set<string>();
 let isPrepared = false;
 
@@ -36,8 +38,8 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
   registered.add(remote);
 
   const module = await loadRemote<{ default?: Partial<Slice> }>(`${remote}/slice`, { from: 'runtime' }).catch(
-    (cause: unknown) => {
-      throw reasons.get(entry) ?? new Error(reasonOf(cause), { cause });
+    async (cause: unknown) => {
+      throw reasons.get(entry) ?? new Error(await reasonOf(entry, cause), { cause });
     },
   );
   const slice = module?.default;
@@ -45,24 +47,21 @@ export async function loadBuild(name: string, build: SliceBuild): Promise<Slice>
   return slice as Slice;
 }
 
-/** The runtime's own codes, in words for the person in front of the page. */
-const REASONS: Record<string, string> = {
-  'RUNTIME-001': 'Its code does not define a slice',
-  'RUNTIME-003': 'Its manifest could not be loaded, or is not the published one',
-  'RUNTIME-008': 'Its code could not be loaded',
-  'RUNTIME-013': 'Its manifest is not valid',
-};
-
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const code = Object.keys(REASONS).find((known) => text.includes(known));
-  return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
+/** Why a build could not be loaded, in words for the person in front of the page. */
+async function reasonOf(entry: string, cause: unknown): Promise<string> {
+  try {
+    const { reasonFor } = await import('./load-failures');
+    return await reasonFor(cause, first.get(entry) ?? []);
+  } catch {
+    return 'Its code could not be loaded';
+  }
 }
 
-/** Adds time limits, and checks every manifest against its integrity and the shell's libraries. */
+/** Adds time limits, and checks everything that is loaded against its integrity, and every build against the shell's libraries. */
 function prepare() {
   if (isPrepared) return;
   isPrepared = true;
+  window.__INTEGRITY__ = (address) => integrities.get(new URL(address, window.location.href).href) ?? '';
   registerPlugins([
     {
       name: 'time-outs-and-integrity',
@@ -73,8 +72,9 @@ function prepare() {
           ...(integrity ? { integrity } : {}),
           signal: AbortSignal.timeout(TIMEOUT_MS),
         });
-        const reason = answer.ok
-          ? misfitIn((await answer.clone().json()) as Manifest)
+        const manifest = answer.ok ? ((await answer.clone().json()) as Manifest) : null;
+        const reason = manifest
+          ? (misfitIn(manifest) ?? withoutIntegrity(url, manifest, Boolean(integrity)))
           : new Error(
               answer.status === 404
                 ? 'This version does not exist on the server'
@@ -86,13 +86,37 @@ function prepare() {
         }
         return answer;
       },
-      createScript: () => ({ timeout: TIMEOUT_MS }),
+      createScript({ url }) {
+        const integrity = integrities.get(url);
+        if (!integrity) return { timeout: TIMEOUT_MS };
+        const script = Object.assign(document.createElement('script'), { integrity, fetchPriority: 'high' });
+        // Needed to check the file of another origin.
+        if (new URL(url).origin !== window.location.origin) script.crossOrigin = 'anonymous';
+        return { script, timeout: TIMEOUT_MS };
+      },
     },
   ]);
 }
 
 interface Manifest {
   shared?: { name: string; requiredVersion: string }[];
+  metaData: { remoteEntry: { name: string } };
+  exposes: { assets: { js: { sync: string[] } } }[];
+  integrity?: Record<string, string>;
+}
+
+/** Notes the integrity of a build's files. A build that is checked has to name them all. */
+function withoutIntegrity(url: string, manifest: Manifest, isChecked: boolean): Error | undefined {
+  const { metaData, exposes, integrity = {} } = manifest;
+  const start = [metaData.remoteEntry.name, ...exposes.flatMap(({ assets }) => assets.js.sync)];
+  if (isChecked && start.some((file) => !integrity[file]))
+    return new Error('Its manifest does not name the integrity of its files');
+  for (const [file, digest] of Object.entries(integrity)) integrities.set(new URL(file, url).href, digest);
+  first.set(
+    url,
+    start.map((file) => new URL(file, url).href),
+  );
+  return undefined;
 }
 
 /** The first shared library that a build needs in a version that the shell does not have. */

@@ -1,6 +1,6 @@
 import type { Slice } from 'mfe-kit';
-import { matchRoutes } from 'react-router';
 import { loadBuild, WrongShell } from './federation';
+import { CHANGED, refused } from './integrity';
 import type { SliceBuild } from '../live-slices';
 import { readSliceList, requestSliceList } from './slice-list';
 
@@ -19,13 +19,9 @@ export interface LoadedSlice {
 
 const loaded = new Map<string, LoadedSlice>();
 const slices = new Map<string, Promise<Slice>>();
-const finds = new Map<string, Promise<FoundSlice>>();
 
-/** The slice with a route for an address; else one that could not be loaded, and may have the route. */
-export interface FoundSlice {
-  slice?: Slice;
-  failure?: SliceFailure;
-}
+/** What `findSlice` remembers until a slice is forgotten. */
+export const finds = new Map<string, Promise<unknown>>();
 
 /** No build of a slice could be loaded. */
 export class SliceFailure extends Error {
@@ -45,12 +41,9 @@ export class SliceFailure extends Error {
  * promise is the same until `forgetSlice`; it rejects with `SliceFailure`.
  */
 export function loadSlice(name: string): Promise<Slice> {
-  return remembered(slices, name, load);
-}
-
-/** Searches all slices for a route of an address, and answers as soon as one has it. */
-export function findSlice(pathname: string): Promise<FoundSlice> {
-  return remembered(finds, pathname, find);
+  const promise = slices.get(name) ?? load(name);
+  slices.set(name, promise);
+  return promise;
 }
 
 /** How each requested slice was loaded. */
@@ -66,39 +59,17 @@ export function forgetSlice(name: string): void {
   void requestSliceList();
 }
 
-/** Keeps one promise per key, as React's `use` needs it. */
-function remembered<T>(
-  promises: Map<string, Promise<T>>,
-  key: string,
-  make: (key: string) => Promise<T>,
-): Promise<T> {
-  const promise = promises.get(key) ?? make(key);
-  promises.set(key, promise);
-  return promise;
-}
-
-async function find(pathname: string): Promise<FoundSlice> {
-  const list = await readSliceList().catch(() => null);
-  const searches = Object.keys(list?.slices ?? {}).map(async (name) => {
-    const slice = await loadSlice(name);
-    if (!matchRoutes(slice.routes, pathname)) throw new Error(`${name} has no route for ${pathname}`);
-    return slice;
-  });
-  try {
-    return { slice: await Promise.any(searches) };
-  } catch (error) {
-    const reasons = (error as AggregateError).errors;
-    const failure = reasons.find((reason) => reason instanceof SliceFailure);
-    return failure ? { failure } : {};
-  }
-}
-
 async function load(name: string): Promise<Slice> {
   const list = await readSliceList().catch((cause: unknown) => {
     throw new SliceFailure(name, 'unknown', cause);
   });
   const live = list.slices[name];
   if (!live) throw new SliceFailure(name, 'none', new Error('No build of it is live'));
+  if (live.previous && live.integrity && refused()[name] === live.integrity) {
+    const slice = await fallBack(name, live.previous);
+    loaded.set(name, { live, used: slice && live.previous, failure: CHANGED });
+    if (slice) return slice;
+  }
   const note = (used: SliceBuild | null, failure: string | null) => loaded.set(name, { live, used, failure });
   try {
     const slice = await tryAgain(() => loadBuild(name, live));

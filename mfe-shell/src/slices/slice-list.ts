@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { setPortalSettings } from 'mfe-kit';
 import type { SliceList } from '../live-slices';
 import { isOverriding } from '../overrides/is-overriding';
+import { setBrought } from './brought';
 
 declare global {
   interface Window {
@@ -19,7 +20,12 @@ export async function readSliceList(): Promise<SliceList> {
   if (!read?.slices || !read.portal) throw new Error('slices.json does not list slices');
   const list = read as SliceList;
   setPortalSettings(list.portal);
-  if (!isOverriding()) return list;
+  const applied = isOverriding() ? await overridden(list) : list;
+  setBrought(applied);
+  return applied;
+}
+
+async function overridden(list: SliceList): Promise<SliceList> {
   const { storeOverridesOfAddress, withOverrides } = await import('../overrides/overrides');
   storeOverridesOfAddress(list.portal);
   return withOverrides(list);

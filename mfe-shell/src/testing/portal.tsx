@@ -5,7 +5,8 @@ import { answer, screen } from 'mfe-kit/testing';
 import type { ReactNode } from 'react';
 import { createMemoryRouter, type InitialEntry, RouterProvider } from 'react-router';
 import { vi } from 'vitest';
-import { routes } from '../router';
+import { portalRoutes } from '../router';
+import { setBrought } from '../slices/brought';
 import { loadBuild } from '../slices/federation';
 import { forgetSlice } from '../slices/load-slice';
 
@@ -22,12 +23,43 @@ export const PORTAL: Schema<'LiveSlices'>['portal'] = {
   slice_origins: [],
 };
 
-const build = (name: string) => ({
+type Live = Schema<'LiveSlices'>['slices'][string];
+
+const roles: Live['menu'][number]['roles'] = ['admin', 'agent', 'supervisor'];
+
+/** The menu entries that the portal's own slices bring. */
+const MENU: Record<string, Live['menu']> = {
+  'mfe-loans': [
+    { label: 'Dashboard', to: '/', icon: 'home', position: 10, roles },
+    { label: 'Pending Loans', to: '/pending-loans', icon: 'clock', position: 20, roles, below: '/loans/*' },
+  ],
+  'mfe-transactions': [{ label: 'Transactions', to: '/transactions', icon: 'transfer', position: 30, roles }],
+};
+
+/** The screens that they bring; what is tested may have others, too. */
+const SCREENS: Record<string, string[]> = {
+  'mfe-auth': ['/login', '/password-reset', '/profile'],
+  'mfe-loans': ['/', '/pending-loans', '/loans/:id'],
+  'mfe-transactions': ['/transactions', '/reports'],
+};
+
+const PUBLIC = ['/login', '/password-reset'];
+
+/** The live build of a slice, as `slices.json` has it. */
+export const build = (name: string, paths: string[] = [], change: Partial<Live> = {}): Live => ({
   version: '1.2.3',
   entry: `/slices/${name}/1.2.3/mf-manifest.json`,
   integrity: 'sha384-x',
   shell: '^0.1.0',
+  screens: [...new Set([...(SCREENS[name] ?? []), ...paths])].map((path) => ({
+    path,
+    title: `Title of ${path}`,
+    ...(PUBLIC.includes(path) ? { public: true } : {}),
+  })),
+  menu: MENU[name] ?? [],
+  failures: {},
   previous: null,
+  ...change,
 });
 
 /** A slice that shows a heading, or what is given, at each path. */
@@ -66,7 +98,15 @@ export function goLive(
   const list = {
     portal,
     shell: SHELL,
-    slices: Object.fromEntries(slices.map(({ name }) => [name, build(name)])),
+    slices: Object.fromEntries(
+      slices.map(({ name, routes }) => [
+        name,
+        build(
+          name,
+          routes.map(({ path = '' }) => path),
+        ),
+      ]),
+    ),
   };
   for (const { name } of slices) {
     answer('get', '/slices.json', 200, list);
@@ -74,6 +114,7 @@ export function goLive(
   }
   window.__SLICES__ = Promise.resolve(list);
   setPortalSettings(portal);
+  setBrought(list);
   vi.mocked(loadBuild).mockImplementation((name) => {
     const live = slices.find((candidate) => candidate.name === name);
     return live ? Promise.resolve(live) : Promise.reject(new Error('HTTP 404'));
@@ -101,7 +142,7 @@ export function storeUser(user: Partial<SessionUser> = {}): void {
 /** Opens the portal at an address, as a page load would. */
 export async function open(address: InitialEntry) {
   session.start();
-  const router = createMemoryRouter(routes, { initialEntries: [address] });
+  const router = createMemoryRouter(portalRoutes(), { initialEntries: [address] });
   await act(async () => {
     render(<RouterProvider router={router} />);
     await Promise.resolve();

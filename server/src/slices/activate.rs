@@ -3,7 +3,7 @@
 use semver::Version;
 
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, lock, read_one, set_live, trail,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, set_live, trail,
     trail::SliceAction,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],
-/// [`Failure::NoPortal`].
+/// [`Failure::PathTaken`], [`Failure::NoPortal`].
 pub async fn activate(
     database: &Database,
     bundled: &Bundled,
@@ -70,6 +70,7 @@ async fn change(
                 if before.live.as_ref() == Some(&version) {
                     return Ok(before);
                 }
+                check_paths(connection, &bundled, &name, &build.brings).await?;
                 let live_before = before.live.as_ref();
                 let previous = if act == SliceAction::RolledBack { None } else { live_before };
                 set_live(connection, &name, Some(&version), previous).await?;

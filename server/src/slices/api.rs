@@ -13,7 +13,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Build, Bundled, Mark, Publication, Shell, SliceBuilds, SliceEvent, SliceName, archive};
+use super::{Brings, Build, Bundled, Mark, Publication, Shell, SliceBuilds, SliceEvent, SliceName, archive};
 use crate::{
     Sandbox,
     error::Failure,
@@ -177,7 +177,11 @@ fn listed(slice: SliceBuilds) -> Option<(String, Value)> {
             })
         })
     };
+    let Brings { screens, menu, failures } = &slice.build(slice.live.as_ref()?)?.brings;
     let mut live = build(slice.live.as_ref()?)?;
+    live["screens"] = json!(screens);
+    live["menu"] = json!(menu);
+    live["failures"] = json!(failures);
     live["previous"] = slice.previous.as_ref().and_then(build).into();
     Some((slice.name, live))
 }

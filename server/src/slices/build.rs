@@ -7,7 +7,7 @@ use semver::Version;
 use serde::Deserialize;
 use sha2::{Digest, Sha256, Sha384};
 
-use super::{MANIFEST, Shell, range::Range};
+use super::{Brings, MANIFEST, Shell, range::Range};
 use crate::error::Failure;
 
 /// The shared name whose range says which shells a slice was built for.
@@ -70,6 +70,8 @@ pub struct Build {
     pub shell: String,
     /// The subresource integrity of its manifest, as browsers check it.
     pub integrity: String,
+    /// What the slice brings.
+    pub brings: Brings,
     /// The digest of all its files: equal digests mean equal builds.
     pub digest: String,
     /// Its files, by their path inside the build.
@@ -86,6 +88,10 @@ struct Manifest {
     shared: Vec<Shared>,
     remotes: Vec<serde_json::Value>,
     exposes: Vec<Exposed>,
+    #[serde(default)]
+    brings: Brings,
+    #[serde(default)]
+    integrity: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -160,12 +166,14 @@ impl Build {
         for Shared { name, required_version } in &manifest.shared {
             check_library(name, required_version, shell)?;
         }
-        let integrity = format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(bytes)));
+        manifest.brings.check(name.as_str(), shell)?;
+        check_integrity(&manifest.integrity, &files)?;
         Ok(Self {
             name,
             version,
             shell: range.required_version.clone(),
-            integrity,
+            integrity: integrity_of(bytes),
+            brings: manifest.brings,
             digest: digest(&files),
             files,
         })
@@ -247,6 +255,31 @@ fn check_references(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>) -> R
         }
     }
     Ok(())
+}
+
+/// Checks that the manifest names the integrity of every script and style, which browsers then check.
+fn check_integrity(
+    named: &BTreeMap<String, String>,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Failure> {
+    for (file, content) in files {
+        if !matches!(file.rsplit('.').next(), Some("js" | "mjs" | "css")) {
+            continue;
+        }
+        match named.get(file) {
+            None => return Err(bad(format!("Its manifest does not name the integrity of {file:?}"))),
+            Some(integrity) if *integrity != integrity_of(content) => {
+                return Err(bad(format!("Its {file:?} is not the file whose integrity its manifest names")));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The subresource integrity of a file.
+fn integrity_of(content: &[u8]) -> String {
+    format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(content)))
 }
 
 fn path(parts: &[&str]) -> String {

@@ -1,11 +1,14 @@
 //! The portal's own files: the shell, and a bundled build of each slice.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Origin, SliceBuild};
+use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceFailures};
 use crate::{Sandbox, error::Failure};
 
 /// The page that loads the slices.
@@ -21,6 +24,27 @@ pub struct Shell {
     /// releases.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub libraries: BTreeMap<String, Version>,
+    /// The screens of the shell itself; like the following, empty in portals of earlier releases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub screens: Vec<Screen>,
+    /// The menu entries of the shell itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub menu: Vec<MenuEntry>,
+    /// The icons that menu entries can have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub icons: BTreeSet<String>,
+    /// The npm package of mfe-kit that slices for this shell are built with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kit_package: Option<KitPackage>,
+}
+
+/// A package as npm installs it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KitPackage {
+    /// Its path on this server, which names its version.
+    pub address: String,
+    /// Its hash, as npm writes it.
+    pub integrity: String,
 }
 
 /// The contents of the portal's folder.
@@ -45,6 +69,12 @@ struct Listed {
     entry: String,
     integrity: String,
     shell: String,
+    #[serde(default)]
+    screens: Vec<Screen>,
+    #[serde(default)]
+    menu: Vec<MenuEntry>,
+    #[serde(default)]
+    failures: SliceFailures,
 }
 
 impl Bundled {
@@ -79,6 +109,7 @@ impl Bundled {
                 published_by: None,
                 entry: listed.entry,
                 digest: None,
+                brings: Brings { screens: listed.screens, menu: listed.menu, failures: listed.failures },
             };
             (name, build)
         });

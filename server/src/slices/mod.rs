@@ -5,6 +5,7 @@
 mod activate;
 pub mod api;
 pub mod archive;
+mod brings;
 mod build;
 mod bundled;
 mod compress;
@@ -22,6 +23,7 @@ use serde::Serialize;
 
 pub use self::{
     activate::{activate, roll_back},
+    brings::{Brings, MenuEntry, Screen, SliceFailures},
     build::{Build, SliceName},
     bundled::{Bundled, Shell},
     compress::{compress_next, keep_compressing},
@@ -73,6 +75,9 @@ pub struct SliceBuild {
     /// The digest of all its files.
     #[serde(skip)]
     digest: Option<String>,
+    /// What the slice brings with it.
+    #[serde(skip)]
+    pub brings: Brings,
 }
 
 /// A slice, with all its builds.
@@ -140,12 +145,17 @@ struct BuildRow {
     size: i64,
     published_at: UnixMillis,
     published_by: String,
+    brings: Option<String>,
 }
 
 impl BuildRow {
     fn build(self) -> Result<SliceBuild, Failure> {
-        let version = Version::parse(&self.version)
-            .map_err(|error| Failure::Internal(format!("{} {}: {error}", self.name, self.version)))?;
+        let unreadable = |error: &dyn std::error::Error| {
+            Failure::Internal(format!("{} {}: {error}", self.name, self.version))
+        };
+        let version = Version::parse(&self.version).map_err(|error| unreadable(&error))?;
+        let brings = self.brings.as_deref().map(serde_json::from_str).transpose();
+        let brings = brings.map_err(|error| unreadable(&error))?.unwrap_or_default();
         Ok(SliceBuild {
             entry: address(&self.name, &version),
             version,
@@ -156,6 +166,7 @@ impl BuildRow {
             published_at: Some(self.published_at),
             published_by: Some(self.published_by),
             digest: Some(self.digest),
+            brings,
         })
     }
 }
@@ -168,7 +179,7 @@ fn address(name: &str, version: &Version) -> String {
 const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
 
 const BUILDS: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
     FROM slice_build WHERE removed_at IS NULL";
 
 /// Every slice that has a build, sorted by name.
@@ -194,7 +205,7 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
 const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slice WHERE name = $1";
 
 const BUILDS_OF_ONE: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
     FROM slice_build WHERE name = $1 AND removed_at IS NULL";
 
 /// The slice of that name; an unknown slice has no builds.
@@ -214,8 +225,28 @@ async fn read_one(
 const LOCK: &str = "
     INSERT INTO slice (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name";
 
+const LOCK_ALL: &str = "UPDATE slice_lock SET holder = $1";
+
+/// Locks the slice, and for what depends on other slices, such as who has a path, all of them.
 async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
+    query(LOCK_ALL).bind(name.as_str()).execute(&mut *connection).await?;
     query(LOCK).bind(name.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+/// Checks that no other live slice has a path that a build brings.
+async fn check_paths(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    brings: &Brings,
+) -> Result<(), Failure> {
+    for other in all(connection, bundled).await? {
+        let live = other.live.as_ref().and_then(|version| other.build(version));
+        if let Some(live) = live.filter(|_| other.name != name.as_str()) {
+            brings.check_other(name.as_str(), &other.name, &live.brings)?;
+        }
+    }
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Build, Bundled, Mark, Origin, SliceBuilds, compress, lock, read_one, set_live, trail, trail::SliceAction,
+    Build, Bundled, Mark, Origin, SliceBuilds, check_paths, compress, lock, read_one, set_live, trail,
+    trail::SliceAction,
 };
 use crate::{
     clock::UnixMillis,
@@ -14,8 +15,8 @@ use crate::{
 };
 
 const ADD_BUILD: &str = "
-    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const ADD_FILE: &str = "
     INSERT INTO slice_file (name, version, path, content, digest, compress_at)
@@ -50,7 +51,7 @@ pub struct Publication {
 ///
 /// # Errors
 /// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
-/// when it is below the live one.
+/// when it is below the live one, [`Failure::PathTaken`] when another slice has one of its paths.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
@@ -94,6 +95,7 @@ async fn store(
         return Ok((before, false));
     }
     check_removed(connection, &build).await?;
+    check_paths(connection, bundled, &name, &build.brings).await?;
     insert(connection, build, digests, publication.compress_at, &mark).await?;
     let live_before = before.live.as_ref();
     let action = if publication.hold {
@@ -141,8 +143,9 @@ async fn insert(
     compress_at: UnixMillis,
     mark: &Mark,
 ) -> Result<(), Failure> {
-    let Build { name, version, shell, integrity, digest, files } = build;
+    let Build { name, version, shell, integrity, brings, digest, files } = build;
     let version = version.to_string();
+    let brings = serde_json::to_string(&brings).map_err(|error| Failure::Internal(error.to_string()))?;
     let size: usize = files.values().map(Vec::len).sum();
     query(ADD_BUILD)
         .bind(name.as_str())
@@ -153,6 +156,7 @@ async fn insert(
         .bind(i64::try_from(size).unwrap_or(i64::MAX))
         .bind(mark.at)
         .bind(&mark.by)
+        .bind(brings)
         .execute(&mut *connection)
         .await?;
     for (path, content) in files {

@@ -54,6 +54,7 @@ mod seed;
 mod service;
 mod shared_clock;
 mod sign_in;
+mod slice_brings;
 mod slices;
 mod sources;
 mod store;

@@ -20,7 +20,7 @@ use crate::{
 /// A build, as a folder's files.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-fn manifest(name: &str, version: &str) -> Value {
+pub fn manifest(name: &str, version: &str) -> Value {
     let container = name.replace('-', "_");
     json!({
         "id": container,
@@ -41,14 +41,19 @@ fn manifest(name: &str, version: &str) -> Value {
             "path": "./slice",
             "assets": {"js": {"sync": ["slice.js"], "async": ["screen.js"]}, "css": {"sync": [], "async": []}},
         }],
+        "brings": {
+            "screens": [{"path": format!("/{}", name.trim_start_matches("mfe-")), "title": "A screen"}],
+            "menu": [],
+            "failures": {},
+        },
     })
 }
 
 /// A build whose manifest is `manifest`.
-fn build_of(manifest: &Value) -> Files {
+pub fn build_of(manifest: &Value) -> Files {
     let container = manifest["name"].as_str().unwrap_or_default();
     let entry = format!("var {container};");
-    [
+    let files = [
         ("mf-manifest.json", manifest.to_string()),
         ("remoteEntry.js", entry),
         ("slice.js", format!("/* {} */", "slice ".repeat(500))),
@@ -57,7 +62,19 @@ fn build_of(manifest: &Value) -> Files {
     ]
     .into_iter()
     .map(|(path, content)| (path.to_owned(), content.into_bytes()))
-    .collect()
+    .collect();
+    sealed(files)
+}
+
+/// The build, with the integrity of its files in its manifest, as the slice's own build writes it.
+fn sealed(mut files: Files) -> Files {
+    let scripts = files.iter().filter(|(path, _)| Path::new(path).extension().is_some_and(|end| end == "js"));
+    let integrity: BTreeMap<String, String> =
+        scripts.map(|(path, content)| (path.clone(), integrity_of(content))).collect();
+    let mut manifest: Value = serde_json::from_slice(&files["mf-manifest.json"]).unwrap();
+    manifest["integrity"] = json!(integrity);
+    files.insert("mf-manifest.json".to_owned(), manifest.to_string().into_bytes());
+    files
 }
 
 pub fn build(name: &str, version: &str) -> Files {
@@ -80,12 +97,22 @@ fn write(folder: &Path, loans: &str, kit: &str) {
     }
     let list = json!({
         "portal": {},
-        "shell": {"version": "0.1.0", "kit": kit, "build": "a1b2c3", "libraries": {"react": "19.3.1"}},
+        "shell": {
+            "version": "0.1.0",
+            "kit": kit,
+            "build": "a1b2c3",
+            "libraries": {"react": "19.3.1"},
+            "screens": [{"path": "/settings", "title": "Settings"}],
+            "icons": ["money"],
+        },
         "slices": {"mfe-loans": {
             "version": loans,
             "entry": format!("/slices/mfe-loans/{loans}/mf-manifest.json"),
-            "integrity": integrity(&manifest("mfe-loans", loans)),
+            "integrity": integrity(&build("mfe-loans", loans)),
             "shell": "^0.1.0",
+            "screens": [{"path": "/", "title": "Dashboard"}],
+            "menu": [],
+            "failures": {},
             "previous": null,
         }},
     });
@@ -95,10 +122,15 @@ fn write(folder: &Path, loans: &str, kit: &str) {
     std::fs::write(folder.join("csp.txt"), policy).unwrap();
 }
 
-fn integrity(manifest: &Value) -> String {
+/// The integrity of a build's manifest.
+fn integrity(files: &Files) -> String {
+    integrity_of(&files["mf-manifest.json"])
+}
+
+fn integrity_of(content: &[u8]) -> String {
     use base64::{Engine, prelude::BASE64_STANDARD};
     use sha2::{Digest, Sha384};
-    format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(manifest.to_string())))
+    format!("sha384-{}", BASE64_STANDARD.encode(Sha384::digest(content)))
 }
 
 pub async fn start(portal: &TempDir) -> TestApp {
@@ -123,7 +155,7 @@ async fn fetch(app: &TestApp, path: &str) -> (Option<String>, Vec<u8>) {
     (encoding.map(|encoding| encoding.to_str().unwrap().to_owned()), answer.bytes)
 }
 
-fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
+pub fn publication(query: &str, archive: Vec<u8>) -> Request<Body> {
     Request::post(format!("/console/api/slices{query}"))
         .header(header::AUTHORIZATION, format!("Bearer {CONSOLE_TOKEN}"))
         .header(header::CONTENT_TYPE, "application/octet-stream")
@@ -140,21 +172,21 @@ pub async fn publish(app: &TestApp, files: &Files) -> Answer {
     app.send(publication_of(files)).await
 }
 
-async fn live(app: &TestApp) -> Value {
+pub async fn live(app: &TestApp) -> Value {
     app.call(Method::GET, "/slices.json", None).await.json()["slices"].clone()
 }
 
 /// Live and previous version of mfe-loans, as the portal reads them.
-async fn versions(app: &TestApp) -> (Value, Value) {
+pub async fn versions(app: &TestApp) -> (Value, Value) {
     let loans = live(app).await["mfe-loans"].clone();
     (loans["version"].clone(), loans["previous"]["version"].clone())
 }
 
-async fn activate(app: &TestApp, name: &str, version: &str) -> Answer {
+pub async fn activate(app: &TestApp, name: &str, version: &str) -> Answer {
     app.console(Method::POST, &format!("/slices/{name}/activate"), Some(json!({"version": version}))).await
 }
 
-async fn roll_back(app: &TestApp, name: &str) -> Answer {
+pub async fn roll_back(app: &TestApp, name: &str) -> Answer {
     app.console(Method::POST, &format!("/slices/{name}/rollback?by=wanjiru"), None).await
 }
 
@@ -177,17 +209,34 @@ async fn a_bundled_build_is_live_until_another_is_published() {
       },
       "shell": {
         "build": "a1b2c3",
+        "icons": [
+          "money"
+        ],
         "kit": "0.1.0",
         "libraries": {
           "react": "19.3.1"
         },
+        "screens": [
+          {
+            "path": "/settings",
+            "title": "Settings"
+          }
+        ],
         "version": "0.1.0"
       },
       "slices": {
         "mfe-loans": {
           "entry": "/slices/mfe-loans/0.1.0/mf-manifest.json",
-          "integrity": "sha384-AEw1dX4lcjjUR+08JiJyT7cV51st8+1mnTLL2jkTQkodcSzILsiLn7yQJwnvRAjL",
+          "failures": {},
+          "integrity": "sha384-tGCVKG5tx3qGLy7S+cO0Ocxeni/XO/EBEbKEj+hc90t8cr5VXp59fQlLa3NKTNmu",
+          "menu": [],
           "previous": null,
+          "screens": [
+            {
+              "path": "/",
+              "title": "Dashboard"
+            }
+          ],
           "shell": "^0.1.0",
           "version": "0.1.0"
         }
@@ -209,7 +258,7 @@ async fn a_published_build_goes_live_and_the_trail_says_who_published_it() {
     assert_eq!(live(&app).await["mfe-loans"]["entry"], "/slices/mfe-loans/0.2.0/mf-manifest.json");
     assert_eq!(
         live(&app).await["mfe-loans"]["integrity"],
-        integrity(&manifest("mfe-loans", "0.2.0")),
+        integrity(&build("mfe-loans", "0.2.0")),
         "of the manifest as browsers receive it"
     );
     roll_back(&app, "mfe-loans").await;
@@ -371,6 +420,7 @@ async fn a_version_belongs_to_one_build_forever() {
 
     let mut other = files.clone();
     other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let other = sealed(other);
     assert_eq!(publish(&app, &other).await.failure().1, "build_exists");
     let mut bundled = manifest("mfe-loans", "0.1.0");
     assert_eq!(publish(&app, &build_of(&bundled)).await.status, 200, "it came with the portal");
@@ -399,6 +449,7 @@ async fn of_two_builds_of_one_version_published_at_once_one_is_stored() {
     let app = start(&portal).await;
     let (one, mut other) = (build("mfe-loans", "0.2.0"), build("mfe-loans", "0.2.0"));
     other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let other = sealed(other);
     let history = build("mfe-transactions", "1.0.0");
     let (first, second, third) =
         tokio::join!(publish(&app, &one), publish(&app, &other), publish(&app, &history));
@@ -637,7 +688,7 @@ fn code(seed: u64, size: usize) -> Vec<u8> {
 fn with_files(name: &str, files: &[(&str, Vec<u8>)]) -> Files {
     let mut build = build(name, "1.0.0");
     build.extend(files.iter().map(|(path, content)| ((*path).to_owned(), content.clone())));
-    build
+    sealed(build)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -769,6 +820,7 @@ async fn a_version_is_compared_with_the_live_one_only() {
     assert_eq!(versions(&app).await, (json!("1.3.0"), json!("1.4.1")));
     let mut other = build("mfe-loans", "1.3.0");
     other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let other = sealed(other);
     let other = app.send(publication("?force=true", archive::write(&other).unwrap())).await;
     assert_eq!(other.failure().1, "build_exists", "a version is never replaced");
 }
@@ -815,6 +867,7 @@ async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
 
     let mut other = files.clone();
     other.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let other = sealed(other);
     assert_eq!(publish(&app, &other).await.failure().1, "build_exists", "browsers may have the first");
     assert_eq!(publish(&app, &files).await.status, 201, "the same build can come back");
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));

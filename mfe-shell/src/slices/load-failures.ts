@@ -1,0 +1,41 @@
+import type { SliceBuild } from '../live-slices';
+import { CHANGED, integrities, REFUSED, refused } from './integrity';
+
+/** The runtime's own codes, in words for the person in front of the page. */
+const REASONS: Record<string, string> = {
+  'RUNTIME-001': 'Its code does not define a slice',
+  'RUNTIME-003': 'Its manifest could not be loaded, or is not the published one',
+  'RUNTIME-008': 'Its code could not be loaded',
+  'RUNTIME-013': 'Its manifest is not valid',
+};
+
+/** Why a build could not be loaded, given the files that it starts with. */
+export async function reasonFor(error: unknown, files: readonly string[]): Promise<string> {
+  const changed = await Promise.all(files.map(isChanged));
+  if (changed.includes(true)) return CHANGED;
+  const text = error instanceof Error ? error.message : String(error);
+  const code = Object.keys(REASONS).find((known) => text.includes(known));
+  return (code && REASONS[code]) || (text.split('\n')[0] ?? '');
+}
+
+/** Whether the file at an address can be read, but is not the one that its manifest names. */
+async function isChanged(address: string): Promise<boolean> {
+  const integrity = integrities.get(address);
+  if (!integrity) return false;
+  const isRead = (init: RequestInit) =>
+    fetch(address, { ...init, cache: 'no-cache' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  return !(await isRead({ integrity })) && (await isRead({}));
+}
+
+/**
+ * Whether a file that a screen did not get is not the published one. Then the tab uses the slice's previous
+ * build from the next load of the page on.
+ */
+export async function refuseChanged(name: string, build: SliceBuild, address: string): Promise<boolean> {
+  if (!(await isChanged(address))) return false;
+  sessionStorage.setItem(REFUSED, JSON.stringify({ ...refused(), [name]: build.integrity }));
+  return true;
+}

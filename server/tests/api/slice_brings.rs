@@ -1,0 +1,149 @@
+//! What slices bring: screens, menu entries, and the integrity of everything that browsers load.
+
+use axum::http::StatusCode;
+use insta::assert_snapshot;
+use mkopo::slices::archive;
+use serde_json::{Value, json};
+
+use crate::slices::{
+    Files, activate, build, build_of, live, manifest, portal, publication, publish, roll_back, start,
+    versions,
+};
+
+/// A build of `name` with a screen at each of `paths`.
+fn with_screens(name: &str, version: &str, paths: &[&str]) -> Files {
+    let mut manifest = manifest(name, version);
+    let screens = paths.iter().map(|path| json!({"path": path, "title": "A screen"}));
+    manifest["brings"]["screens"] = screens.collect();
+    build_of(&manifest)
+}
+
+#[tokio::test]
+async fn the_portal_reads_what_the_live_build_brings() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let mut next = manifest("mfe-loans", "0.2.0");
+    next["brings"] = json!({
+        "screens": [{"path": "/loans", "title": "Loans"}, {"path": "/welcome", "title": "Welcome", "public": true}],
+        "menu": [{
+            "label": "Loans", "to": "/loans", "icon": "money", "position": 20, "roles": ["admin"], "below": "/loans/*",
+        }],
+        "failures": {"load": "The loans can't be shown."},
+    });
+    assert_eq!(publish(&app, &build_of(&next)).await.status, StatusCode::CREATED);
+    let loans = live(&app).await["mfe-loans"].clone();
+    for part in ["screens", "menu", "failures"] {
+        assert_eq!(loans[part], next["brings"][part]);
+    }
+    roll_back(&app, "mfe-loans").await;
+    assert_eq!(live(&app).await["mfe-loans"]["screens"], json!([{"path": "/", "title": "Dashboard"}]));
+}
+
+#[tokio::test]
+async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names() {
+    let portal = portal();
+    let app = start(&portal).await;
+    for (path, owner) in
+        [("/", "mfe-loans"), ("/settings", "mfe-shell"), ("/api/x", "the server"), ("/kit", "the server")]
+    {
+        let refused = publish(&app, &with_screens("mfe-repayments", "1.0.0", &["/repayments", path])).await;
+        let text = format!("mfe-repayments wants the path {path}, which {owner} has.");
+        assert_eq!(refused.failure(), (409, "path_taken".to_owned(), text));
+    }
+    assert_eq!(live(&app).await["mfe-repayments"], Value::Null);
+
+    publish(&app, &with_screens("mfe-repayments", "1.0.0", &["/plans/:id"])).await;
+    let refused = publish(&app, &with_screens("mfe-plans", "1.0.0", &["/Plans/:plan"])).await;
+    assert_eq!(refused.failure().2, "mfe-plans wants the path /Plans/:plan, which mfe-repayments has.");
+    // A path that its owner gave up is free.
+    publish(&app, &with_screens("mfe-repayments", "1.1.0", &["/repayments"])).await;
+    assert_eq!(publish(&app, &with_screens("mfe-plans", "1.0.0", &["/plans/:plan"])).await.status, 201);
+    // And then the older build of its owner can not go live.
+    for refused in [activate(&app, "mfe-repayments", "1.0.0").await, roll_back(&app, "mfe-repayments").await]
+    {
+        assert_eq!(refused.failure().2, "mfe-repayments wants the path /plans/:id, which mfe-plans has.");
+    }
+    assert_eq!(live(&app).await["mfe-repayments"]["version"], "1.1.0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_slices_published_at_once_with_one_path_one_is_live() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let builds = ["mfe-plans", "mfe-repayments"].map(|name| with_screens(name, "1.0.0", &["/plans"]));
+    let (one, other) = tokio::join!(publish(&app, &builds[0]), publish(&app, &builds[1]));
+    let mut statuses = [one.status.as_u16(), other.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409]);
+}
+
+#[tokio::test]
+async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let entry =
+        json!({"label": "Loans", "to": "/loans", "icon": "money", "position": 20, "roles": ["admin"]});
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut manifest = manifest("mfe-loans", "0.2.0");
+        manifest["brings"]["menu"] = json!([entry]);
+        change(&mut manifest["brings"]);
+        build_of(&manifest)
+    };
+    let mut reasons = Vec::new();
+    for files in [
+        with(&|brings| brings["screens"] = json!([])),
+        with(&|brings| brings["screens"][0]["path"] = json!("loans")),
+        with(&|brings| brings["screens"][0]["title"] = json!("")),
+        with(&|brings| {
+            brings["screens"] = json!([{"path": "/l/:a", "title": "A"}, {"path": "/l/:b", "title": "B"}])
+        }),
+        with(&|brings| brings["menu"][0]["icon"] = json!("unicorn")),
+        with(&|brings| brings["menu"][0]["to"] = json!("/elsewhere")),
+        with(&|brings| brings["menu"][0]["roles"] = json!([])),
+        with(&|brings| brings["menu"][0]["roles"] = json!(["auditor"])),
+        with(&|brings| brings["menu"][0]["position"] = json!(1001)),
+        with(&|brings| brings["menu"][0]["below"] = json!("loans")),
+        with(&|brings| brings["menu"][0]["label"] = json!("L".repeat(41))),
+        with(&|brings| brings["failures"]["load"] = json!(" ")),
+        with(&|brings| brings["colour"] = json!("red")),
+    ] {
+        let (status, code, text) = publish(&app, &files).await.failure();
+        reasons.push(format!("{status} {code}: {text}"));
+    }
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    assert_snapshot!(reasons.join("\n"), @r#"
+    422 bad_build: It brings no screen: list its screens in slice.screens of its package.json.
+    422 bad_build: The path "loans" of a screen is not one such as /loans/:id.
+    422 bad_build: A title must have 1 to 100 characters: "".
+    422 bad_build: It brings two screens at /l/:b.
+    422 bad_build: Its menu entry "Loans" has the icon "unicorn", which mfe-kit 0.1.0 does not have.
+    422 bad_build: Its menu entry "Loans" leads to "/elsewhere", which is no screen of it.
+    422 bad_build: Its menu entry "Loans" names no role, so nobody would see it.
+    422 bad_build: Its mf-manifest.json can't be read: unknown variant `auditor`, expected one of `admin`, `agent`, `supervisor` at line 1 column 97.
+    422 bad_build: Its menu entry "Loans" has the position 1001; the largest is 1000.
+    422 bad_build: Its menu entry "Loans" has "loans" below it, which is not a path such as /loans/*.
+    422 bad_build: A label must have 1 to 40 characters: "LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL".
+    422 bad_build: A sentence of a failure must have 1 to 300 characters: " ".
+    422 bad_build: Its mf-manifest.json can't be read: unknown field `colour`, expected one of `screens`, `menu`, `failures` at line 1 column 19.
+    "#);
+}
+
+#[tokio::test]
+async fn a_build_names_the_integrity_of_every_script_and_style() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let sent = |files: &Files| publication("", archive::write(files).unwrap());
+    let mut changed = build("mfe-loans", "0.2.0");
+    changed.insert("screen.js".to_owned(), b"another screen".to_vec());
+    let mut added = build("mfe-loans", "0.2.0");
+    added.insert("screen.css".to_owned(), b"h1 {}".to_vec());
+    let mut reasons = Vec::new();
+    for files in [changed, added] {
+        let (status, code, text) = app.send(sent(&files)).await.failure();
+        reasons.push(format!("{status} {code}: {text}"));
+    }
+    assert_snapshot!(reasons.join("\n"), @r#"
+    422 bad_build: Its "screen.js" is not the file whose integrity its manifest names.
+    422 bad_build: Its manifest does not name the integrity of "screen.css".
+    "#);
+}
