@@ -187,6 +187,48 @@ test.describe('when the live build of a slice', () => {
       });
   });
 
+  for (const [what, files] of [
+    ['script', 'pending-loans.*.js'],
+    ['style', 'pending-loans.*.css'],
+  ] as const)
+    test(`has a screen whose ${what} was changed, a panel is shown and Retry loads the previous one`, async ({
+      page,
+      mkopo,
+      build,
+    }) => {
+      await mkopo('publish', await build('0.2.0'));
+      await page.route(LIVE + files, async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, body: `${await answer.text()} ` });
+      });
+      await signIn(page);
+      await expect(dashboard(page, NEW)).toBeVisible();
+      await page.getByRole('link', { name: 'Pending Loans' }).click();
+      const screen = page.getByRole('main');
+      await expect(screen.getByText('Its code is not the published one')).toBeVisible();
+      await screen.getByRole('button', { name: 'Retry' }).click();
+      await expect(page.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await expect(page.getByRole('region', { name: 'About' })).toContainText(
+        'Previous version: 0.2.0 could not be loaded: Its code is not the published one',
+      );
+    });
+
+  for (const file of ['remoteEntry.js', 'slice.*.js'])
+    test(`has a changed ${file}, the previous one is loaded`, async ({ page, mkopo, build }) => {
+      await mkopo('publish', await build('0.2.0'));
+      await page.route(LIVE + file, async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, body: `${await answer.text()};` });
+      });
+      await signIn(page);
+      await expect(dashboard(page, OLD)).toBeVisible();
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await expect(page.getByRole('region', { name: 'About' })).toContainText(
+        'Previous version: 0.2.0 could not be loaded: Its code is not the published one',
+      );
+    });
+
   test('does not respond, it times out and the previous one is loaded', async ({ page, mkopo, build }) => {
     await mkopo('publish', await build('0.2.0'));
     await page.clock.install();
