@@ -1,6 +1,9 @@
 import type { SliceBuild } from '../live-slices';
 import { CHANGED, integrities, REFUSED, refused } from './integrity';
 
+/** How long a file is read to find out whether it was changed, in milliseconds. */
+const PATIENCE_MS = 3000;
+
 /** The runtime's own codes, in words for the person in front of the page. */
 const REASONS: Record<string, string> = {
   'RUNTIME-001': 'Its code does not define a slice',
@@ -22,12 +25,16 @@ export async function reasonFor(error: unknown, files: readonly string[]): Promi
 async function isChanged(address: string): Promise<boolean> {
   const integrity = integrities.get(address);
   if (!integrity) return false;
-  const isRead = (init: RequestInit) =>
-    fetch(address, { ...init, cache: 'no-cache' }).then(
+  const isRead = (init: RequestInit) => {
+    const read = fetch(address, { ...init, cache: 'no-cache' }).then(
       ({ ok }) => ok,
       () => false,
     );
-  return !(await isRead({ integrity })) && (await isRead({}));
+    const tooLate = new Promise<false>((resolve) => setTimeout(() => resolve(false), PATIENCE_MS));
+    return Promise.race([read, tooLate]);
+  };
+  const [isPublished, isThere] = await Promise.all([isRead({ integrity }), isRead({})]);
+  return isThere && !isPublished;
 }
 
 /**
