@@ -40,10 +40,10 @@ pub async fn keep_trimming_changes(sandbox: Sandbox) {
     loop {
         tokio::time::sleep(KEEP_CHANGES).await;
         let trimmed = async {
-            match sandbox.lease.is_first().await? {
-                true => changes::delete_before(&sandbox.database, horizon).await,
-                false => Ok(None),
+            if !sandbox.lease.is_first().await? {
+                return Ok(None);
             }
+            changes::delete_before(&sandbox.database, horizon).await
         };
         horizon = trimmed.await.unwrap_or_else(|failure| {
             tracing::warn!(?failure, "retention.changes_not_trimmed");
