@@ -95,7 +95,7 @@ async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
         with(&|brings| brings["screens"][0]["path"] = json!("loans")),
         with(&|brings| brings["screens"][0]["title"] = json!("")),
         with(&|brings| {
-            brings["screens"] = json!([{"path": "/l/:a", "title": "A"}, {"path": "/l/:b", "title": "B"}])
+            brings["screens"] = json!([{"path": "/l/:a", "title": "A"}, {"path": "/l/:b", "title": "B"}]);
         }),
         with(&|brings| brings["menu"][0]["icon"] = json!("unicorn")),
         with(&|brings| brings["menu"][0]["to"] = json!("/elsewhere")),
