@@ -68,9 +68,10 @@ pub fn build_of(manifest: &Value) -> Files {
 
 /// The build, with the integrity of its files in its manifest, as the slice's own build writes it.
 fn sealed(mut files: Files) -> Files {
-    let scripts = files.iter().filter(|(path, _)| Path::new(path).extension().is_some_and(|end| end == "js"));
+    let is_loaded = |path: &str| Path::new(path).extension().is_some_and(|end| end == "js" || end == "css");
+    let loaded = files.iter().filter(|(path, _)| is_loaded(path));
     let integrity: BTreeMap<String, String> =
-        scripts.map(|(path, content)| (path.clone(), integrity_of(content))).collect();
+        loaded.map(|(path, content)| (path.clone(), integrity_of(content))).collect();
     let mut manifest: Value = serde_json::from_slice(&files["mf-manifest.json"]).unwrap();
     manifest["integrity"] = json!(integrity);
     files.insert("mf-manifest.json".to_owned(), manifest.to_string().into_bytes());
@@ -300,7 +301,8 @@ async fn every_text_that_is_served_names_its_charset() {
     for ending in &TEXTS[..6] {
         files.insert(format!("a.{ending}"), "é".into());
     }
-    assert!(publish(&app, &files).await.status.is_success());
+    let published = publish(&app, &sealed(files)).await;
+    assert!(published.status.is_success(), "{}", published.json());
     let of_portal = TEXTS.iter().map(|ending| format!("/assets/a.{ending}"));
     let of_slice = TEXTS[..6].iter().map(|ending| format!("/slices/mfe-loans/0.2.0/a.{ending}"));
     let bundled = ["/slices/mfe-loans/0.1.0/slice.js", "/slices/mfe-loans/0.1.0/mf-manifest.json"];
