@@ -2305,6 +2305,37 @@ export interface components {
             };
         };
         /**
+         * @description Only where calls are forwarded to another provider. It can't be reached: nothing was done
+         *     (`provider_away`). It broke the connection off (`provider_broke`), or its answer is none of this
+         *     contract's: a redirect, not JSON, or too large (`provider_answer`). In both cases it may still have
+         *     been done; find out before you repeat it, or repeat it with the same `Idempotency-Key`.
+         */
+        ProviderFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description Only where calls are forwarded to another provider: it did not answer in time (`provider_slow`). It
+         *     may still have been done; find out before you repeat it, or repeat it with the same
+         *     `Idempotency-Key`.
+         */
+        ProviderSlow: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
          *     portal's shell (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server
          *     serves no portal (`no_portal`). The live build does not change.
@@ -2550,7 +2581,9 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     logout: {
@@ -2576,7 +2609,9 @@ export interface operations {
             401: components["responses"]["NoSession"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     me: {
@@ -2600,7 +2635,9 @@ export interface operations {
                 };
             };
             401: components["responses"]["NoSession"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     requestPasswordReset: {
@@ -2635,7 +2672,9 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["CodeTooSoon"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     requestSigninOtp: {
@@ -2670,7 +2709,9 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["CodeTooSoon"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     resetPassword: {
@@ -2703,7 +2744,9 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidReset"];
             429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     verifySigninOtp: {
@@ -2728,7 +2771,9 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     disbursementRecords: {
@@ -2765,7 +2810,9 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadPage"];
             401: components["responses"]["NoSession"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     disburse: {
@@ -2856,7 +2903,9 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooManyKeys"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     pendingLoans: {
@@ -2893,7 +2942,9 @@ export interface operations {
             304: components["responses"]["NotModified"];
             400: components["responses"]["BadPage"];
             401: components["responses"]["NoSession"];
+            502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     openapi: {

@@ -202,6 +202,20 @@ pub enum Failure {
     #[error("This path does not support this method.")]
     MethodNotAllowed,
 
+    // The provider that calls are forwarded to
+    /// No connection to the provider could be made.
+    #[error("The provider can't be reached. Nothing was done; try again in a moment.")]
+    ProviderAway,
+    /// The provider closed the connection before its answer was complete.
+    #[error("The provider broke the connection off before it had answered. It may still have been done.")]
+    ProviderBroke,
+    /// The provider's answer is none of the contract's; the text says why.
+    #[error("The provider's answer can't be passed on: {0}. What was asked for may still have been done.")]
+    ProviderAnswer(String),
+    /// The provider took too long.
+    #[error("The provider did not answer in time. It may still have been done.")]
+    ProviderSlow,
+
     // Server errors
     /// The call timed out.
     #[error("This took too long and was cancelled. It may still have been done.")]
@@ -281,6 +295,10 @@ impl Failure {
             F::UriTooLong => (StatusCode::URI_TOO_LONG, "uri_too_long"),
             F::NotFound => (StatusCode::NOT_FOUND, "not_found"),
             F::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            F::ProviderAway => (StatusCode::BAD_GATEWAY, "provider_away"),
+            F::ProviderBroke => (StatusCode::BAD_GATEWAY, "provider_broke"),
+            F::ProviderAnswer(_) => (StatusCode::BAD_GATEWAY, "provider_answer"),
+            F::ProviderSlow => (StatusCode::GATEWAY_TIMEOUT, "provider_slow"),
             F::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
             F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),

@@ -6,6 +6,8 @@ pub mod commands;
 pub mod settings;
 // HTTP plumbing between the network and the handlers.
 pub mod http;
+// The contract of the API, and how calls differ from it.
+pub mod contract;
 // Health checks and metrics.
 pub mod monitoring;
 
@@ -19,6 +21,8 @@ pub mod payouts;
 pub mod lists;
 // The simulated mobile money service.
 pub mod mobile_money;
+// The provider that calls are forwarded to, when it is not this service itself.
+pub mod provider;
 // Outgoing e-mail and SMS.
 pub mod outbox;
 // The audit trail: who did what, when and from where.
@@ -66,6 +70,7 @@ use crate::{
     monitoring::{health, metrics, metrics::Metrics},
     outbox::Outbox,
     payouts::Record,
+    provider::Provider,
     randomness::Randomness,
     settings::Settings,
     slices::files::FileCache,
@@ -108,6 +113,8 @@ pub struct SandboxState {
     pub outbox: Outbox,
     /// The cache of live sessions.
     pub live_sessions: LiveSessions,
+    /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
+    pub provider: Option<Arc<Provider>>,
     /// The simulated mobile money service.
     pub mobile_money: MobileMoney,
     /// The background tasks.
@@ -141,7 +148,7 @@ impl Sandbox {
     /// # Errors
     /// A sentence that names what can't be opened, and why.
     pub async fn open(settings: Settings, clock: Clock, randomness: Randomness) -> anyhow::Result<Self> {
-        settings.check_shared()?;
+        settings.check()?;
         let database = settings.store.open().await?;
         Self::on(database, settings, clock, randomness).await
     }
@@ -183,6 +190,7 @@ impl Sandbox {
             fingerprints,
             outbox: Outbox::default(),
             live_sessions: LiveSessions::default(),
+            provider: Provider::of(&settings.provider)?.map(Arc::new),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
@@ -277,5 +285,6 @@ fn api(sandbox: &Sandbox) -> Router<Sandbox> {
     public
         .merge(signed_in)
         .fallback(async || Failure::NotFound)
+        .layer(middleware::from_fn_with_state(sandbox.clone(), provider::forward::instead))
         .layer(middleware::from_fn_with_state(sandbox.clone(), api_call::run))
 }

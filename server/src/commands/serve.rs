@@ -33,7 +33,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     if let Some(console) = &console {
         settings.console_listen = Some(ConsoleListen::On(console.local_addr()?));
     }
-    settings.check_shared()?;
+    settings.check()?;
     let database = settings.store.open().await?;
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;

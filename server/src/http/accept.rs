@@ -28,9 +28,19 @@ pub fn quality(item: &str) -> (&str, u16) {
 
 /// Whether the body's media type is `essence`, with parameters or without.
 pub fn is_of_type(headers: &HeaderMap, essence: &str) -> bool {
+    self::essence(headers).eq_ignore_ascii_case(essence)
+}
+
+/// The body's media type without its parameters, in lower case; empty if there is none.
+pub fn essence(headers: &HeaderMap) -> String {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let given = content_type.and_then(|value| value.split(';').next()).map(str::trim);
-    given.is_some_and(|given| given.eq_ignore_ascii_case(essence))
+    content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Whether the body is JSON of any kind, such as `application/problem+json`.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let essence = essence(headers);
+    essence == "application/json" || essence.ends_with("+json")
 }
 
 /// The token of `Authorization: Bearer <token>` (RFC 6750, 2.1).

@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
-use serde_json::Value;
 use utoipa_swagger_ui::Config;
 
 use super::{
@@ -16,9 +15,7 @@ use super::{
     extract::Path,
     ready_body::{ReadyBody, digest},
 };
-use crate::{Sandbox, error::Failure};
-
-const CONTRACT: &str = include_str!("../../../contract/openapi.yaml");
+use crate::{Sandbox, contract, error::Failure};
 
 /// Swagger UI sets styles from its script and has its icons in data URLs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
@@ -26,9 +23,12 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
+/// Where the contract is, relative to the calls it describes.
+pub const CONTRACT_PATH: &str = "/openapi.json";
+
 /// `/openapi.json`, next to the calls it describes.
 pub fn contract() -> Router<Sandbox> {
-    Router::new().route("/openapi.json", get(openapi))
+    Router::new().route(CONTRACT_PATH, get(openapi))
 }
 
 /// `/docs`.
@@ -41,8 +41,7 @@ pub fn page() -> Router<Sandbox> {
 
 /// The contract as JSON; the same for every sandbox.
 static JSON: LazyLock<Result<Arc<ReadyBody>, String>> = LazyLock::new(|| {
-    let contract: Value = serde_saphyr::from_str(CONTRACT).map_err(|error| error.to_string())?;
-    let json = serde_json::to_vec(&contract).map_err(|error| error.to_string())?;
+    let json = serde_json::to_vec(contract::json()?).map_err(|error| error.to_string())?;
     let digest = digest(&json);
     let body = ReadyBody::new("application/json", json.into(), digest).map_err(|error| error.to_string())?;
     Ok(Arc::new(body))

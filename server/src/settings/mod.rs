@@ -1,6 +1,7 @@
 //! The settings; their documentation is `mkopo serve --help`.
 
 mod mail_server;
+pub mod provider;
 mod secrets;
 pub mod values;
 
@@ -14,7 +15,7 @@ use lettre::message::Mailbox;
 use secrecy::SecretString;
 
 pub use self::mail_server::SmtpUrl;
-use self::secrets::secret_in;
+use self::{provider::ProviderSettings, secrets::secret_in};
 use crate::database::{Database, url::DatabaseUrl};
 
 /// The database to use instead of the file in the data folder.
@@ -148,6 +149,10 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_TOOLS", value_parser = values::switch, value_name = "true|false")]
     pub tools: Option<bool>,
 
+    /// The provider behind the portal.
+    #[command(flatten)]
+    pub provider: ProviderSettings,
+
     /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
     /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
     #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, value_parser = values::jwt_secret,
@@ -271,12 +276,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Checks that the settings go together.
+    ///
+    /// # Errors
+    /// A sentence that names what does not.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.provider.check(self.demo)?;
+        self.check_shared()
+    }
+
     /// Checks that servers which share a database are given the secrets they must have in common,
     /// instead of each generating its own.
     ///
     /// # Errors
     /// A sentence that names what is missing.
-    pub fn check_shared(&self) -> anyhow::Result<()> {
+    fn check_shared(&self) -> anyhow::Result<()> {
         let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
             ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),

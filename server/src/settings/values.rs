@@ -197,3 +197,27 @@ pub fn origin(text: &str) -> Result<HeaderValue, String> {
 pub fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "give a whole number from 1".to_owned())
 }
+
+/// From one second to 25: a call takes at most 30.
+pub fn provider_seconds(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (1..=25).contains(seconds))
+        .ok_or_else(|| "give whole seconds from 1 to 25".to_owned())
+}
+
+/// A number of bytes, with a unit or without.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim() {
+        "" | "B" => Some(1),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes =
+        number.parse().ok().zip(factor).and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "give a size such as 128MiB".to_owned())
+}

@@ -47,6 +47,8 @@ mod paid_once;
 mod parsing;
 mod password_reset;
 mod payouts;
+mod provider;
+mod provider_stub;
 mod put_back;
 mod reconciling;
 mod retention;

@@ -212,7 +212,8 @@ proptest! {
             "--listen", "--console-listen", "--public-url", "--console-public-url", "--trusted-proxies", "--smtp-url",
             "--smtp-from", "--allowed-origins", "--slice-origins", "--session-minutes", "--keep-events-days",
             "--keep-builds", "--brand", "--product", "--time-zone", "--log", "--database-url", "--jwt-secret",
-            "--console-token", "--tools", "--connections-per-address",
+            "--console-token", "--tools", "--connections-per-address", "--provider-url", "--provider-timeout",
+            "--provider-body-limit", "--provider-faults",
         ][..]),
         value in text(),
     ) {

@@ -343,9 +343,10 @@ async fn read_request(request: Request) -> (Request, KeptBody) {
 
 async fn read_response(response: Response) -> (Response, KeptBody) {
     match response.body().size_hint().exact() {
-        Some(0) => return (response, KeptBody::None),
+        // One without a known size is passed on as it arrives.
+        Some(0) | None => return (response, KeptBody::None),
         Some(length) if length > MAX_BODY_BYTES as u64 => return (response, KeptBody::SizeOnly(length)),
-        _ => {}
+        Some(_) => {}
     }
     let (parts, body) = response.into_parts();
     let bytes = whole(body).await;

@@ -1,0 +1,88 @@
+//! The contract: its operations, and how requests and answers differ from it.
+
+mod differences;
+mod shape;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+use axum::http::Method;
+use jsonschema::Validator;
+use serde_json::Value;
+
+pub use self::{
+    differences::{Difference, Kind, Side, of_answer, of_request},
+    shape::shape,
+};
+
+const YAML: &str = include_str!("../../../contract/openapi.yaml");
+
+static CONTRACT: LazyLock<Result<Value, String>> =
+    LazyLock::new(|| serde_saphyr::from_str(YAML).map_err(|error| error.to_string()));
+
+/// The contract.
+///
+/// # Errors
+/// When it can't be read, which a test finds.
+pub fn json() -> Result<&'static Value, &'static str> {
+    CONTRACT.as_ref().map_err(String::as_str)
+}
+
+/// An operation of the contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its path, with `{…}` for what differs from call to call.
+    pub path: &'static str,
+    /// Its method, as the contract writes it: in lower case.
+    pub method: String,
+}
+
+impl Operation {
+    /// The operation that a call is of. A HEAD is one of the GET.
+    pub fn of(method: &Method, path: &str) -> Option<Self> {
+        let path = path.split('?').next()?;
+        let method = if method == Method::HEAD { &Method::GET } else { method }.as_str().to_lowercase();
+        let (template, _) = json().ok()?["paths"].as_object()?.iter().find(|(template, item)| {
+            item.get(&method).is_some()
+                && template.split('/').count() == path.split('/').count()
+                && template
+                    .split('/')
+                    .zip(path.split('/'))
+                    .all(|(expected, actual)| expected == actual || expected.starts_with('{'))
+        })?;
+        Some(Self { path: template, method })
+    }
+
+    /// Where it is in the contract.
+    fn pointer(&self) -> String {
+        format!("/paths/{}/{}", self.path.replace('/', "~1"), self.method)
+    }
+}
+
+/// What is at `pointer`, or at what stands there for it; with the pointer of that.
+fn resolved(pointer: String) -> Option<(&'static Value, String)> {
+    let value = json().ok()?.pointer(&pointer)?;
+    match value["$ref"].as_str() {
+        Some(reference) => resolved(reference.strip_prefix('#')?.to_owned()),
+        None => Some((value, pointer)),
+    }
+}
+
+/// The validator of the schema at `pointer`, which is kept: compiling one takes longer than using it.
+fn validator(pointer: &str) -> Option<Arc<Validator>> {
+    static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let compiled = compiled.get_or_insert_default();
+    if let Some(validator) = compiled.get(pointer) {
+        return Some(Arc::clone(validator));
+    }
+    let contract = json().ok()?;
+    // The schema, with the contract's components, which it may refer to.
+    let mut schema = contract.pointer(pointer)?.clone();
+    schema["components"] = contract["components"].clone();
+    let validator = Arc::new(jsonschema::options().should_validate_formats(true).build(&schema).ok()?);
+    compiled.insert(pointer.to_owned(), Arc::clone(&validator));
+    Some(validator)
+}

@@ -1,0 +1,143 @@
+//! The body of the provider's answer, as it is passed on: bounded in size, and in the time that it is waited
+//! for.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{Error, body::Bytes};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Instant, Sleep},
+};
+
+use crate::error::Failure;
+
+/// How much of an answer is received before any of it is passed on, in bytes: an answer of this size is
+/// whole, or a failure.
+const READ_AHEAD: usize = 64 * 1024;
+
+/// Passes an answer on as it arrives.
+pub struct AnswerBody {
+    received: Incoming,
+    /// What was received and is not passed on yet.
+    ahead: VecDeque<Bytes>,
+    /// How many bytes may still be received.
+    room: u64,
+    /// How long the provider may still take. The time that the caller takes does not count.
+    patience: Duration,
+    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    /// The call is at the provider until its answer is complete.
+    _call: OwnedSemaphorePermit,
+}
+
+impl AnswerBody {
+    pub fn new(received: Incoming, room: u64, patience: Duration, call: OwnedSemaphorePermit) -> Self {
+        Self { received, ahead: VecDeque::new(), room, patience, waiting: None, _call: call }
+    }
+
+    /// Receives the beginning. Returns the whole answer if that is all, and `None` if there is more.
+    pub async fn read_ahead(&mut self) -> Result<Option<Bytes>, CutOff> {
+        let mut length = 0;
+        while length <= READ_AHEAD {
+            let frame = std::future::poll_fn(|context| self.poll_received(context)).await;
+            match frame.transpose()? {
+                Some(data) => {
+                    length += data.len();
+                    self.ahead.push_back(data);
+                }
+                None if self.ahead.len() == 1 => return Ok(self.ahead.pop_front()),
+                None => return Ok(Some(self.ahead.drain(..).flatten().collect())),
+            }
+        }
+        Ok(None)
+    }
+
+    fn poll_received(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutOff>>> {
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut self.received).poll_frame(context) else {
+                let patience = self.patience;
+                let waiting = || (Instant::now(), Box::pin(tokio::time::sleep(patience)));
+                let (_, end) = self.waiting.get_or_insert_with(waiting);
+                ready!(end.as_mut().poll(context));
+                return Poll::Ready(Some(Err(CutOff::Slow)));
+            };
+            if let Some((since, _)) = self.waiting.take() {
+                self.patience = self.patience.saturating_sub(since.elapsed());
+            }
+            let Some(frame) = frame else { return Poll::Ready(None) };
+            let Ok(frame) = frame else { return Poll::Ready(Some(Err(CutOff::Broke))) };
+            // No client of the contract reads trailers.
+            let Ok(data) = frame.into_data() else { continue };
+            let Some(room) = self.room.checked_sub(data.len() as u64) else {
+                return Poll::Ready(Some(Err(CutOff::TooLarge)));
+            };
+            self.room = room;
+            return Poll::Ready(Some(Ok(data)));
+        }
+    }
+}
+
+/// Why an answer is not passed on to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CutOff {
+    /// The provider closed the connection.
+    #[error("the provider broke the connection off")]
+    Broke,
+    /// The provider took too long.
+    #[error("the provider took too long")]
+    Slow,
+    /// There was more than may be passed on.
+    #[error("the provider's answer is too large")]
+    TooLarge,
+}
+
+impl From<CutOff> for Failure {
+    fn from(cut_off: CutOff) -> Self {
+        match cut_off {
+            CutOff::Broke => Self::ProviderBroke,
+            CutOff::Slow => Self::ProviderSlow,
+            CutOff::TooLarge => Self::ProviderAnswer("it is too large".to_owned()),
+        }
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if let Some(data) = self.ahead.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(data))));
+        }
+        let frame = ready!(self.poll_received(context));
+        Poll::Ready(frame.map(|data| {
+            data.map(Frame::data).map_err(|cut_off| {
+                tracing::warn!(reason = %cut_off, "provider.cut_off");
+                Error::new(cut_off)
+            })
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ahead.is_empty() && self.received.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let ahead: u64 = self.ahead.iter().map(|data| data.len() as u64).sum();
+        let mut hint = self.received.size_hint();
+        let lower = hint.lower() + ahead;
+        if let Some(upper) = hint.upper() {
+            hint.set_upper(upper + ahead);
+        }
+        hint.set_lower(lower);
+        hint
+    }
+}

@@ -1,0 +1,99 @@
+//! Connections to the provider: verified by TLS, pooled for reads.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use anyhow::{Context, ensure};
+use axum::{
+    body::Bytes,
+    http::{Request, Response},
+};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{self, Error, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
+};
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection is kept that nobody uses: shorter than what common servers keep it, so that none is
+/// used that the provider is closing.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
+/// How many connections are kept that nobody uses.
+const MAX_IDLE: usize = 64;
+
+type Inner = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+
+/// A client for the calls of the contract. Clones share the connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    reads: Inner,
+    /// Each call has a connection of its own: on one that was used before, a call may be lost while the
+    /// other side closes it, and whether it was received could not be known.
+    writes: Inner,
+}
+
+impl Client {
+    /// A client that trusts the authorities of the operating system, and those in the file `ca`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the file.
+    pub fn new(ca: Option<&Path>) -> anyhow::Result<Self> {
+        let tls = tls(ca)?;
+        let connector = || {
+            let mut http = HttpConnector::new();
+            http.set_connect_timeout(Some(CONNECT_TIMEOUT));
+            http.set_nodelay(true);
+            http.enforce_http(false);
+            HttpsConnectorBuilder::new()
+                .with_tls_config(tls.clone())
+                .https_or_http()
+                .enable_http1()
+                .wrap_connector(http)
+        };
+        let mut builder = legacy::Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE_TIMEOUT);
+        let reads = builder.clone().pool_max_idle_per_host(MAX_IDLE).build(connector());
+        let writes = builder.pool_max_idle_per_host(0).retry_canceled_requests(false).build(connector());
+        Ok(Self { reads, writes })
+    }
+
+    /// Sends a request once; one that only reads a second time, if a connection that was used before broke.
+    ///
+    /// # Errors
+    /// When there is no connection, or it broke.
+    pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
+        if !request.method().is_safe() {
+            return self.writes.request(request).await;
+        }
+        let again = request.clone();
+        match self.reads.request(request).await {
+            Err(error) if !error.is_connect() => self.reads.request(again).await,
+            answer => answer,
+        }
+    }
+}
+
+fn tls(ca: Option<&Path>) -> anyhow::Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    // One that can't be read is none that is needed, or else the connection says so.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(file) = ca {
+        let unreadable = || format!("MKOPO_PROVIDER_CA can't be read: {}", file.display());
+        let mut count = 0;
+        for certificate in CertificateDer::pem_file_iter(file).with_context(unreadable)? {
+            roots.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
+            count += 1;
+        }
+        ensure!(count > 0, "MKOPO_PROVIDER_CA has no certificate: {}", file.display());
+    }
+    Ok(ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth())
+}

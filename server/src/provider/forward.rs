@@ -1,0 +1,133 @@
+//! Forwards a call to the provider, in place of the handlers of this service.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody},
+    extract::{ConnectInfo, OriginalUri, Request, State},
+    http::{Method, StatusCode, Uri, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http_body_util::Full;
+use tokio::time::Instant;
+
+use super::{Provider, answer_body::AnswerBody, headers};
+use crate::{
+    Sandbox,
+    error::{Failure, FailureFormat},
+    http::{accept, extract::whole, reference},
+};
+
+/// Forwards every call of the contract, where there is a provider to forward it to. The contract itself is
+/// this service's.
+pub async fn instead(
+    State(sandbox): State<Sandbox>,
+    format: FailureFormat,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Some(provider) = &sandbox.provider else { return next.run(request).await };
+    if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let is_read = parts.method.is_safe();
+    let call = Arc::clone(provider).call(parts, whole(body).await, format.request_id);
+    let answer = if is_read {
+        call.await
+    } else {
+        // A caller that disconnects does not cut a payout off.
+        match sandbox.tasks.finish(call).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => Err(Failure::Busy),
+            Err(error) => Err(Failure::Internal(error.to_string())),
+        }
+    };
+    answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+impl Provider {
+    async fn call(
+        self: Arc<Self>,
+        parts: Parts,
+        body: Bytes,
+        request_id: Arc<str>,
+    ) -> Result<Response, Failure> {
+        let until = Instant::now() + self.timeout;
+        let place = tokio::time::timeout_at(until, Arc::clone(&self.calls).acquire_owned()).await;
+        // Never closed: an error is that of the time.
+        let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
+        let request = self.request(parts, body, &request_id)?;
+        let answer = match tokio::time::timeout_at(until, self.client.send(request)).await {
+            Err(_) => return Err(Failure::ProviderSlow),
+            Ok(Err(error)) => {
+                let reason =
+                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                tracing::warn!(provider = %self.url, reason, "provider.failed");
+                return Err(if error.is_connect() { Failure::ProviderAway } else { Failure::ProviderBroke });
+            }
+            Ok(Ok(answer)) => answer,
+        };
+        let (mut parts, received) = answer.into_parts();
+        headers::of_answer(&mut parts.headers);
+        if let Some(fault) = self.fault_of(&parts, received.size_hint().exact()) {
+            tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
+            return Err(Failure::ProviderAnswer(fault));
+        }
+        let patience = until.saturating_duration_since(Instant::now());
+        let mut body = AnswerBody::new(received, self.body_limit, patience, place);
+        let body = match body.read_ahead().await? {
+            Some(whole) => Body::from(whole),
+            None => Body::new(body),
+        };
+        Ok(Response::from_parts(parts, body))
+    }
+
+    fn request(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        request_id: &str,
+    ) -> Result<hyper::Request<Full<Bytes>>, Failure> {
+        // The path in `parts` is relative to where the calls are mounted.
+        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
+        let uri: Uri = uri
+            .path_and_query()
+            .and_then(|path| self.url.of_call(path))
+            .ok_or_else(|| Failure::BadParameter("the address can't be forwarded".to_owned()))?;
+        // A call without a network connection came from this machine.
+        let peer = parts
+            .extensions
+            .get::<ConnectInfo<SocketAddr>>()
+            .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(peer)| peer.ip());
+        let mut request = hyper::Request::new(Full::new(body));
+        *request.method_mut() = parts.method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers::of_request(parts.headers, request_id, peer);
+        Ok(request)
+    }
+
+    /// Why an answer can't be passed on.
+    fn fault_of(&self, parts: &hyper::http::response::Parts, length: Option<u64>) -> Option<String> {
+        let status = parts.status;
+        if status.is_informational() || status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+            return Some(format!("its status is {}", status.as_u16()));
+        }
+        if length.is_some_and(|length| length > self.body_limit) {
+            return Some(format!("it is larger than {} bytes", self.body_limit));
+        }
+        let has_body =
+            length != Some(0) && !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        if has_body && !accept::is_json(&parts.headers) {
+            return Some(match parts.headers.get(header::CONTENT_TYPE) {
+                Some(_) => "it is not JSON".to_owned(),
+                None => "it does not say that it is JSON".to_owned(),
+            });
+        }
+        None
+    }
+}

@@ -1,0 +1,281 @@
+//! Calls that are forwarded to another provider.
+
+use std::time::{Duration, Instant};
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode},
+};
+use http_body_util::BodyExt;
+use mkopo::{Sandbox, clock::Clock, randomness::Randomness};
+use serde_json::json;
+use tower::ServiceExt;
+
+use crate::{
+    provider_stub::{OwnProvider, Reply, Stub, answer, nobody},
+    test_app::{NOON, TestApp, request, settings, waiting},
+};
+
+const ME: &str = "/api/v1/auth/me";
+
+/// A portal in front of the provider at `url`.
+async fn portal(url: &str, options: &[&str]) -> TestApp {
+    let fixed = ["--demo", "false", "--tools", "true", "--provider-url", url];
+    let timeout =
+        if options.contains(&"--provider-timeout") { &[][..] } else { &["--provider-timeout", "1"] };
+    TestApp::start_with(&[&fixed, timeout, options].concat()).await
+}
+
+/// A stub that always gives the same reply, and a portal in front of it.
+async fn in_front_of(reply: Reply, options: &[&str]) -> (Stub, TestApp) {
+    let stub = Stub::start(move |_| reply.clone()).await;
+    let app = portal(&stub.url, options).await;
+    (stub, app)
+}
+
+#[tokio::test]
+async fn the_portal_works_on_another_provider() {
+    let provider = OwnProvider::start().await;
+    let app = portal(&provider.url, &[]).await;
+    let staff = app.sign_in("agent").await;
+    assert_eq!(staff.get(ME).await.json()["email"], "agent@mkopo.test");
+
+    let pending = staff.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let paid = staff.disburse_with_key(loan, "a-key").await;
+    assert_eq!(paid.status, StatusCode::OK);
+    assert_eq!(paid.json()["status"], "COMPLETED");
+    let again = staff.disburse_with_key(loan, "a-key").await;
+    assert!(again.is_replay());
+    assert_eq!(again.bytes, paid.bytes);
+    assert_eq!(staff.records_of(loan).await.len(), 1);
+
+    // The provider has it, and this service has nothing of it.
+    assert_eq!(provider.app.sign_in("agent").await.records_of(loan).await.len(), 1);
+    assert_eq!(app.with("").get(ME).await.status, StatusCode::UNAUTHORIZED);
+    provider.app.assert_every_shilling_is_accounted_for().await;
+    let left = staff.post("/api/v1/auth/logout", None).await;
+    assert_eq!(left.status, StatusCode::NO_CONTENT);
+}
+
+#[tokio::test]
+async fn a_list_that_the_browser_has_is_not_sent_again() {
+    let provider = OwnProvider::start().await;
+    let app = portal(&provider.url, &[]).await;
+    let staff = app.sign_in("agent").await;
+    let path = "/api/v1/disbursements/pending";
+    for encoding in ["identity", "gzip", "zstd"] {
+        let list = staff.get_with(path, &[("accept-encoding", encoding)]).await;
+        assert!(!list.json().as_array().unwrap().is_empty());
+        let tag = list.headers["etag"].to_str().unwrap();
+        let same = staff.get_with(path, &[("accept-encoding", encoding), ("if-none-match", tag)]).await;
+        assert_eq!(same.status, StatusCode::NOT_MODIFIED);
+    }
+}
+
+#[tokio::test]
+async fn the_contract_and_everything_outside_the_api_stay_here() {
+    let (stub, app) = in_front_of(Reply::Closes(Vec::new()), &[]).await;
+    for path in ["/api/v1/openapi.json", "/healthz", "/readyz", "/docs/"] {
+        assert_eq!(app.call(Method::GET, path, None).await.status, StatusCode::OK, "{path}");
+    }
+    assert_eq!(stub.received(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn the_provider_receives_the_call_with_our_request_id_and_the_callers_address() {
+    let body = r#"{"error":"x","message":"x","code":"no_session","request_id":"theirs"}"#;
+    let headers = [
+        "content-type: application/json",
+        "x-request-id: theirs",
+        "www-authenticate: Bearer",
+        "cache-control: no-store",
+        "server: theirs",
+        "keep-alive: timeout=5",
+    ];
+    let (stub, app) = in_front_of(Reply::Closes(answer("401 Unauthorized", &headers, body)), &[]).await;
+    let mut request = request(Method::GET, "/api/v1/auth/me?a=b", Some("a-token"), None);
+    for (name, value) in [
+        ("x-forwarded-for", "203.0.113.9"),
+        ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+        ("idempotency-key", "a-key"),
+        ("connection", "x-mine"),
+        ("x-mine", "1"),
+        ("x-request-id", "forged"),
+    ] {
+        request.headers_mut().insert(name, value.parse().unwrap());
+    }
+    let answer = app.send(request).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(answer.headers["x-provider-request-id"], "theirs");
+    assert!(!answer.headers.contains_key("server") && !answer.headers.contains_key("keep-alive"));
+
+    let ours = answer.headers["x-request-id"].to_str().unwrap();
+    let received = stub.received().remove(0);
+    assert!(received.starts_with("GET /api/v1/auth/me?a=b HTTP/1.1\r\n"), "{received}");
+    for line in [
+        "authorization: Bearer a-token",
+        "idempotency-key: a-key",
+        "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "x-forwarded-for: 203.0.113.9, 127.0.0.1",
+        &format!("x-request-id: {ours}"),
+        &format!("host: {}", stub.url.strip_prefix("http://").unwrap()),
+    ] {
+        assert!(received.contains(&format!("{line}\r\n")), "{line} is not in {received}");
+    }
+    assert!(!received.contains("x-mine") && !received.contains("forged"), "{received}");
+}
+
+#[tokio::test]
+async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
+    let app = portal(&nobody().await, &[]).await;
+    let away = app.call(Method::GET, ME, None).await;
+    insta::assert_debug_snapshot!(away.failure(), @r#"
+    (
+        502,
+        "provider_away",
+        "The provider can't be reached. Nothing was done; try again in a moment.",
+    )
+    "#);
+
+    let (_stub, app) = in_front_of(Reply::Hangs(Vec::new()), &[]).await;
+    let slow = app.call(Method::GET, ME, None).await;
+    insta::assert_debug_snapshot!(slow.failure(), @r#"
+    (
+        504,
+        "provider_slow",
+        "The provider did not answer in time. It may still have been done.",
+    )
+    "#);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_of_the_contracts_is_a_502() {
+    let json = ["content-type: application/json"];
+    for (reply, reason) in [
+        (answer("302 Found", &["location: https://elsewhere.example.com"], ""), "its status is 302"),
+        (answer("200 OK", &["content-type: text/html"], "<h1>Down</h1>"), "it is not JSON"),
+        (answer("503 Service Unavailable", &["content-type: text/html"], "<h1>Down</h1>"), "it is not JSON"),
+        (answer("200 OK", &[], "{}"), "it does not say that it is JSON"),
+        (answer("200 OK", &json, &"x".repeat(3000)), "it is larger than 2048 bytes"),
+    ] {
+        let (_stub, app) = in_front_of(Reply::Closes(reply), &["--provider-body-limit", "2KiB"]).await;
+        let (status, code, text) = app.call(Method::GET, ME, None).await.failure();
+        assert_eq!((status, code.as_str()), (502, "provider_answer"), "{text}");
+        assert!(text.contains(reason), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_closes_in_the_middle_is_a_502() {
+    for reply in [
+        &b""[..],
+        b"HTTP/1.1 200 OK\r\ncontent-ty",
+        b"not HTTP at all\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"id\":",
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"",
+    ] {
+        let (_stub, app) = in_front_of(Reply::Closes(reply.to_vec()), &[]).await;
+        let (status, code, _) = app.call(Method::GET, ME, None).await.failure();
+        assert_eq!((status, code.as_str()), (502, "provider_broke"), "{}", String::from_utf8_lossy(reply));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_stops_in_the_middle_is_a_504() {
+    let start = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{\"id\":";
+    let (_stub, app) = in_front_of(Reply::Hangs(start.to_vec()), &[]).await;
+    let (status, code, _) = app.call(Method::GET, ME, None).await.failure();
+    assert_eq!((status, code.as_str()), (504, "provider_slow"));
+}
+
+/// Calls `path`, and returns how many bytes of the answer arrived, and whether it was cut off.
+async fn received(app: &TestApp, path: &str) -> (usize, bool) {
+    let response = mkopo::portal_router(app.sandbox.clone())
+        .oneshot(Request::get(path).body(Body::empty()).unwrap())
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let (mut body, mut length) = (response.into_body(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return (length, true) };
+        length += frame.data_ref().map_or(0, axum::body::Bytes::len);
+    }
+    (length, false)
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_cut_off_at_the_limit_and_nothing_of_it_is_kept() {
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let chunk = [b"4000\r\n".to_vec(), vec![b' '; 0x4000], b"\r\n".to_vec()].concat();
+    let reply = Reply::Repeats { head: head.to_vec(), chunk };
+    let (_stub, app) =
+        in_front_of(reply, &["--provider-body-limit", "8MiB", "--provider-timeout", "20"]).await;
+    let (length, is_cut) = received(&app, ME).await;
+    assert!(is_cut && (7 << 20..=8 << 20).contains(&length), "{length}");
+    assert_eq!(app.call(Method::GET, "/healthz", None).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_large_answer_is_passed_on_whole() {
+    let text = format!("[\"{}\"]", "x".repeat(3 << 20));
+    let reply = Reply::Closes(answer("200 OK", &["content-type: application/json"], &text));
+    let (_stub, app) = in_front_of(reply, &[]).await;
+    assert_eq!(received(&app, ME).await, (text.len(), false));
+}
+
+#[tokio::test]
+async fn a_payout_is_sent_once_whatever_happens() {
+    for reply in [Reply::Closes(Vec::new()), Reply::Hangs(Vec::new())] {
+        let (stub, app) = in_front_of(reply, &[]).await;
+        let body = json!({"agent_id": 1, "amount": 1, "phone_number": "0712345678"});
+        let answer = app.post("/api/v1/disbursements/LN-1/disburse", body).await;
+        assert!(matches!(answer.status.as_u16(), 502 | 504), "{}", answer.status);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert_eq!(stub.received().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_slow_provider_does_not_hold_up_the_portal() {
+    let (_stub, app) = in_front_of(Reply::Hangs(Vec::new()), &[]).await;
+    let calls = (0..400).map(|_| app.call(Method::GET, ME, None));
+    let all = futures::future::join_all(calls);
+    let mut all = std::pin::pin!(all);
+    tokio::select! {
+        _ = &mut all => panic!("answered"),
+        () = tokio::time::sleep(Duration::from_millis(300)) => {}
+    }
+    let started = Instant::now();
+    assert_eq!(app.call(Method::GET, "/readyz", None).await.status, StatusCode::OK);
+    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+    // Those that found no place were never sent.
+    for answer in all.await {
+        assert!(matches!(answer.status.as_u16(), 503 | 504), "{}", answer.status);
+    }
+}
+
+#[tokio::test]
+async fn it_does_not_start_in_demo_mode_or_without_tls() {
+    for (options, reason) in [
+        (&["--demo", "true", "--provider-url", "https://provider.example.com"][..], "MKOPO_DEMO"),
+        (&["--demo", "false", "--provider-url", "http://provider.example.com"], "--insecure"),
+        (
+            &[
+                "--demo",
+                "false",
+                "--provider-url",
+                "https://provider.example.com",
+                "--provider-ca",
+                "/none.pem",
+            ],
+            "MKOPO_PROVIDER_CA",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = settings(folder.path().to_str().unwrap(), options);
+        let opened = Sandbox::open(settings, Clock::held_at(NOON), Randomness::seeded(1)).await;
+        let Err(error) = opened else { panic!("started with {options:?}") };
+        assert!(format!("{error:#}").contains(reason), "{error:#}");
+    }
+}
