@@ -1,5 +1,6 @@
 //! Throughput of lists, payouts and sign-ins over the network, on `SQLite` and on PostgreSQL with one
-//! and with three servers, interleaved in one run; and the statements per thousand list calls.
+//! and with three servers, interleaved in one run; payouts also with a network between the servers and
+//! PostgreSQL that takes 1 ms each way; the statements per thousand list calls, and per payout.
 //!
 //! Servers, PostgreSQL and the load generator are separate processes on one machine, so compare the
 //! ratios: the three servers share its processors, while in production each has its own.
@@ -9,8 +10,10 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
+mod proxy;
+
 use std::{
-    net::SocketAddr,
+    net::{SocketAddr, ToSocketAddrs},
     path::Path,
     process::{Child, Command, Stdio},
     sync::{
@@ -20,6 +23,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use self::proxy::Proxy;
 use clap::Parser;
 use mkopo::{
     Sandbox,
@@ -37,7 +41,11 @@ use tokio::{
 
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_secs(3);
-const LOANS: usize = 60_000;
+const LOANS: usize = 80_000;
+/// How many payouts are made at the same time.
+const PAYOUTS_AT_ONCE: usize = 128;
+/// How long the network takes each way.
+const NETWORK: Duration = Duration::from_millis(1);
 const SECRETS: [&str; 4] =
     ["--jwt-secret", "the-secret-of-the-servers-of-a-bench", "--console-token", "a-token-of-a-bench"];
 
@@ -64,8 +72,7 @@ async fn main() {
     };
     let folder = tempfile::tempdir().unwrap();
     if std::env::args().nth(1).as_deref() == Some("payouts") {
-        Kinds::start(&postgres, folder.path(), "payouts", LOANS).await.compare(Operation::Pay, 64).await;
-        return;
+        return compare_payouts(&postgres, folder.path()).await;
     }
     // Lists and payouts each have their own databases: 60,000 waiting loans are not a typical list.
     let lists = Kinds::start(&postgres, folder.path(), "lists", 0).await;
@@ -84,14 +91,28 @@ async fn main() {
         println!("  {connections:>3} connections {:>8.1}", statements.max(0.0) * 1000.0 / calls);
     }
     drop(lists);
-    let payouts = Kinds::start(&postgres, folder.path(), "payouts", LOANS).await;
-    println!("\npayouts, 64 at once");
-    payouts.compare(Operation::Pay, 64).await;
+    compare_payouts(&postgres, folder.path()).await;
 }
 
-/// `SQLite`, PostgreSQL, and PostgreSQL with three servers.
+async fn compare_payouts(postgres: &str, folder: &Path) {
+    let payouts = Kinds::start(postgres, folder, "payouts", LOANS).await;
+    println!("\npayouts, {PAYOUTS_AT_ONCE} at once");
+    payouts.compare(Operation::Pay, PAYOUTS_AT_ONCE).await;
+    for kind in &payouts.kinds {
+        let Some(proxy) = &kind.proxy else { continue };
+        let before = proxy.statements();
+        let calls = load(kind, Operation::Pay, PAYOUTS_AT_ONCE).await.calls as f64;
+        println!(
+            "  {:<34} {:>8.2} statements a payout",
+            kind.name,
+            (proxy.statements() - before) as f64 / calls
+        );
+    }
+}
+
+/// `SQLite`, PostgreSQL with one and with three servers, and for payouts the same with a network between.
 struct Kinds {
-    kinds: [Arc<Kind>; 3],
+    kinds: Vec<Arc<Kind>>,
     /// The address of the database that one server has to itself.
     postgres: String,
 }
@@ -109,6 +130,7 @@ struct Kind {
     servers: Vec<Server>,
     token: String,
     next_loan: AtomicUsize,
+    proxy: Option<Proxy>,
 }
 
 impl Kinds {
@@ -116,7 +138,14 @@ impl Kinds {
         let mut admin = PgConnection::connect(postgres).await.unwrap();
         let base = postgres.rsplit_once('/').unwrap().0;
         let mut urls = vec![format!("sqlite:{}", folder.join(format!("{purpose}.db")).display())];
-        for number in [1, 3] {
+        let shapes: &[(&str, usize, bool)] = &[
+            ("PostgreSQL, one server", 1, false),
+            ("PostgreSQL, three servers", 3, false),
+            ("PostgreSQL 1 ms away, one server", 1, true),
+            ("PostgreSQL 1 ms away, three servers", 3, true),
+        ];
+        let shapes = if loans == 0 { &shapes[..2] } else { shapes };
+        for number in 0..shapes.len() {
             let name = format!("{purpose}_{number}");
             sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}")))
                 .execute(&mut admin)
@@ -127,25 +156,31 @@ impl Kinds {
         for url in &urls {
             fill(url, folder, loans).await;
         }
-        let kind = async |name, url: &str, servers: usize| {
+        let kind = async |name, url: &str, servers: usize, proxy: Option<Proxy>| {
             let servers: Vec<Server> = (0..servers).map(|_| Server::start(url, folder)).collect();
             for server in &servers {
                 server.ready().await;
             }
             let token = Client::of(servers[0].address).await.sign_in().await;
-            Arc::new(Kind { name, servers, token, next_loan: AtomicUsize::new(1) })
+            Arc::new(Kind { name, servers, token, next_loan: AtomicUsize::new(1), proxy })
         };
-        let kinds = [
-            kind("SQLite", &urls[0], 1).await,
-            kind("PostgreSQL, one server", &urls[1], 1).await,
-            kind("PostgreSQL, three servers", &urls[2], 3).await,
-        ];
+        let mut kinds = vec![kind("SQLite", &urls[0], 1, None).await];
+        let host = base.rsplit_once('@').unwrap().1;
+        for (url, (name, servers, is_away)) in urls[1..].iter().zip(shapes) {
+            let target = host.to_socket_addrs().unwrap().next().unwrap();
+            let proxy = is_away.then(|| Proxy::start(target, NETWORK));
+            let url = match &proxy {
+                Some(proxy) => url.replace(host, &proxy.address.to_string()),
+                None => url.clone(),
+            };
+            kinds.push(kind(*name, &url, *servers, proxy).await);
+        }
         Self { kinds, postgres: urls.swap_remove(1) }
     }
 
     /// Interleaves the kinds, so that all run under the same conditions.
     async fn compare(&self, operation: Operation, at_once: usize) {
-        let mut best = [Rate::default(); 3];
+        let mut best = vec![Rate::default(); self.kinds.len()];
         for _ in 0..ROUNDS {
             for (kind, best) in self.kinds.iter().zip(&mut best) {
                 let rate = load(kind, operation, at_once).await;
@@ -154,10 +189,11 @@ impl Kinds {
                 }
             }
         }
+        let first = best[0].per_second;
         for (kind, rate) in self.kinds.iter().zip(best) {
-            let ratio = rate.per_second / best[0].per_second;
+            let ratio = rate.per_second / first;
             println!(
-                "  {:<26} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}",
+                "  {:<35} {:>8.0} /s  p99 {:>8.2?}  ratio {ratio:.2}",
                 kind.name, rate.per_second, rate.p99
             );
         }
