@@ -223,6 +223,9 @@ pub enum Failure {
     /// The write queue is full, or the database is unavailable.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
+    /// PostgreSQL undid the write because of another one: a deadlock, or a failed serialization.
+    #[error("The service is busy. Nothing was done; try again in a moment.")]
+    Conflict,
     /// The database failed, and it is unknown whether the transaction was committed.
     #[error(
         "Something went wrong on our side, and it is unknown whether this was done. Ask again to find out."
@@ -299,7 +302,7 @@ impl Failure {
             F::ProviderBroke => (StatusCode::BAD_GATEWAY, "provider_broke"),
             F::ProviderAnswer(_) => (StatusCode::BAD_GATEWAY, "provider_answer"),
             F::ProviderSlow => (StatusCode::GATEWAY_TIMEOUT, "provider_slow"),
-            F::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+            F::Busy | F::Conflict => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
             F::NotCommitted => (StatusCode::SERVICE_UNAVAILABLE, "not_known"),
             F::Storage(_) | F::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
@@ -321,6 +324,7 @@ impl Failure {
     fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             Self::Busy
+            | Self::Conflict
             | Self::NotCommitted
             | Self::TookTooLong
             | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => Some(1),

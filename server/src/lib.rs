@@ -69,7 +69,7 @@ use crate::{
     mobile_money::{MAX_DELIVERIES, MobileMoney},
     monitoring::{health, metrics, metrics::Metrics},
     outbox::Outbox,
-    payouts::Record,
+    payouts::{PayoutQueues, Record},
     provider::Provider,
     randomness::Randomness,
     settings::Settings,
@@ -115,6 +115,8 @@ pub struct SandboxState {
     pub live_sessions: LiveSessions,
     /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
     pub provider: Option<Arc<Provider>>,
+    /// Claims and results of payouts that wait to be written.
+    pub payouts: PayoutQueues,
     /// The simulated mobile money service.
     pub mobile_money: MobileMoney,
     /// The background tasks.
@@ -191,6 +193,7 @@ impl Sandbox {
             outbox: Outbox::default(),
             live_sessions: LiveSessions::default(),
             provider: Provider::of(&settings.provider)?.map(Arc::new),
+            payouts: PayoutQueues::of(&database),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),

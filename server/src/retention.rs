@@ -7,7 +7,7 @@ use crate::{
     auth::{limits, session},
     database::changes,
     error::Failure,
-    events, outbox, payouts,
+    events, mobile_money, outbox, payouts,
     slices::{self, Bundled},
 };
 
@@ -71,6 +71,7 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
+    mobile_money::delete_old_sums(database, now.minus(days(2))).await?;
     let bundled = Bundled::of(sandbox).await?;
     let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
     if sessions + messages + keys + events + limits + builds > 0 {

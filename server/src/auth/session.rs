@@ -188,12 +188,14 @@ pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, 
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }
 
-const IS_OPEN: &str = "SELECT count(*) FROM session WHERE session_id = $1 AND ended_at IS NULL";
+const IS_OPEN: &str = "SELECT session_id FROM session WHERE session_id = $1 AND ended_at IS NULL";
 
-/// Fails with [`Failure::NoSession`] if the session has ended since its call came, alone or with all data.
+/// Fails with [`Failure::NoSession`] if the session has ended since its call came, alone or with all data. It
+/// does not end before the transaction does.
 pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result<(), Failure> {
-    let open: i64 = query_scalar(IS_OPEN).bind(session_id).fetch_one(connection).await?;
-    if open == 0 { Err(Failure::NoSession) } else { Ok(()) }
+    let open: Option<String> =
+        query_scalar(IS_OPEN).bind(session_id).locking("FOR SHARE").fetch_optional(connection).await?;
+    open.map(|_| ()).ok_or(Failure::NoSession)
 }
 
 /// A session with its user.

@@ -5,15 +5,15 @@
 //! strings, integers and booleans, or types that are stored as one of these.
 
 use std::{
-    io,
+    fmt, io,
     ops::{Deref, DerefMut},
     time::Duration,
 };
 
 use futures::{StreamExt, stream::BoxStream};
 use sqlx::{
-    Arguments as _, Connection as _, Encode, FromRow, PgConnection, Postgres, SqlSafeStr, SqlStr, Sqlite,
-    SqliteConnection, Type,
+    Arguments as _, AssertSqlSafe, Connection as _, Encode, FromRow, PgConnection, Postgres, SqlSafeStr,
+    SqlStr, Sqlite, SqliteConnection, Type,
     error::BoxDynError,
     pool::PoolConnection,
     postgres::{PgArguments, PgRow},
@@ -35,75 +35,117 @@ pub enum Connection {
     Postgres(Held<Postgres>),
 }
 
-/// Who owns a connection.
-#[derive(Debug)]
-pub enum Held<DB: sqlx::Database> {
+/// A connection, and who owns it.
+pub struct Held<DB: sqlx::Database> {
+    owner: Owner<DB>,
+    /// Whether a pooler in transaction mode is between: it gives each transaction another connection to the
+    /// server, so nothing is prepared by name.
+    is_pooled: bool,
+    /// Whether a command has begun a transaction and none has ended it.
+    is_in_transaction: bool,
+}
+
+impl<DB: sqlx::Database> fmt::Debug for Held<DB> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held").field("is_pooled", &self.is_pooled).finish_non_exhaustive()
+    }
+}
+
+enum Owner<DB: sqlx::Database> {
     /// The pool, to which it returns.
-    Lent(PoolConnection<DB>),
+    Pool(PoolConnection<DB>),
     /// The holder, until it is closed.
-    Own(Box<DB::Connection>),
+    Holder(Box<DB::Connection>),
 }
 
 impl<DB: sqlx::Database> Deref for Held<DB> {
     type Target = DB::Connection;
 
     fn deref(&self) -> &DB::Connection {
-        match self {
-            Self::Lent(connection) => connection,
-            Self::Own(connection) => connection,
+        match &self.owner {
+            Owner::Pool(connection) => connection,
+            Owner::Holder(connection) => connection,
         }
     }
 }
 
 impl<DB: sqlx::Database> DerefMut for Held<DB> {
     fn deref_mut(&mut self) -> &mut DB::Connection {
-        match self {
-            Self::Lent(connection) => connection,
-            Self::Own(connection) => connection,
+        match &mut self.owner {
+            Owner::Pool(connection) => connection,
+            Owner::Holder(connection) => connection,
         }
     }
 }
 
 impl<DB: sqlx::Database> Held<DB> {
+    fn lent(connection: PoolConnection<DB>, is_pooled: bool) -> Self {
+        Self { owner: Owner::Pool(connection), is_pooled, is_in_transaction: false }
+    }
+
+    fn own(connection: DB::Connection, is_pooled: bool) -> Self {
+        Self { owner: Owner::Holder(Box::new(connection)), is_pooled, is_in_transaction: false }
+    }
+
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
+    }
+
     fn detached(self) -> Self {
-        match self {
-            Self::Lent(connection) => Self::Own(Box::new(connection.detach())),
-            own @ Self::Own(_) => own,
-        }
+        let owner = match self.owner {
+            Owner::Pool(connection) => Owner::Holder(Box::new(connection.detach())),
+            own @ Owner::Holder(_) => own,
+        };
+        Self { owner, ..self }
     }
 
     /// Closes the connection on drop instead of returning it to the pool.
     fn discard(&mut self) {
-        if let Self::Lent(connection) = self {
+        if let Owner::Pool(connection) = &mut self.owner {
             connection.close_on_drop();
+        }
+    }
+
+    async fn close(self) -> Result<(), sqlx::Error> {
+        match self.owner {
+            Owner::Pool(connection) => connection.close().await,
+            Owner::Holder(connection) => connection.close().await,
         }
     }
 }
 
 impl From<SqliteConnection> for Connection {
     fn from(connection: SqliteConnection) -> Self {
-        Self::Sqlite(Held::Own(Box::new(connection)))
+        Self::Sqlite(Held::own(connection, false))
     }
 }
 
-impl From<PgConnection> for Connection {
-    fn from(connection: PgConnection) -> Self {
-        Self::Postgres(Held::Own(Box::new(connection)))
-    }
-}
-
-/// Evaluates `$run` for either engine, with `$on` bound to the engine's connection and `$with` to
-/// its arguments.
+/// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
+/// its arguments, and `$keep` to whether the statement stays prepared.
 macro_rules! either {
-    ($connection:expr, $arguments:expr, |$on:ident, $with:ident| $run:expr) => {
+    ($connection:expr, $arguments:expr, |$on:ident, $with:ident, $keep:ident| $run:expr) => {
         match $connection {
             Connection::Sqlite(held) => {
-                let ($on, $with) = (&mut **held, $arguments.sqlite);
+                let ($on, $with, $keep) = (&mut **held, $arguments.sqlite, true);
                 $run
             }
             Connection::Postgres(held) => {
-                let ($on, $with) = (&mut **held, $arguments.postgres);
-                match tokio::time::timeout(RESPONSE_TIMEOUT, async { $run }).await {
+                let ($with, $keep) = ($arguments.postgres, !held.is_pooled());
+                // A pooler may answer each round trip of a statement from another connection.
+                let in_own = held.is_pooled && !held.is_in_transaction;
+                let running = async {
+                    if in_own {
+                        sqlx::raw_sql("BEGIN").execute(&mut **held).await?;
+                    }
+                    let $on = &mut **held;
+                    let outcome = $run;
+                    if in_own {
+                        let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
+                        sqlx::raw_sql(end).execute(&mut **held).await?;
+                    }
+                    outcome
+                };
+                match tokio::time::timeout(RESPONSE_TIMEOUT, running).await {
                     Ok(outcome) => outcome,
                     Err(_) => {
                         held.discard();
@@ -116,13 +158,33 @@ macro_rules! either {
 }
 
 impl Connection {
+    /// A connection to PostgreSQL, through a pooler in transaction mode if it `is_pooled`.
+    pub(super) fn postgres(connection: PgConnection, is_pooled: bool) -> Self {
+        Self::Postgres(Held::own(connection, is_pooled))
+    }
+
     /// Runs statements without values or rows, in one round trip if the engine allows it.
     ///
     /// # Errors
     /// Errors of the engine.
     pub async fn command(&mut self, sql: impl SqlSafeStr) -> Result<(), sqlx::Error> {
-        let (sql, arguments) = (sql.into_sql_str(), Arguments::default());
-        either!(self, arguments, |on, _with| sqlx::raw_sql(sql).execute(on).await.map(|_| ()))
+        let sql = sql.into_sql_str();
+        match self {
+            Self::Sqlite(held) => sqlx::raw_sql(sql).execute(&mut **held).await.map(|_| ()),
+            Self::Postgres(held) => {
+                held.is_in_transaction = match sql.as_str().trim() {
+                    begin if begin.starts_with("BEGIN") => true,
+                    end if end.ends_with("COMMIT") || end == "ROLLBACK" => false,
+                    _ => held.is_in_transaction,
+                };
+                let running = sqlx::raw_sql(sql).execute(&mut **held);
+                let Ok(outcome) = tokio::time::timeout(RESPONSE_TIMEOUT, running).await else {
+                    held.discard();
+                    return Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
+                };
+                outcome.map(|_| ())
+            }
+        }
     }
 
     /// The time of the engine's machine.
@@ -154,10 +216,8 @@ impl Connection {
     /// Closes the connection.
     pub async fn close(self) {
         _ = match self {
-            Self::Sqlite(Held::Own(connection)) => connection.close().await,
-            Self::Postgres(Held::Own(connection)) => connection.close().await,
-            Self::Sqlite(Held::Lent(connection)) => connection.close().await,
-            Self::Postgres(Held::Lent(connection)) => connection.close().await,
+            Self::Sqlite(held) => held.close().await,
+            Self::Postgres(held) => held.close().await,
         };
     }
 
@@ -175,11 +235,11 @@ pub struct Reader(Connection);
 
 impl Reader {
     pub(super) fn sqlite(connection: PoolConnection<Sqlite>) -> Self {
-        Self(Connection::Sqlite(Held::Lent(connection)))
+        Self(Connection::Sqlite(Held::lent(connection, false)))
     }
 
-    pub(super) fn postgres(connection: PoolConnection<Postgres>) -> Self {
-        Self(Connection::Postgres(Held::Lent(connection)))
+    pub(super) fn postgres(connection: PoolConnection<Postgres>, is_pooled: bool) -> Self {
+        Self(Connection::Postgres(Held::lent(connection, is_pooled)))
     }
 
     /// Removes the connection from the pool.
@@ -287,11 +347,13 @@ impl Arguments {
 pub struct Query {
     sql: SqlStr,
     arguments: Result<Arguments, BoxDynError>,
+    /// For PostgreSQL only.
+    lock: Option<&'static str>,
 }
 
 /// Creates a statement that returns no rows.
 pub fn query(sql: impl SqlSafeStr) -> Query {
-    Query { sql: sql.into_sql_str(), arguments: Ok(Arguments::default()) }
+    Query { sql: sql.into_sql_str(), arguments: Ok(Arguments::default()), lock: None }
 }
 
 impl Query {
@@ -308,8 +370,15 @@ impl Query {
         self
     }
 
-    fn ready(self) -> Result<(SqlStr, Arguments), sqlx::Error> {
-        Ok((self.sql, self.arguments.map_err(sqlx::Error::Encode)?))
+    fn ready(self, connection: &Connection) -> Result<(SqlStr, Arguments), sqlx::Error> {
+        let arguments = self.arguments.map_err(sqlx::Error::Encode)?;
+        let sql = match (connection, self.lock) {
+            (Connection::Postgres(_), Some(lock)) => {
+                AssertSqlSafe(format!("{} {lock}", self.sql.as_str())).into_sql_str()
+            }
+            _ => self.sql,
+        };
+        Ok((sql, arguments))
     }
 
     /// Runs the statement and returns the number of affected rows.
@@ -317,8 +386,9 @@ impl Query {
     /// # Errors
     /// Errors of the engine.
     pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
-        let (sql, arguments) = self.ready()?;
-        either!(connection, arguments, |on, with| sqlx::query_with(sql, with)
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
             .execute(on)
             .await
             .map(|done| done.rows_affected()))
@@ -347,6 +417,13 @@ impl<T: Fetched> QueryAs<T> {
         self
     }
 
+    /// Locks the rows on PostgreSQL with this clause, until the transaction ends. A file has one writer at a
+    /// time.
+    pub fn locking(mut self, clause: &'static str) -> Self {
+        self.query.lock = Some(clause);
+        self
+    }
+
     /// Returns exactly one row.
     ///
     /// # Errors
@@ -360,8 +437,11 @@ impl<T: Fetched> QueryAs<T> {
     /// # Errors
     /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
-        let (sql, arguments) = self.query.ready()?;
-        either!(connection, arguments, |on, with| sqlx::query_as_with(sql, with).fetch_optional(on).await)
+        let (sql, arguments) = self.query.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_as_with(sql, with)
+            .persistent(keep)
+            .fetch_optional(on)
+            .await)
     }
 
     /// Returns all rows.
@@ -369,8 +449,11 @@ impl<T: Fetched> QueryAs<T> {
     /// # Errors
     /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
-        let (sql, arguments) = self.query.ready()?;
-        either!(connection, arguments, |on, with| sqlx::query_as_with(sql, with).fetch_all(on).await)
+        let (sql, arguments) = self.query.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_as_with(sql, with)
+            .persistent(keep)
+            .fetch_all(on)
+            .await)
     }
 
     /// Returns a stream of the rows.
@@ -378,13 +461,16 @@ impl<T: Fetched> QueryAs<T> {
     where
         T: 'static,
     {
-        let (sql, arguments) = match self.query.ready() {
+        let (sql, arguments) = match self.query.ready(connection) {
             Ok(ready) => ready,
             Err(error) => return futures::stream::once(async { Err(error) }).boxed(),
         };
         match connection {
             Connection::Sqlite(held) => sqlx::query_as_with(sql, arguments.sqlite).fetch(&mut **held),
-            Connection::Postgres(held) => sqlx::query_as_with(sql, arguments.postgres).fetch(&mut **held),
+            Connection::Postgres(held) => {
+                let keep = !held.is_pooled();
+                sqlx::query_as_with(sql, arguments.postgres).persistent(keep).fetch(&mut **held)
+            }
         }
     }
 }
@@ -411,6 +497,12 @@ where
         V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
     {
         self.0 = self.0.bind(value);
+        self
+    }
+
+    /// Locks the rows on PostgreSQL with this clause, until the transaction ends.
+    pub fn locking(mut self, clause: &'static str) -> Self {
+        self.0 = self.0.locking(clause);
         self
     }
 

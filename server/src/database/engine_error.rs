@@ -2,17 +2,21 @@
 
 use anyhow::anyhow;
 use sqlx::{
-    PgConnection,
     migrate::MigrateError,
     postgres::{PgDatabaseError, PgSeverity},
 };
 
+use super::{Connection, query_as};
 use crate::error::Failure;
 
 /// An unavailable database is a temporary condition, not a bug: the transaction is rolled back, and
 /// a retry may succeed.
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
+        if is_conflict(&error) {
+            tracing::info!(%error, "database conflict");
+            return Self::Conflict;
+        }
         if is_unavailable(&error) {
             tracing::warn!(%error, "database unavailable");
             return Self::Busy;
@@ -52,9 +56,9 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
 fn is_postgres_unavailable(code: &str) -> bool {
     // Connection; resources; object state; operator intervention; system; authorization.
     const CLASSES: [&str; 6] = ["08", "53", "55", "57", "58", "28"];
-    // Serialization failure, deadlock, read-only (a standby took over), idle timeout, transaction
-    // timeout, database does not exist (any more).
-    const CODES: [&str; 6] = ["40001", "40P01", "25006", "25P03", "25P04", "3D000"];
+    // Read-only (a standby took over), idle timeout, transaction timeout, database does not exist (any
+    // more).
+    const CODES: [&str; 4] = ["25006", "25P03", "25P04", "3D000"];
     CODES.contains(&code) || code.get(..2).is_some_and(|class| CLASSES.contains(&class))
 }
 
@@ -63,11 +67,17 @@ fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.try_downcast_ref()
 }
 
+/// Whether PostgreSQL undid the statement because of another transaction: a serialization failure or a
+/// deadlock. What was written can be written again.
+fn is_conflict(error: &sqlx::Error) -> bool {
+    postgres(error).is_some_and(|error| matches!(error.code(), "40001" | "40P01"))
+}
+
 /// Whether an empty transaction can be started again immediately: its connection broke since it was
 /// last used, or it was the victim of a conflict.
 pub(super) fn can_begin_again(error: &sqlx::Error) -> bool {
     match postgres(error) {
-        Some(error) => error.severity() == PgSeverity::Fatal || matches!(error.code(), "40001" | "40P01"),
+        Some(pg) => pg.severity() == PgSeverity::Fatal || is_conflict(error),
         None => match error {
             sqlx::Error::Io(error) => error.kind() != std::io::ErrorKind::TimedOut,
             sqlx::Error::Protocol(_) => true,
@@ -95,9 +105,9 @@ const POSTGRES_PROPERTIES: &str = "
            pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
 
 /// Rejects an unsuitable PostgreSQL database before anything is changed in it.
-pub(super) async fn check(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+pub(super) async fn check(connection: &mut Connection) -> Result<(), sqlx::Error> {
     let (version, encoding, is_read_only): (i32, String, bool) =
-        sqlx::query_as(POSTGRES_PROPERTIES).fetch_one(connection).await?;
+        query_as(POSTGRES_PROPERTIES).fetch_one(connection).await?;
     let unsuitable = |what: &str| Err(sqlx::Error::Configuration(what.into()));
     if version < MIN_POSTGRES_VERSION {
         return unsuitable("it is older than PostgreSQL 14");

@@ -1,7 +1,7 @@
 //! The database: a `SQLite` file, or a PostgreSQL database that several servers share.
 //!
-//! With either engine, all writes of a process go through one task that owns the only writing
-//! connection, and reads use a pool. [`query()`] and similar functions run
+//! All writes of a process go through one task that owns the writing connection, except that payouts on
+//! PostgreSQL have several such tasks, the lanes. Reads use a pool. [`query()`] and similar functions run
 //! the same SQL on both engines.
 
 mod companion;
@@ -9,10 +9,12 @@ mod connection;
 mod durability;
 mod engine_error;
 mod in_place;
+mod migrate;
 
 pub mod changes;
 pub mod rows;
 pub mod server_lease;
+pub mod sets;
 pub mod shared_clock;
 pub mod sweep;
 pub mod url;
@@ -25,28 +27,36 @@ pub use connection::{query, query_as, query_scalar};
 pub use in_place::InPlace;
 pub use writer::MAX_BATCH_SIZE;
 
-use std::{path::Path, time::Duration};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use anyhow::Context;
 use futures::future::BoxFuture;
 use sqlx::{
-    ConnectOptions, PgConnection, PgPool, SqliteConnection, SqlitePool,
+    ConnectOptions, PgPool, SqliteConnection, SqlitePool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use self::{
     url::{DatabaseUrl, Engine},
-    writer::{Order, Writer, prepare},
+    writer::{Excludes, Order, PostgresOptions, Target, Writer, prepare},
 };
 use crate::error::Failure;
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
-/// How many writes may wait for the writer. Further ones fail with [`Failure::Busy`].
+/// How many writes may wait for the writers. Further ones fail with [`Failure::Busy`].
 const MAX_QUEUED_WRITES: usize = 1024;
 
 /// The number of reading connections, in addition to the one that reads versions.
@@ -61,15 +71,14 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long closing the database waits for readers.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long PostgreSQL may run one statement.
+/// How long PostgreSQL may take to read. A writer sets its limits in each transaction.
 const STATEMENT_TIMEOUT: &str = "10s";
 
-/// How long a server waits for the write lock, which other servers hold for one commit each.
-const LOCK_TIMEOUT: &str = "5s";
-
-/// How long a transaction may be idle before PostgreSQL rolls it back, so that a dead server does not
-/// block the others.
+/// How long a transaction may be idle before PostgreSQL rolls it back.
 const IDLE_TIMEOUT: &str = "10s";
+
+/// How often work in a lane is tried, if PostgreSQL undoes it because of another transaction.
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The size of the prepared statement cache: more than the number of statements.
 const STATEMENT_CACHE_SIZE: usize = 512;
@@ -78,21 +87,29 @@ const STATEMENT_CACHE_SIZE: usize = 512;
 #[derive(Clone, Debug)]
 pub struct Database {
     readers: Readers,
-    writer: mpsc::Sender<Order>,
+    writer: mpsc::UnboundedSender<Order>,
+    /// The writers of payouts. Without lanes, the writer is the only one.
+    lanes: Arc<[mpsc::UnboundedSender<Order>]>,
+    /// One for each write that may wait.
+    places: Arc<Semaphore>,
+    conflicts: Arc<AtomicU64>,
     commits: watch::Receiver<()>,
 }
 
 #[derive(Clone, Debug)]
 enum Readers {
     Sqlite(SqlitePool),
-    Postgres(PgPool),
+    /// The pool, and whether there is a pooler in transaction mode.
+    Postgres(PgPool, bool),
 }
 
 /// The load of the database.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Transactions waiting for the writer.
+    /// Writes waiting for a writer.
     pub writes_waiting: usize,
+    /// Writes that PostgreSQL undid because of another one, and that were tried again, since the start.
+    pub conflicts: u64,
     /// Idle reading connections.
     pub readers_idle: usize,
     /// Reading connections in use.
@@ -146,7 +163,7 @@ impl Database {
     pub async fn open_at(url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
         match &url.engine {
             Engine::Sqlite(file) => Self::open(file).await,
-            Engine::Postgres(options) => Self::open_postgres(options).await,
+            Engine::Postgres(options) => Self::open_postgres(options, url).await,
         }
     }
 
@@ -179,52 +196,80 @@ impl Database {
             .acquire_timeout(READER_TIMEOUT)
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
-        let target = writer::Target::Sqlite(Box::new(options));
-        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), max_batch_size))
+        let target = Target::Sqlite(Box::new(options));
+        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), Vec::new(), max_batch_size))
     }
 
-    async fn open_postgres(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
-        let options = options
-            .clone()
-            .application_name("mkopo")
-            .statement_cache_capacity(STATEMENT_CACHE_SIZE)
-            .options([("client_min_messages", "warning"), ("jit", "off")])
-            .disable_statement_logging();
+    async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
+        let is_pooled = url.is_pooled();
+        let options = options.clone().application_name("mkopo").disable_statement_logging();
+        let mut read_options = options.clone().statement_cache_capacity(STATEMENT_CACHE_SIZE);
+        let mut options = read_options.clone();
+        if is_pooled {
+            // A pooler refuses settings that it can't restore.
+            options = options.extra_float_digits(None).statement_cache_capacity(0);
+            read_options = options.clone();
+        } else {
+            options = options.options([("client_min_messages", "warning"), ("jit", "off")]);
+            read_options = options
+                .clone()
+                .options([("statement_timeout", STATEMENT_TIMEOUT), ("default_transaction_read_only", "on")])
+                .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
+        }
+        let options = PostgresOptions { options: Box::new(options), is_pooled };
         {
             // Waits without a timeout for another server that is migrating the tables.
             let mut connection = connect_postgres(&options).await?;
             engine_error::check(&mut connection).await?;
-            POSTGRES_MIGRATIONS.run(&mut connection).await?;
+            migrate::run(&mut connection, &POSTGRES_MIGRATIONS).await?;
         }
-        let options = options
-            .options([("statement_timeout", STATEMENT_TIMEOUT), ("lock_timeout", LOCK_TIMEOUT)])
-            .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
+        let connection = connect_postgres(&options).await?;
         let readers = PgPoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(CONNECT_TIMEOUT)
-            .connect_with(options.clone().options([("default_transaction_read_only", "on")]))
+            .connect_with(read_options)
             .await?;
-        // The writer finds rows by their keys. PostgreSQL would plan to read tables as a whole while they
-        // are small, and keep to that after a bulk insert until it analyzes them (measured: a third of the
-        // payouts per second).
-        let options = options.options([("enable_seqscan", "off")]);
-        let connection = connect_postgres(&options).await?.into();
-        let target = writer::Target::Postgres(Box::new(options));
-        Ok(Self::with(Readers::Postgres(readers), target, connection, MAX_BATCH_SIZE))
+        let lanes = url.lanes();
+        let target = |excludes| Target::Postgres(options.clone(), excludes);
+        let lanes = match lanes {
+            0 | 1 => Vec::new(),
+            lanes => (0..lanes).map(|_| target(Excludes::Rows)).collect(),
+        };
+        let writer = target(Excludes::Turn);
+        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, connection, lanes, MAX_BATCH_SIZE))
     }
 
-    fn with(readers: Readers, target: writer::Target, connection: Connection, max_batch_size: usize) -> Self {
-        let (sender, orders) = mpsc::channel(MAX_QUEUED_WRITES);
+    fn with(
+        readers: Readers,
+        writer: Target,
+        connection: Connection,
+        lanes: Vec<Target>,
+        max_batch_size: usize,
+    ) -> Self {
         let (committed, commits) = watch::channel(());
-        tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed).run());
-        Self { readers, writer: sender, commits }
+        let spawn = |target, connection| {
+            let (sender, orders) = mpsc::unbounded_channel();
+            tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed.clone()).run());
+            sender
+        };
+        let writer = spawn(writer, Some(connection));
+        let lanes: Vec<_> = lanes.into_iter().map(|lane| spawn(lane, None)).collect();
+        let lanes = if lanes.is_empty() { vec![writer.clone()] } else { lanes };
+        Self {
+            readers,
+            writer,
+            lanes: lanes.into(),
+            places: Arc::new(Semaphore::new(MAX_QUEUED_WRITES)),
+            conflicts: Arc::default(),
+            commits,
+        }
     }
 
     /// A connection that sees all commits so far.
     pub async fn read(&self) -> Result<Reader, Failure> {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
-            Readers::Postgres(readers) => Reader::postgres(readers.acquire().await?),
+            Readers::Postgres(readers, is_pooled) => Reader::postgres(readers.acquire().await?, *is_pooled),
         })
     }
 
@@ -237,7 +282,7 @@ impl Database {
     }
 
     /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes
-    /// are rolled back.
+    /// are rolled back. No other such transaction runs meanwhile, in any server; payouts in lanes do.
     ///
     /// # Errors
     /// The errors of `work`; [`Failure::Busy`] if the queue is full or the database is unavailable,
@@ -247,9 +292,8 @@ impl Database {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
     {
-        let (work, done) = prepare(work);
-        self.writer.try_send(Order::Work(work)).map_err(|_| Failure::Busy)?;
-        done.await
+        let place = self.place()?;
+        self.send(work, false, place).await
     }
 
     /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
@@ -262,9 +306,80 @@ impl Database {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
     {
-        let (work, done) = prepare(work);
-        self.writer.send(Order::Work(work)).await.map_err(|_| Failure::Busy)?;
+        let place = self.place_in_turn().await?;
+        self.send(work, false, place).await
+    }
+
+    /// Like [`Database::write_in_turn`], while no other transaction writes, in any server: for work that
+    /// reads or replaces the data as a whole.
+    ///
+    /// # Errors
+    /// As [`Database::write`].
+    pub async fn write_alone<T, F>(&self, work: F) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
+    {
+        let place = self.place_in_turn().await?;
+        self.send(work, true, place).await
+    }
+
+    async fn send<T, F>(&self, work: F, is_alone: bool, place: OwnedSemaphorePermit) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
+    {
+        let (work, done) = prepare(work, is_alone, place);
+        self.writer.send(Order::Work(work)).map_err(|_| Failure::Busy)?;
         done.await
+    }
+
+    /// The number of lanes.
+    fn lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The lane of what has this key.
+    fn lane_of(&self, key: &str) -> usize {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        usize::try_from(hasher.finish() % self.lanes.len() as u64).unwrap_or(0)
+    }
+
+    /// Runs `work` in a lane, where only those transactions wait for it that touch the same rows. Repeats it
+    /// if PostgreSQL undoes it because of another transaction. `places` are given back when it begins.
+    ///
+    /// # Errors
+    /// As [`Database::write`]; [`Failure::Conflict`] if all attempts were undone.
+    async fn write_in_lane<T, F>(
+        &self,
+        lane: usize,
+        places: Vec<OwnedSemaphorePermit>,
+        work: F,
+    ) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
+    {
+        let (mut places, mut attempts) = (places, 1);
+        loop {
+            let (work, done) = prepare(work.clone(), false, std::mem::take(&mut places));
+            self.lanes[lane].send(Order::Work(work)).map_err(|_| Failure::Busy)?;
+            match done.await {
+                Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
+                done => return done,
+            }
+            self.conflicts.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A place among the writes that wait.
+    fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        Arc::clone(&self.places).try_acquire_owned().map_err(|_| Failure::Busy)
+    }
+
+    async fn place_in_turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        Arc::clone(&self.places).acquire_owned().await.map_err(|_| Failure::Busy)
     }
 
     /// Checks that a power failure loses nothing that was committed. In demo mode, warns instead.
@@ -279,11 +394,12 @@ impl Database {
     pub fn load(&self) -> Load {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
-            Readers::Postgres(readers) => (readers.num_idle(), readers.size()),
+            Readers::Postgres(readers, _) => (readers.num_idle(), readers.size()),
         };
         let readers = usize::try_from(readers).unwrap_or(usize::MAX);
         Load {
-            writes_waiting: self.writer.max_capacity() - self.writer.capacity(),
+            writes_waiting: MAX_QUEUED_WRITES - self.places.available_permits(),
+            conflicts: self.conflicts.load(Ordering::Relaxed),
             readers_idle,
             readers_busy: readers.saturating_sub(readers_idle),
         }
@@ -301,15 +417,17 @@ impl Database {
         let readers = async {
             match &self.readers {
                 Readers::Sqlite(readers) => readers.close().await,
-                Readers::Postgres(readers) => readers.close().await,
+                Readers::Postgres(readers, _) => readers.close().await,
             }
         };
         if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {
             tracing::warn!("closing the database while it is still being read");
         }
-        let (closed, is_closed) = oneshot::channel();
-        if self.writer.send(Order::Close(closed)).await.is_ok() {
-            _ = is_closed.await;
+        for writer in self.lanes.iter().chain([&self.writer]) {
+            let (closed, is_closed) = oneshot::channel();
+            if writer.send(Order::Close(closed)).is_ok() {
+                _ = is_closed.await;
+            }
         }
     }
 }
@@ -322,8 +440,9 @@ async fn connect_sqlite(options: &SqliteConnectOptions) -> Result<SqliteConnecti
 }
 
 /// Connects to PostgreSQL, with a timeout.
-async fn connect_postgres(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
-        .await
-        .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
+async fn connect_postgres(options: &PostgresOptions) -> Result<Connection, sqlx::Error> {
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.options.connect()).await;
+    let connection =
+        connected.unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))?;
+    Ok(Connection::postgres(connection, options.is_pooled))
 }

@@ -55,7 +55,9 @@ pub async fn copy(
 ) -> Result<(), Failure> {
     match from {
         Connection::Sqlite(on) => copy_stream(sqlx::query(select).fetch(&mut **on), to, table).await,
-        Connection::Postgres(on) => copy_stream(sqlx::query(select).fetch(&mut **on), to, table).await,
+        Connection::Postgres(on) => {
+            copy_stream(sqlx::query(select).persistent(false).fetch(&mut **on), to, table).await
+        }
     }
 }
 
@@ -75,7 +77,9 @@ async fn copy_stream<R: Readable>(
 pub async fn read(connection: &mut Connection, select: &'static str) -> Result<Rows, Failure> {
     match connection {
         Connection::Sqlite(on) => Readable::all(&sqlx::query(select).fetch_all(&mut **on).await?),
-        Connection::Postgres(on) => Readable::all(&sqlx::query(select).fetch_all(&mut **on).await?),
+        Connection::Postgres(on) => {
+            Readable::all(&sqlx::query(select).persistent(false).fetch_all(&mut **on).await?)
+        }
     }
 }
 
@@ -133,6 +137,10 @@ async fn kinds(connection: &mut Connection, select: String) -> Result<Vec<Kind>,
         }
         Connection::Postgres(on) => {
             let statement = (&mut **on).prepare(select).await?;
+            // Behind a pooler, the next one who gets this connection prepares by the same name.
+            if on.is_pooled() {
+                sqlx::raw_sql("DEALLOCATE ALL").execute(&mut **on).await?;
+            }
             statement.columns().iter().map(|column| Kind::of(column.type_info().name())).collect()
         }
     }

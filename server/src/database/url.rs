@@ -12,7 +12,15 @@ use sqlx::postgres::PgConnectOptions;
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) engine: Engine,
+    lanes: usize,
+    is_pooled: bool,
 }
+
+/// Says that a pooler in transaction mode is between server and database.
+const POOLED: &str = "statement-cache-capacity=0";
+
+/// How many transactions of a server write payouts at the same time, on PostgreSQL.
+pub const LANES: u32 = 4;
 
 #[derive(Clone)]
 pub(super) enum Engine {
@@ -24,6 +32,21 @@ impl DatabaseUrl {
     /// Whether several servers can share the database.
     pub fn is_shared(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
+    }
+
+    /// The same database, with another number of lanes.
+    pub fn with_lanes(self, lanes: u32) -> Self {
+        Self { lanes: lanes as usize, ..self }
+    }
+
+    /// Whether there is a pooler in transaction mode.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
+    }
+
+    /// How many transactions write payouts at the same time.
+    pub(super) fn lanes(&self) -> usize {
+        self.lanes
     }
 }
 
@@ -70,7 +93,9 @@ impl FromStr for DatabaseUrl {
             }
             _ => return Err(wrong()),
         };
-        Ok(Self { engine })
+        let parameters = text.split_once('?').map_or("", |(_, parameters)| parameters);
+        let is_pooled = parameters.split('&').any(|parameter| parameter == POOLED);
+        Ok(Self { engine, lanes: LANES as usize, is_pooled })
     }
 }
 

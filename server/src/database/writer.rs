@@ -1,13 +1,14 @@
-//! The only task of a process that writes.
+//! The task that writes.
 //!
 //! It takes queued writes in order, runs each in its own savepoint, and commits them together: one
 //! flush to disk for the whole batch (measured 3 to 4 times the throughput of one commit per write).
 //! A write that fails is rolled back alone. Callers are answered after the commit, with the outcome
 //! of their write: committed, not done, or unknown if the database failed during the commit.
 //!
-//! On PostgreSQL, each transaction first takes one advisory lock that all servers share. So the
-//! writes of all servers are serialized as they are on one `SQLite` file, and each sees all earlier
-//! ones. Both engines give the same guarantees, and transactions never conflict.
+//! On PostgreSQL, payouts have writers of their own, the lanes, that write side by side: their rules are
+//! held by constraints, conditional updates and row locks. All other writes, of all servers, still come one
+//! after the other, by the lock of one row. What replaces the data as a whole excludes every writer
+//! (docs/decisions/0007).
 
 use std::{future::Future, panic::AssertUnwindSafe};
 
@@ -32,6 +33,8 @@ pub(super) enum Order {
 }
 
 pub(super) struct Work {
+    /// Whether no other transaction may run meanwhile, of any server.
+    is_alone: bool,
     /// Does the work, and returns whether to commit its changes.
     run: Run,
     outcome: oneshot::Sender<WriteOutcome>,
@@ -50,10 +53,16 @@ enum WriteOutcome {
     Unknown,
 }
 
-/// Wraps `work` for the writer, together with the task's companion, with a future of its result.
-pub(super) fn prepare<T, F>(work: F) -> (Work, impl Future<Output = Result<T, Failure>>)
+/// Wraps `work` for the writer, together with the task's companion, with a future of its result. What is in
+/// `places` is dropped when it begins.
+pub(super) fn prepare<T, F, P>(
+    work: F,
+    is_alone: bool,
+    places: P,
+) -> (Work, impl Future<Output = Result<T, Failure>>)
 where
     T: Send + 'static,
+    P: Send + 'static,
     F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
 {
     let (result_sender, mut result) = oneshot::channel();
@@ -62,6 +71,7 @@ where
     let accompanying = companion.clone();
     let run: Run = Box::new(move |connection: &mut Connection| {
         async move {
+            drop(places);
             let mut result = work(connection).await;
             if result.is_ok()
                 && let Some(companion) = accompanying
@@ -94,39 +104,84 @@ where
             Err(_) => Err(Failure::Internal("a write panicked and was rolled back".to_owned())),
         }
     };
-    (Work { run, outcome: outcome_sender }, done)
+    (Work { is_alone, run, outcome: outcome_sender }, done)
 }
 
 /// The database of the writer, and its transaction statements.
 pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
-    Postgres(Box<PgConnectOptions>),
+    Postgres(PostgresOptions, Excludes),
 }
+
+/// How to connect to PostgreSQL.
+#[derive(Clone)]
+pub(super) struct PostgresOptions {
+    pub options: Box<PgConnectOptions>,
+    /// Whether there is a pooler in transaction mode.
+    pub is_pooled: bool,
+}
+
+/// Which other transactions wait for those of a writer.
+#[derive(Clone, Copy)]
+pub(super) enum Excludes {
+    /// Those that touch the same rows.
+    Rows,
+    /// Those of all servers, except payouts in lanes.
+    Turn,
+}
+
+/// Begins a transaction on PostgreSQL and its first savepoint. Its settings are its own, because a pooler may
+/// pass the connection on. A commit is flushed before it is answered, whatever the role or the database has
+/// set; `remote_apply` waits for more, and stays. A row is found by its key: PostgreSQL would plan to read
+/// tables as a whole while they are small, and keep to that after a bulk insert until it analyzes them
+/// (measured: a third of the payouts per second).
+///
+/// At READ COMMITTED, each statement after a lock sees all commits before it. At a higher isolation level it
+/// would see the state from before the wait.
+///
+/// The number of the lock is "mkopo" in ASCII. Servers of the release before write one after the other and
+/// each take it alone, so it is shared by those of this release.
+macro_rules! begin {
+    ($lock:literal) => {
+        concat!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
+             SELECT set_config('synchronous_commit',
+                        CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
+                             ELSE 'on' END, true),
+                    set_config('lock_timeout', '5s', true),
+                    set_config('statement_timeout', '10s', true),
+                    set_config('idle_in_transaction_session_timeout', '10s', true),
+                    set_config('enable_seqscan', 'off', true),
+                    set_config('jit', 'off', true),
+                    set_config('client_min_messages', 'warning', true);",
+            $lock,
+            "SAVEPOINT work"
+        )
+    };
+}
+
+const BEGIN_SIDE_BY_SIDE: &str = begin!("SELECT pg_advisory_xact_lock_shared(469953900655);");
+
+const BEGIN_IN_TURN: &str =
+    begin!("SELECT pg_advisory_xact_lock_shared(469953900655); SELECT turn FROM write_turn FOR UPDATE;");
+
+const BEGIN_ALONE: &str = begin!("SELECT pg_advisory_xact_lock(469953900655);");
 
 impl Target {
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
             Self::Sqlite(options) => connect_sqlite(options).await?.into(),
-            Self::Postgres(options) => connect_postgres(options).await?.into(),
+            Self::Postgres(options, _) => connect_postgres(options).await?,
         })
     }
 
-    /// Begins a transaction that excludes all other writers, and its first savepoint.
-    ///
-    /// On PostgreSQL, each statement after the lock sees all earlier commits. At a higher isolation
-    /// level it would see the state from before the wait for the lock. The lock's number is "mkopo"
-    /// in ASCII. A commit is flushed before it is answered, whatever the role or the database has set;
-    /// `remote_apply` waits for more, and stays.
-    fn begin(&self) -> &'static str {
+    /// Begins a transaction and its first savepoint.
+    fn begin(&self, is_alone: bool) -> &'static str {
         match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
-            Self::Postgres(_) => {
-                "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
-                 SELECT pg_advisory_xact_lock(469953900655), set_config('synchronous_commit',
-                     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END,
-                     true);
-                 SAVEPOINT work"
-            }
+            Self::Postgres(..) if is_alone => BEGIN_ALONE,
+            Self::Postgres(_, Excludes::Rows) => BEGIN_SIDE_BY_SIDE,
+            Self::Postgres(_, Excludes::Turn) => BEGIN_IN_TURN,
         }
     }
 
@@ -134,7 +189,7 @@ impl Target {
         match self {
             Self::Sqlite(_) => "COMMIT",
             // In a failed transaction, COMMIT alone would roll back and report success.
-            Self::Postgres(_) => "RELEASE work; COMMIT",
+            Self::Postgres(..) => "RELEASE work; COMMIT",
         }
     }
 }
@@ -145,9 +200,11 @@ const UNDO_WRITE: &str = "ROLLBACK TO work";
 
 pub(super) struct Writer {
     target: Target,
-    /// `None` after a failure that made it unusable.
+    /// `None` before the first write, or after a failure that made it unusable.
     connection: Option<Connection>,
-    orders: mpsc::Receiver<Order>,
+    orders: mpsc::UnboundedReceiver<Order>,
+    /// Work that was taken from the queue and can't be done with what was before it.
+    next: Option<Work>,
     max_batch_size: usize,
     committed: watch::Sender<()>,
     closing: Option<oneshot::Sender<()>>,
@@ -156,19 +213,28 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         target: Target,
-        connection: Connection,
-        orders: mpsc::Receiver<Order>,
+        connection: Option<Connection>,
+        orders: mpsc::UnboundedReceiver<Order>,
         max_batch_size: usize,
         committed: watch::Sender<()>,
     ) -> Self {
-        Self { target, connection: Some(connection), orders, max_batch_size, committed, closing: None }
+        Self { target, connection, orders, next: None, max_batch_size, committed, closing: None }
     }
 
     pub(super) async fn run(mut self) {
-        while let Some(order) = self.orders.recv().await {
-            match order {
-                Order::Work(first) => self.write_together(first).await,
-                Order::Close(closed) => self.close_after(closed),
+        if self.connection.is_none() {
+            // The first write tries again.
+            self.connection = self.target.connect().await.ok();
+        }
+        loop {
+            if let Some(work) = self.next.take() {
+                self.write_together(work).await;
+                continue;
+            }
+            match self.orders.recv().await {
+                Some(Order::Work(first)) => self.write_together(first).await,
+                Some(Order::Close(closed)) => self.close_after(closed),
+                None => break,
             }
         }
         if let Some(connection) = self.connection {
@@ -184,9 +250,13 @@ impl Writer {
         self.closing = Some(closed);
     }
 
-    /// The next queued write, without waiting for one.
+    /// The next queued write that others may join, without waiting for one.
     fn waiting(&mut self) -> Option<Work> {
         match self.orders.try_recv().ok()? {
+            Order::Work(work) if work.is_alone => {
+                self.next = Some(work);
+                None
+            }
             Order::Work(work) => Some(work),
             Order::Close(closed) => {
                 self.close_after(closed);
@@ -197,7 +267,7 @@ impl Writer {
 
     async fn write_together(&mut self, first: Work) {
         let mut callers = Vec::new();
-        let outcome = match self.begin().await {
+        let outcome = match self.begin(first.is_alone).await {
             Ok(mut connection) => {
                 let (outcome, is_usable) = self.attempt(&mut connection, first, &mut callers).await;
                 self.connection = is_usable.then_some(connection);
@@ -217,16 +287,18 @@ impl Writer {
         }
     }
 
-    /// A connection in a transaction that excludes all other writers. Tries again if the connection
-    /// broke or the transaction was a deadlock victim: nothing has been written in it yet.
-    async fn begin(&mut self) -> Result<Connection, sqlx::Error> {
+    /// A connection in a transaction. Tries again if the connection broke or the transaction was a deadlock
+    /// victim: nothing has been written in it yet.
+    async fn begin(&mut self, is_alone: bool) -> Result<Connection, sqlx::Error> {
         let mut attempts = 1;
         loop {
             let mut connection = match self.connection.take() {
                 Some(connection) => connection,
                 None => self.target.connect().await?,
             };
-            let Err(error) = connection.command(self.target.begin()).await else { return Ok(connection) };
+            let Err(error) = connection.command(self.target.begin(is_alone)).await else {
+                return Ok(connection);
+            };
             if roll_back(&mut connection, &error).await != RolledBack::Failed {
                 self.connection = Some(connection);
             }
@@ -259,7 +331,7 @@ impl Writer {
             (_, _) if engine_error::is_uncommitted(&error) => (WriteOutcome::NotDone, true),
             (Target::Sqlite(_), RolledBack::Before) => (WriteOutcome::Unknown, true),
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
-            (Target::Postgres(_), _) => (WriteOutcome::Unknown, false),
+            (Target::Postgres(..), _) => (WriteOutcome::Unknown, false),
         }
     }
 
@@ -270,7 +342,7 @@ impl Writer {
         callers: &mut Vec<oneshot::Sender<WriteOutcome>>,
     ) -> Result<(), sqlx::Error> {
         let mut next = Some(first);
-        while let Some(Work { run, outcome }) = next {
+        while let Some(Work { is_alone, run, outcome }) = next {
             callers.push(outcome);
             if callers.len() > 1 {
                 connection.command(NEXT_WRITE).await?;
@@ -280,7 +352,8 @@ impl Writer {
                 // Fails if a disk error has already rolled the whole transaction back.
                 connection.command(UNDO_WRITE).await?;
             }
-            next = if callers.len() < self.max_batch_size { self.waiting() } else { None };
+            let may_join = !is_alone && callers.len() < self.max_batch_size;
+            next = if may_join { self.waiting() } else { None };
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
+        .write_alone(move |connection: &mut Connection| {
             Box::pin(async move {
                 // Several servers may start at once, but only one may fill it.
                 if is_empty(connection).await? {

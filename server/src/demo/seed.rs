@@ -190,7 +190,7 @@ async fn write(database: &Database, generator: &Generator, batch: u32, kind: Kin
     loop {
         let generator = generator.clone();
         let written = database
-            .write_in_turn(move |connection: &mut Connection| {
+            .write_alone(move |connection: &mut Connection| {
                 Box::pin(async move {
                     let mut demo = generator.demo(tries);
                     match kind {

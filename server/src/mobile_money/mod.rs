@@ -4,14 +4,17 @@
 //! It simulates an external company: it keeps its own books, answers with result codes, and
 //! refuses a request id that it has seen before. It does not know about loans or payouts.
 
+mod float;
 mod outcome;
 mod pay;
 mod receipt;
+mod received;
 mod scenario;
 mod status;
 
 pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
 pub use receipt::receipt;
+pub use received::delete_old_sums;
 pub use scenario::{Scenario, ScenarioChange};
 pub use status::{Inquiry, Status};
 
@@ -19,9 +22,10 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 
+use self::pay::Request;
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Database, versions::Generation},
+    database::{Database, sets::Sets, versions::Generation},
     phone::Msisdn,
     randomness::Randomness,
 };
@@ -42,6 +46,7 @@ pub struct MobileMoney {
     clock: Clock,
     randomness: Randomness,
     results: mpsc::Sender<Delivery>,
+    requests: Sets<Request>,
     /// Requests pass while nobody holds it.
     line: Arc<RwLock<()>>,
 }
@@ -103,7 +108,8 @@ impl MobileMoney {
         randomness: Randomness,
         results: mpsc::Sender<Delivery>,
     ) -> Self {
-        Self { database, clock, randomness, results, line: Arc::default() }
+        let requests = Sets::of(&database);
+        Self { database, clock, randomness, results, requests, line: Arc::default() }
     }
 
     /// Holds requests up on their way, as a slow network does, until the guard is dropped. For tests.

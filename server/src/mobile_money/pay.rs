@@ -1,19 +1,27 @@
-//! Sending money to a phone.
+//! Sending money to a phone. Requests that wait are entered as a set; one that does not simply succeed goes
+//! alone.
 
-use std::{future::pending, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    future::pending,
+    sync::Arc,
+    time::Duration,
+};
 
-use jiff::tz::TimeZone;
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::{
-    Answer, DAILY_LIMIT, Delivery, MobileMoney, Outcome, Payment, Refusal,
+    Answer, Delivery, MobileMoney, Outcome, Payment, Refusal, float,
+    outcome::chosen_by_magic,
     receipt::receipt,
+    received, scenario,
     scenario::{Behaviour, decide},
     status::VOID,
 };
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, query, query_as, query_scalar, versions::Generation},
+    database::{Connection, query, query_as, query_scalar, sets::InSets, versions::Generation},
     error::Failure,
     randomness::Randomness,
 };
@@ -29,27 +37,48 @@ const KNOWN: &str = "
 
 const IS_TAKEN: &str = "SELECT count(*) FROM mobile_money_payment WHERE receipt = $1";
 
-const FLOAT: &str = "SELECT float FROM mobile_money_account WHERE account_id = 'payouts'";
-
-const RECEIVED_BETWEEN: &str = "
-    SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM mobile_money_payment
-    WHERE phone_number = $1 AND requested_at >= $2 AND requested_at < $3 AND result_code = '0'";
-
 const INSERT: &str = "
     INSERT INTO mobile_money_payment
-        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by, day)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
-const SPEND: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE account_id = 'payouts'";
+const INSERT_ALL: &str = "
+    INSERT INTO mobile_money_payment
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by, day)
+    SELECT value ->> 'originator_id', value ->> 'receipt', value ->> 'phone_number',
+           CAST(value ->> 'amount' AS BIGINT), '0', CAST(value ->> 'requested_at' AS BIGINT),
+           CAST(value ->> 'result_at' AS BIGINT), CAST(value ->> 'result_by' AS BIGINT), $2
+    FROM json_each($1) WHERE true ORDER BY 1
+    ON CONFLICT DO NOTHING";
+
+/// The ids in `$1` that were not used before, if every payment in the data of generation `$2` succeeds that no
+/// magic number and no limit prevents.
+const UNUSED: &str = "
+    SELECT value ->> 'originator_id' FROM json_each($1)
+    WHERE NOT EXISTS
+        (SELECT 1 FROM mobile_money_payment AS payment WHERE payment.originator_id = value ->> 'originator_id')
+    AND (SELECT value FROM version WHERE name = 'generation') = $2
+    AND NOT EXISTS (SELECT 1 FROM mobile_money_next_outcome)
+    AND (SELECT default_outcome FROM mobile_money_scenario WHERE scenario_id = 'payouts') = 'success'";
+
+/// A payment request that waits to be entered in the books.
+#[derive(Debug)]
+pub struct Request {
+    payment: Payment,
+    clock: Clock,
+    randomness: Randomness,
+}
 
 /// An accepted request, and how its answer is returned.
-struct Accepted {
+#[derive(Debug)]
+pub struct Accepted {
     answer: Answer,
     route: AnswerRoute,
     /// How long the result takes.
     delay: Duration,
 }
 
+#[derive(Debug)]
 enum AnswerRoute {
     Answered,
     Lost,
@@ -64,12 +93,7 @@ impl MobileMoney {
         let (originator_id, generation) = (payment.originator_id.clone(), payment.generation);
         drop(self.line.read().await);
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
-        let accepted = self
-            .database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { accept(connection, &payment, &clock, &randomness).await })
-            })
-            .await?;
+        let accepted = self.requests.write_in_turn(Request { payment, clock, randomness }).await?;
         // A lost request is never answered.
         let Some(accepted) = accepted else { return pending().await };
         self.clock.sleep(accepted.delay).await;
@@ -96,6 +120,108 @@ impl MobileMoney {
     }
 }
 
+impl InSets for Request {
+    /// `None` for a request that is lost.
+    type Done = Option<Accepted>;
+
+    fn lane(&self) -> &str {
+        self.payment.phone_number.as_str()
+    }
+
+    async fn together(
+        set: &[Arc<Self>],
+        connection: &mut Connection,
+    ) -> Result<Vec<Option<Self::Done>>, Failure> {
+        let none = || Ok(set.iter().map(|_| None).collect());
+        let mut simple = simple(set, connection).await?;
+        let Some(first) = simple.first() else { return none() };
+        let (now, zone) = (first.clock.now(), first.clock.zone().clone());
+        let midnights = now.midnights(&zone, 1);
+        let mut amounts: BTreeMap<&str, i64> = BTreeMap::new();
+        for request in &simple {
+            *amounts.entry(request.payment.phone_number.as_str()).or_default() += request.payment.amount;
+        }
+        let allowed = received::add(connection, &midnights, amounts.into_iter(), true).await?;
+        simple.retain(|request| allowed.iter().any(|phone| phone == request.payment.phone_number.as_str()));
+        let count = i64::try_from(simple.len()).unwrap_or(i64::MAX);
+        let latencies = scenario::draw(connection, count).await?;
+        let mut rows = Vec::new();
+        let mut accepted: HashMap<&str, Accepted> = HashMap::new();
+        for (request, delay) in simple.iter().zip(latencies) {
+            let receipt = receipt(now, &request.randomness);
+            rows.push(request.row(now, delay, &receipt));
+            let answer = Answer::Paid { receipt };
+            let id = request.payment.originator_id.as_str();
+            accepted.insert(id, Accepted { answer, route: AnswerRoute::Answered, delay });
+        }
+        let Some(first) = simple.first() else { return none() };
+        let total = simple.iter().map(|request| request.payment.amount).sum();
+        let entered = query(INSERT_ALL)
+            .bind(Value::from(rows).to_string())
+            .bind(midnights[0])
+            .execute(&mut *connection)
+            .await?;
+        if entered != simple.len() as u64
+            || !float::spend(connection, total, &first.payment.originator_id).await?
+        {
+            return Err(Failure::Internal("a payment of the set is known, or the float too low".to_owned()));
+        }
+        let done = |request: &Arc<Self>| accepted.remove(request.payment.originator_id.as_str()).map(Some);
+        Ok(set.iter().map(done).collect())
+    }
+
+    async fn alone(&self, connection: &mut Connection) -> Result<Self::Done, Failure> {
+        accept(connection, &self.payment, &self.clock, &self.randomness).await
+    }
+}
+
+/// The requests that simply succeed, unless a limit prevents it: one for each id.
+async fn simple<'s>(
+    set: &'s [Arc<Request>],
+    connection: &mut Connection,
+) -> Result<Vec<&'s Request>, Failure> {
+    let Some(generation) = set.first().map(|request| request.payment.generation) else {
+        return Ok(Vec::new());
+    };
+    let mut ids = HashSet::new();
+    let mut simple: Vec<&Request> = set.iter().map(|request| &**request).collect();
+    simple.retain(|Request { payment, clock, .. }| {
+        payment.generation == generation
+            && clock.unset_now() < payment.expires_at
+            && chosen_by_magic(&payment.phone_number, payment.amount).is_none()
+            && ids.insert(payment.originator_id.as_str())
+    });
+    if simple.is_empty() {
+        return Ok(simple);
+    }
+    let asked: Vec<Value> =
+        simple.iter().map(|request| json!({ "originator_id": request.payment.originator_id })).collect();
+    let unused: HashSet<String> = query_scalar(UNUSED)
+        .bind(Value::from(asked).to_string())
+        .bind(generation)
+        .fetch_all(connection)
+        .await?
+        .into_iter()
+        .collect();
+    simple.retain(|request| unused.contains(&request.payment.originator_id));
+    Ok(simple)
+}
+
+impl Request {
+    fn row(&self, now: UnixMillis, delay: Duration, receipt: &str) -> Value {
+        let Payment { originator_id, phone_number, amount, .. } = &self.payment;
+        json!({
+            "originator_id": originator_id,
+            "receipt": receipt,
+            "phone_number": phone_number.as_str(),
+            "amount": amount,
+            "requested_at": now.0,
+            "result_at": now.plus(delay).0,
+            "result_by": self.clock.unset_now().plus(delay).0,
+        })
+    }
+}
+
 /// Records a request, unless it is lost.
 async fn accept(
     connection: &mut Connection,
@@ -116,7 +242,8 @@ async fn accept(
         Some(_) => return immediately(Answer::DuplicateOriginator),
         None => {}
     }
-    let entry = Entry { payment, now, unset_now };
+    let midnights = now.midnights(clock.zone(), 1);
+    let entry = Entry { payment, now, unset_now, day: midnights[0] };
     if unset_now >= payment.expires_at {
         entry.insert(connection, None, VOID, Duration::ZERO).await?;
         return immediately(Answer::Void);
@@ -125,7 +252,7 @@ async fn accept(
     if behaviour.outcome == Outcome::LostUnpaid {
         return Ok(None);
     }
-    if let Some(refusal) = refusal(connection, payment, &behaviour, now, clock.zone()).await? {
+    if let Some(refusal) = refusal(connection, payment, &behaviour, &midnights).await? {
         let delay = behaviour.latency;
         entry.insert(connection, None, refusal.code(), delay).await?;
         return Ok(Some(Accepted { answer: Answer::Refused(refusal), route: AnswerRoute::Answered, delay }));
@@ -134,7 +261,6 @@ async fn accept(
     let delay = behaviour.latency + slow;
     let receipt = unused_receipt(connection, now, randomness).await?;
     entry.insert(connection, Some(&receipt), "0", delay).await?;
-    query(SPEND).bind(payment.amount).execute(connection).await?;
     let route = match behaviour.outcome {
         Outcome::PaidAnswerLost => AnswerRoute::Lost,
         Outcome::ResultTwice => AnswerRoute::DeliveredToo,
@@ -149,6 +275,7 @@ struct Entry<'a> {
     payment: &'a Payment,
     now: UnixMillis,
     unset_now: UnixMillis,
+    day: UnixMillis,
 }
 
 impl Entry<'_> {
@@ -168,6 +295,7 @@ impl Entry<'_> {
             .bind(self.now)
             .bind(self.now.plus(delay))
             .bind(self.unset_now.plus(delay))
+            .bind(self.day)
             .execute(connection)
             .await?;
         Ok(())
@@ -192,31 +320,29 @@ async fn unused_receipt(
     }
 }
 
-/// Why `payment` is refused: by its outcome, the daily limit or the float.
+/// Takes the money for `payment`, or returns why it is refused: by its outcome, the daily limit or the float.
 async fn refusal(
     connection: &mut Connection,
     payment: &Payment,
     behaviour: &Behaviour,
-    now: UnixMillis,
-    zone: &TimeZone,
+    midnights: &[UnixMillis],
 ) -> Result<Option<Refusal>, Failure> {
     if let Outcome::Refused(refusal) = behaviour.outcome {
         return Ok(Some(refusal));
     }
-    if behaviour.is_magic {
+    let (phone, amount) = (payment.phone_number.as_str(), payment.amount);
+    let is_limited = !behaviour.is_magic;
+    let allowed = received::add(connection, midnights, [(phone, amount)].into_iter(), is_limited).await?;
+    if !is_limited {
+        float::spend_always(connection, amount).await?;
         return Ok(None);
     }
-    let day = now.midnights(zone, 1);
-    let received: i64 = query_scalar(RECEIVED_BETWEEN)
-        .bind(&payment.phone_number)
-        .bind(day[0])
-        // The clock may have been ahead: payments of a later day are not of today.
-        .bind(day[1])
-        .fetch_one(&mut *connection)
-        .await?;
-    if received + payment.amount > DAILY_LIMIT {
+    if allowed.is_empty() {
         return Ok(Some(Refusal::DailyLimit));
     }
-    let float: i64 = query_scalar(FLOAT).fetch_one(connection).await?;
-    Ok((payment.amount > float).then_some(Refusal::InsufficientFunds))
+    if float::spend(connection, amount, &payment.originator_id).await? {
+        return Ok(None);
+    }
+    received::take_back(connection, midnights[0], phone, amount).await?;
+    Ok(Some(Refusal::InsufficientFunds))
 }

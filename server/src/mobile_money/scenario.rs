@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{MobileMoney, Outcome, Payment, outcome::chosen_by_magic};
+use super::{MobileMoney, Outcome, Payment, float, outcome::chosen_by_magic};
 use crate::{
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
@@ -54,9 +54,9 @@ impl ScenarioChange {
 }
 
 const SCENARIO: &str = "
-    SELECT default_outcome, latency_ms, seed, drawn, float
-    FROM mobile_money_scenario JOIN mobile_money_account ON account_id = scenario_id
-    WHERE scenario_id = 'payouts'";
+    SELECT default_outcome, latency_ms, seed,
+           (SELECT CAST(sum(float) AS BIGINT) FROM mobile_money_account)
+    FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
 
 const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY position";
 
@@ -66,20 +66,22 @@ const SET: &str = "
         drawn = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN drawn ELSE 0 END
     WHERE scenario_id = 'payouts'";
 
-const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
-
 const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
 
 const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
 
 const TAKE_NEXT: &str = "
-    DELETE FROM mobile_money_next_outcome
-    WHERE position = (SELECT min(position) FROM mobile_money_next_outcome)
-    RETURNING outcome";
+    DELETE FROM mobile_money_next_outcome WHERE position = $1 RETURNING outcome";
 
+const FIRST_OF_NEXT: &str = "SELECT position FROM mobile_money_next_outcome ORDER BY position LIMIT 1";
+
+/// Who waits for an answer draws its time. A row that every payment moves would make payments wait for each
+/// other, so it is moved only then.
 const DRAW: &str = "
-    UPDATE mobile_money_scenario SET drawn = drawn + 1 WHERE scenario_id = 'payouts'
-    RETURNING default_outcome, latency_ms, seed, drawn";
+    UPDATE mobile_money_scenario SET drawn = drawn + $1 WHERE scenario_id = 'payouts' AND latency_ms > 0
+    RETURNING latency_ms, seed, drawn";
+
+const DEFAULT: &str = "SELECT default_outcome FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
 
 impl MobileMoney {
     /// The current scenario.
@@ -110,7 +112,7 @@ impl ScenarioChange {
             .execute(&mut *connection)
             .await?;
         if let Some(float) = self.float {
-            query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+            float::set(connection, float).await?;
         }
         let Some(next) = self.next else { return Ok(()) };
         query(CLEAR_NEXT).execute(&mut *connection).await?;
@@ -122,7 +124,7 @@ impl ScenarioChange {
 }
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
-    let (default, latency_ms, seed, _, float): (String, i64, i64, i64, i64) =
+    let (default, latency_ms, seed, float): (String, i64, i64, i64) =
         query_as(SCENARIO).fetch_one(&mut *connection).await?;
     let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
     let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
@@ -143,15 +145,36 @@ pub(super) struct Behaviour {
 
 /// The outcome of `payment`: by its magic number, else the next queued one, else the default.
 pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Behaviour, Failure> {
-    let (default, latency_ms, seed, drawn): (String, i64, i64, i64) =
-        query_as(DRAW).fetch_one(&mut *connection).await?;
-    let latency = latency(latency_ms, seed, drawn);
+    let latency = draw(connection, 1).await?.pop().unwrap_or_default();
     if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
         return Ok(Behaviour { outcome, is_magic: true, latency });
     }
-    let next: Option<String> = query_scalar(TAKE_NEXT).fetch_optional(connection).await?;
-    let outcome = stored(&next.unwrap_or(default))?;
-    Ok(Behaviour { outcome, is_magic: false, latency })
+    let outcome = match take_next(connection).await? {
+        Some(next) => next,
+        None => query_scalar(DEFAULT).fetch_one(connection).await?,
+    };
+    Ok(Behaviour { outcome: stored(&outcome)?, is_magic: false, latency })
+}
+
+/// Takes the next queued outcome that no other payment is taking.
+async fn take_next(connection: &mut Connection) -> Result<Option<String>, Failure> {
+    let first: Option<i64> = query_scalar(FIRST_OF_NEXT)
+        .locking("FOR UPDATE SKIP LOCKED")
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(position) = first else { return Ok(None) };
+    Ok(query_scalar(TAKE_NEXT).bind(position).fetch_optional(connection).await?)
+}
+
+/// The latencies of the next `count` answers.
+pub(super) async fn draw(connection: &mut Connection, count: i64) -> Result<Vec<Duration>, Failure> {
+    let drawn: Option<(i64, i64, i64)> = query_as(DRAW).bind(count).fetch_optional(connection).await?;
+    Ok(match drawn {
+        Some((latency_ms, seed, last)) => {
+            (last - count + 1..=last).map(|drawn| latency(latency_ms, seed, drawn)).collect()
+        }
+        None => (0..count).map(|_| Duration::ZERO).collect(),
+    })
 }
 
 /// The latency of the `drawn`th answer, log-normally distributed as latencies of real services

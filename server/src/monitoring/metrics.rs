@@ -19,6 +19,7 @@ pub struct Metrics {
     payouts_pending: IntGauge,
     database_up: IntGauge,
     writes_waiting: IntGauge,
+    conflicts: IntGauge,
     readers: IntGaugeVec,
     outbox: IntGaugeVec,
     outbox_waiting: IntGauge,
@@ -48,7 +49,11 @@ impl Metrics {
             IntGauge::new("mkopo_payouts_pending", "Payouts whose outcome is not known yet.")?;
         let database_up = IntGauge::new("mkopo_database_up", "Whether the database answers.")?;
         let writes_waiting =
-            IntGauge::new("mkopo_database_writes_waiting", "Transactions that wait for the writer.")?;
+            IntGauge::new("mkopo_database_writes_waiting", "Writes that wait for a writer.")?;
+        let conflicts = IntGauge::new(
+            "mkopo_database_conflicts",
+            "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
+        )?;
         let readers = Opts::new("mkopo_database_readers", "Read connections, by state.");
         let readers = IntGaugeVec::new(readers, &["state"])?;
         let outbox = Opts::new("mkopo_outbox_messages", "Messages in the outbox, by channel.");
@@ -63,6 +68,7 @@ impl Metrics {
         registry.register(Box::new(payouts_pending.clone()))?;
         registry.register(Box::new(database_up.clone()))?;
         registry.register(Box::new(writes_waiting.clone()))?;
+        registry.register(Box::new(conflicts.clone()))?;
         registry.register(Box::new(readers.clone()))?;
         registry.register(Box::new(outbox.clone()))?;
         Ok(Self {
@@ -72,6 +78,7 @@ impl Metrics {
             payouts_pending,
             database_up,
             writes_waiting,
+            conflicts,
             readers,
             outbox,
             outbox_waiting,
@@ -102,6 +109,7 @@ impl Metrics {
     pub fn text(&self, sandbox: &Sandbox) -> Result<String, Failure> {
         let database = sandbox.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
+        self.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
         self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
         self.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));

@@ -6,6 +6,8 @@ mod messages;
 pub use deliver::{deliver_due, keep_delivering};
 pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
 
+use serde_json::{Value, json};
+
 use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as, query_scalar, sweep},
@@ -75,6 +77,37 @@ pub async fn sms(
         .bind(None::<UnixMillis>)
         .execute(connection)
         .await?;
+    Ok(())
+}
+
+/// An SMS that is not in the outbox yet.
+#[derive(Clone, Debug)]
+pub struct NewSms {
+    /// The id of the message.
+    pub message_id: String,
+    /// The recipient.
+    pub to: Msisdn,
+    /// The text.
+    pub body: String,
+    /// When it was written.
+    pub at: UnixMillis,
+}
+
+const ENQUEUE_SMS: &str = "
+    INSERT INTO outbox_message (message_id, channel, recipient, body, created_at)
+    SELECT value ->> 'message_id', 'sms', value ->> 'to', value ->> 'body',
+           CAST(value ->> 'at' AS BIGINT)
+    FROM json_each($1)";
+
+/// Adds any number of SMS to the outbox.
+pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Result<(), sqlx::Error> {
+    let rows: Vec<Value> = messages
+        .iter()
+        .map(|NewSms { message_id, to, body, at }| {
+            json!({ "message_id": message_id, "to": to.as_str(), "body": body, "at": at.0 })
+        })
+        .collect();
+    query(ENQUEUE_SMS).bind(Value::from(rows).to_string()).execute(connection).await?;
     Ok(())
 }
 

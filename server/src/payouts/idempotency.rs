@@ -11,9 +11,12 @@
 //! after 24 hours. If the server died before it answered, settling the payout stores the answer, so
 //! no key stays in use forever.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{ANSWER_TIMEOUT, Record, Reply, records};
@@ -28,6 +31,13 @@ const KEY_LIFETIME: Duration = Duration::from_hours(24);
 
 /// How many keys a user can have stored.
 const MAX_KEYS: i64 = 1000;
+
+/// How many keys a user can have before each new one is counted alone. Below this number sets do not count what
+/// others enter at the same moment: together they would have to enter three quarters of all keys.
+const MAX_KEYS_IN_SETS: i64 = MAX_KEYS / 4;
+
+/// How many keys of one user are entered by one set.
+const MAX_KEYS_IN_SET: usize = 32;
 
 /// A key chosen by the caller: 1 to 255 visible ASCII characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +71,76 @@ impl KeyedCall {
         let fingerprint = hex::encode(Sha256::digest(format!("{loan_id}\n{body}")));
         Self { staff_id, key, fingerprint }
     }
+
+    /// The row of a call that starts a payout.
+    pub(super) fn row(&self, format: &FailureFormat, payout_id: &str, now: UnixMillis) -> Value {
+        json!({
+            "staff_id": self.staff_id,
+            "key": self.key.0,
+            "fingerprint": self.fingerprint,
+            "payout_id": payout_id,
+            "request_id": &*format.request_id,
+            "problem": format.problem,
+            "created_at": now.0,
+        })
+    }
 }
+
+/// The users who have more than `$3` keys.
+const MANY: &str = "
+    SELECT value ->> 'staff_id' FROM json_each($1) WHERE EXISTS
+        (SELECT 1 FROM idempotency_key WHERE staff_id = value ->> 'staff_id' AND created_at > $2
+         ORDER BY created_at DESC LIMIT 1 OFFSET $3)";
+
+const REGISTER_ALL: &str = "
+    INSERT INTO idempotency_key
+        (staff_id, idempotency_key, fingerprint, payout_id, request_id, problem, created_at)
+    SELECT value ->> 'staff_id', value ->> 'key', value ->> 'fingerprint', value ->> 'payout_id',
+           value ->> 'request_id', CAST(value ->> 'problem' AS BOOLEAN),
+           CAST(value ->> 'created_at' AS BIGINT)
+    FROM json_each($1) WHERE true
+    ON CONFLICT (staff_id, idempotency_key) DO NOTHING";
+
+/// The users whose keys may be entered in sets: they have few, and not too many in this one.
+pub(super) async fn users_in_sets(
+    connection: &mut Connection,
+    calls: &[&KeyedCall],
+    now: UnixMillis,
+) -> Result<HashSet<String>, Failure> {
+    let mut users: HashMap<&str, usize> = HashMap::new();
+    for call in calls {
+        *users.entry(&call.staff_id).or_default() += 1;
+    }
+    users.retain(|_, keys| *keys <= MAX_KEYS_IN_SET);
+    if users.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let asked: Vec<Value> = users.keys().map(|staff_id| json!({ "staff_id": staff_id })).collect();
+    let many: Vec<String> = query_scalar(MANY)
+        .bind(Value::from(asked).to_string())
+        .bind(now.minus(KEY_LIFETIME))
+        .bind(MAX_KEYS_IN_SETS)
+        .fetch_all(connection)
+        .await?;
+    let few = users.into_keys().filter(|staff_id| many.iter().all(|many| many != staff_id));
+    Ok(few.map(str::to_owned).collect())
+}
+
+/// Inserts the keys of calls that have started payouts.
+///
+/// # Errors
+/// When one of them is known: each call then goes alone.
+pub(super) async fn register_all(connection: &mut Connection, keys: Vec<Value>) -> Result<(), Failure> {
+    let sent = keys.len() as u64;
+    if sent == 0 {
+        return Ok(());
+    }
+    let inserted = query(REGISTER_ALL).bind(Value::from(keys).to_string()).execute(connection).await?;
+    if inserted == sent { Ok(()) } else { Err(Failure::Internal("a key of the set is known".to_owned())) }
+}
+
+/// Locks a user whose keys are counted: whoever enters one of them refers to the row.
+const LOCK_USER: &str = "SELECT staff_id FROM staff WHERE staff_id = $1";
 
 const DELETE_EXPIRED: &str = "
     DELETE FROM idempotency_key WHERE staff_id = $1 AND idempotency_key = $2 AND created_at <= $3";
@@ -128,6 +207,14 @@ pub(super) async fn register(
         .bind(now.minus(KEY_LIFETIME))
         .execute(&mut *connection)
         .await?;
+    if has_many(connection, call, now).await? {
+        let locked: Option<String> = query_scalar(LOCK_USER)
+            .bind(&call.staff_id)
+            .locking("FOR UPDATE")
+            .fetch_optional(&mut *connection)
+            .await?;
+        locked.ok_or(Failure::NoSession)?;
+    }
     let inserted = query(INSERT)
         .bind(&call.staff_id)
         .bind(&call.key.0)
@@ -158,6 +245,17 @@ pub(super) async fn register(
         .ok_or_else(|| Failure::Internal("an idempotency key has neither payout nor answer".to_owned()))?;
     let record = records::record(connection, &payout_id).await?;
     Ok(answer(connection, record).await?.map(Reply::into_replay))
+}
+
+/// Whether the user has so many keys that each new one is counted.
+async fn has_many(connection: &mut Connection, call: &KeyedCall, now: UnixMillis) -> Result<bool, Failure> {
+    let oldest: Option<UnixMillis> = query_scalar(OLDEST_OF_TOO_MANY)
+        .bind(&call.staff_id)
+        .bind(now.minus(KEY_LIFETIME))
+        .bind(MAX_KEYS_IN_SETS)
+        .fetch_optional(connection)
+        .await?;
+    Ok(oldest.is_some())
 }
 
 /// Fails if the user has too many keys, including the new one.
@@ -218,6 +316,35 @@ pub(super) async fn set_refusal(
 const OF_PAYOUT: &str = "
     SELECT fingerprint, payout_id, request_id, problem, status, body, created_at
     FROM idempotency_key WHERE payout_id = $1";
+
+const ANSWER_ALL: &str = "
+    UPDATE idempotency_key SET status = 200, body = asked.body
+    FROM (SELECT value ->> 'payout_id' AS id, value ->> 'body' AS body FROM json_each($1)) AS asked
+    WHERE idempotency_key.payout_id = asked.id AND idempotency_key.status IS NULL
+    RETURNING payout_id";
+
+/// Stores the 200 answers to calls whose payouts have settled. Returns the payouts whose keys had no answer
+/// yet.
+pub(super) async fn answer_all(
+    connection: &mut Connection,
+    answers: Vec<Value>,
+) -> Result<HashSet<String>, Failure> {
+    if answers.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let first: Vec<String> =
+        query_scalar(ANSWER_ALL).bind(Value::from(answers).to_string()).fetch_all(connection).await?;
+    Ok(first.into_iter().collect())
+}
+
+/// The answer that a payout's key already has; `None` if there is no key.
+pub(super) async fn stored_answer(
+    connection: &mut Connection,
+    payout_id: &str,
+) -> Result<Option<Reply>, Failure> {
+    let stored: Option<StoredAnswer> = query_as(OF_PAYOUT).bind(payout_id).fetch_optional(connection).await?;
+    stored.map(|stored| Ok(Reply { replayed: false, ..stored.reply()? })).transpose()
+}
 
 const ANSWER: &str = "
     UPDATE idempotency_key SET status = $2, body = $3 WHERE payout_id = $1 AND status IS NULL";

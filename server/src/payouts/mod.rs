@@ -22,6 +22,22 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::database::{Database, sets::Sets};
+
+/// Where claims and results wait to be written. Clones share the queues.
+#[derive(Clone, Debug)]
+pub struct PayoutQueues {
+    claims: Sets<disburse::Claim>,
+    settlements: Sets<settle::Settlement>,
+}
+
+impl PayoutQueues {
+    /// Queues that are written to `database`.
+    pub fn of(database: &Database) -> Self {
+        Self { claims: Sets::of(database), settlements: Sets::of(database) }
+    }
+}
+
 /// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]

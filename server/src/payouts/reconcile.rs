@@ -56,7 +56,7 @@ async fn receive_results(sandbox: Sandbox, results: mpsc::Receiver<Delivery>) {
 async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
     let Delivery { originator_id, generation, answer, processed } = delivery;
     let Some(verdict) = Verdict::of(answer) else { return };
-    match settle(sandbox, originator_id, generation, verdict).await {
+    match settle(sandbox, originator_id, generation, verdict, true).await {
         Ok(Some(_)) => {}
         Ok(None) => tracing::warn!("received a result for an unknown payment"),
         // The payout stays PENDING, and its status will be queried.
@@ -207,7 +207,9 @@ async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
             Box::pin(async move {
                 let now = Now::on(&clock);
                 let mut leased = Vec::new();
-                for mut open in due(now, BATCH_SIZE).fetch_all(&mut *connection).await? {
+                // Not what is being settled or leased.
+                let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
+                for mut open in open.fetch_all(&mut *connection).await? {
                     open.claimed_at = open.claimed_at.min(now.unset);
                     let mine = query(LEASE)
                         .bind(&open.payout_id)
@@ -252,7 +254,7 @@ async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
         Status::Void => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
-    Ok(settle(sandbox, open.transaction_id, open.generation, verdict).await?.is_some())
+    Ok(settle(sandbox, open.transaction_id, open.generation, verdict, true).await?.is_some())
 }
 
 #[cfg(test)]

@@ -1,12 +1,15 @@
 //! The transaction history: a record of every payout.
 
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 
 use super::PayoutStatus;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query_as},
+    database::{Connection, query_as, versions::Generation},
     error::Failure,
     lists,
 };
@@ -76,6 +79,13 @@ macro_rules! select_records {
 const ONE: &str = select_records!("WHERE payout.payout_id = $1");
 const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status IN ('PENDING', 'COMPLETED')");
 
+/// The payouts that wait for a result under the transaction ids in `$1`, in the data of generation `$2`.
+const OPEN: &str = select_records!(
+    "WHERE payout.transaction_id IN (SELECT value ->> 'transaction_id' FROM json_each($1))
+     AND payout.status = 'PENDING' AND (SELECT value FROM version WHERE name = 'generation') = $2
+     ORDER BY payout.loan_id"
+);
+
 impl lists::Row for Record {
     const ALL: &'static str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
     const CHANGED: &'static str = select_records!(
@@ -107,4 +117,19 @@ pub(super) async fn live_record(
     loan_id: &str,
 ) -> Result<Option<Record>, Failure> {
     Ok(query_as(LIVE).bind(loan_id).fetch_optional(connection).await?)
+}
+
+/// The PENDING payouts with these transaction ids, in the order of their loans, which are locked.
+pub(super) async fn lock_open_records(
+    connection: &mut Connection,
+    transaction_ids: impl Iterator<Item = &str>,
+    generation: Generation,
+) -> Result<Vec<Record>, Failure> {
+    let asked: Vec<Value> = transaction_ids.map(|id| json!({ "transaction_id": id })).collect();
+    let records = query_as(OPEN)
+        .bind(Value::from(asked).to_string())
+        .bind(generation)
+        .locking("FOR NO KEY UPDATE OF loan")
+        .fetch_all(connection);
+    Ok(records.await?)
 }

@@ -16,10 +16,13 @@ use secrecy::SecretString;
 
 pub use self::mail_server::SmtpUrl;
 use self::{provider::ProviderSettings, secrets::secret_in};
-use crate::database::{Database, url::DatabaseUrl};
+use crate::database::{
+    Database,
+    url::{DatabaseUrl, LANES},
+};
 
 /// The database to use instead of the file in the data folder.
-#[derive(clap::Args, Clone, Debug, Default)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct DatabaseSettings {
     /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
     /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
@@ -33,6 +36,18 @@ pub struct DatabaseSettings {
     #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
           value_parser = |file: &str| secret_in(file, values::database_url))]
     pub database_url_file: Option<DatabaseUrl>,
+
+    /// How many transactions write payouts at the same time, on PostgreSQL. More are faster if the
+    /// database is far away. With 1, all writes of all servers come one after the other.
+    #[arg(long, global = true, env = "MKOPO_LANES", default_value_t = LANES, value_name = "NUMBER",
+          value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub lanes: u32,
+}
+
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self { database_url: None, database_url_file: None, lanes: LANES }
+    }
 }
 
 impl DatabaseSettings {
@@ -60,7 +75,8 @@ impl StoreSettings {
     /// # Errors
     /// A sentence that names the database and the setting, but never a password.
     pub async fn open(&self) -> anyhow::Result<Database> {
-        Database::open_for(self.database.url(), &self.data_dir).await
+        let url = self.database.url().cloned().map(|url| url.with_lanes(self.database.lanes));
+        Database::open_for(url.as_ref(), &self.data_dir).await
     }
 
     /// Opens the database, which must exist: a mistyped folder must not become an empty database.

@@ -133,7 +133,8 @@ async fn a_panic_in_a_write_rolls_back_only_that_write() {
 
 #[tokio::test]
 async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
-    let app = TestApp::start().await;
+    // With lanes, the payout would not be in the commit that fails.
+    let app = TestApp::start_with(&["--lanes", "1"]).await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();

@@ -155,7 +155,8 @@ async fn a_reset_whose_caller_hangs_up_is_finished_all_the_same() {
 
 #[tokio::test]
 async fn a_call_whose_session_a_reset_ended_pays_nothing() {
-    let app = TestApp::start().await;
+    // With lanes, the calls would not queue behind the reset.
+    let app = TestApp::start_with(&["--lanes", "1"]).await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();

@@ -47,6 +47,7 @@ async fn calls_and_payouts_are_counted() {
         .filter(|line| !line.contains("readers"))
         .collect();
     assert_snapshot!(counted.join("\n"), @r#"
+    mkopo_database_conflicts 0
     mkopo_database_up 1
     mkopo_database_writes_waiting 0
     mkopo_http_request_duration_seconds_count{method="GET",route="/api/v1/disbursements/pending",status="200"} 1

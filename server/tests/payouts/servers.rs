@@ -6,7 +6,7 @@
 use std::{
     collections::HashMap,
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -82,8 +82,16 @@ impl Drop for Cluster {
 
 /// Runs `e2e/postgres` and returns its output.
 fn postgres(arguments: &[&str]) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/postgres");
-    let output = Command::new(script).args(arguments).output().unwrap();
+    run("postgres", arguments)
+}
+
+fn pgbouncer(arguments: &[&str]) -> String {
+    run("pgbouncer", arguments)
+}
+
+fn run(script: &str, arguments: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e").join(script);
+    let output = Command::new(script).args(arguments).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
@@ -291,6 +299,83 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
     assert_eq!((shown(one), shown(three)), (0, 0));
     let token = sign_in(&one.address);
     assert_eq!(get(three, PENDING, &token).body.as_array().unwrap().len(), loans.len());
+}
+
+/// `PgBouncer` in transaction mode before a cluster, with its default settings.
+struct Pooler {
+    folder: TempDir,
+    url: String,
+}
+
+impl Pooler {
+    fn start(cluster: &Cluster) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let output = pgbouncer(&["start", folder.path().to_str().unwrap(), &cluster.url]);
+        Self { folder, url: format!("{output}?statement-cache-capacity=0") }
+    }
+
+    fn server(&self) -> Server {
+        let folder = self.folder.path().join("data");
+        let options = ["--data-dir", folder.to_str().unwrap(), "--database-url", &self.url];
+        Server::start_on(&options.map(str::to_owned))
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        pgbouncer(&["stop", self.folder.path().to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_nothing_stale() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let pooler = Pooler::start(&cluster);
+    // The first one migrates the tables through the pooler.
+    let servers: Vec<Server> = (0..SERVERS).map(|_| pooler.server()).collect();
+    fill(cluster.settings(), LOANS);
+    let token = sign_in(&servers[0].address);
+    let before = get(&servers[1], PENDING, &token).body.as_array().unwrap().len();
+    let mut answers: Vec<u16> = Vec::new();
+    for loans in (1..=80).collect::<Vec<usize>>().chunks(4) {
+        // Each loan is asked for on all servers at once.
+        answers.extend(thread::scope(|scope| {
+            let calls = loans.iter().flat_map(|&loan| servers.iter().map(move |server| (server, loan)));
+            let calls: Vec<_> = calls
+                .map(|(server, loan)| (server, loan, &token))
+                .map(|(server, loan, token)| scope.spawn(move || pay_once(server, token, loan).status))
+                .collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect::<Vec<u16>>()
+        }));
+    }
+    let count = |status: u16| answers.iter().filter(|&&answer| answer == status).count();
+    let (paid, refused) = (count(200), count(409));
+    assert_eq!((paid, refused), (80, 160));
+    for server in &servers {
+        assert_eq!(get(server, PENDING, &token).body.as_array().unwrap().len(), before - 80);
+        assert_eq!(console(server, "GET", "/invariant", None).body["ok"], true);
+    }
+    console(&servers[0], "POST", "/data/snapshots/paid", None);
+    assert_eq!(call(&servers[2].address, "POST", "/api/v1/auth/logout", &token, None).status, 204);
+    for server in &servers {
+        assert_eq!(get(server, PENDING, &token).status, 401);
+    }
+    console(&servers[1], "POST", "/data/reset", None);
+    let token = sign_in(&servers[2].address);
+    assert_eq!(get(&servers[0], RECORDS, &token).body.as_array().unwrap().len(), 60);
+    // Twice, on different connections of the pooler.
+    for server in [&servers[1], &servers[2]] {
+        console(server, "PUT", "/data/snapshots/paid", None);
+    }
+    let token = sign_in(&servers[0].address);
+    assert_eq!(get(&servers[0], PENDING, &token).body.as_array().unwrap().len(), before - 80);
+    // One more starts on migrated tables.
+    let another = pooler.server();
+    assert_eq!(get(&another, PENDING, &token).body.as_array().unwrap().len(), before - 80);
+    assert_eq!(pay_once(&another, &token, 81).status, 200);
 }
 
 #[test]

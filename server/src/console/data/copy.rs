@@ -29,8 +29,7 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
     let snapshot = from.read().await?.begin().await?;
-    let copying =
-        to.write_in_turn(move |connection: &mut Connection| Box::pin(copy_all(snapshot, connection)));
+    let copying = to.write_alone(move |connection: &mut Connection| Box::pin(copy_all(snapshot, connection)));
     copying.await.map_err(|failure| match failure {
         Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),

@@ -30,11 +30,11 @@ macro_rules! tables {
     };
 }
 
-/// The tables that always have exactly one row.
+/// The tables that are never empty.
 const ONE_ROW_TABLES: [Table; 3] = tables!["clock_setting", "mobile_money_account", "mobile_money_scenario"];
 
 /// All other tables with data, ordered so that referenced tables come first.
-const TABLES: [Table; 12] = tables![
+const TABLES: [Table; 13] = tables![
     "fault",
     "staff",
     "session",
@@ -45,6 +45,7 @@ const TABLES: [Table; 12] = tables![
     "payout",
     "idempotency_key",
     "mobile_money_payment",
+    "mobile_money_received",
     "mobile_money_next_outcome",
     "outbox_message"
 ];

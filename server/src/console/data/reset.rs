@@ -19,7 +19,7 @@ pub async fn reset(sandbox: &Sandbox, world: demo::World) -> Result<(), Failure>
     let sandbox_clock = sandbox.clock.clone();
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
+        .write_alone(move |connection: &mut Connection| {
             Box::pin(async move {
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;

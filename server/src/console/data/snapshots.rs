@@ -79,7 +79,7 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
+        .write_alone(move |connection: &mut Connection| {
             Box::pin(async move {
                 let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
                 if others >= MAX_SNAPSHOTS {
@@ -118,7 +118,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
     let sandbox_clock = sandbox.clock.clone();
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
+        .write_alone(move |connection: &mut Connection| {
             Box::pin(async move {
                 let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
                 if found == 0 {

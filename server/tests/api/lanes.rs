@@ -1,0 +1,213 @@
+//! Payouts of several servers that write side by side.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use futures::future::join_all;
+use mkopo::mobile_money::ScenarioChange;
+use serde_json::Value;
+use sqlx::{Connection, PgConnection};
+
+use crate::{
+    store,
+    test_app::{Answer, TestApp},
+};
+
+const SERVERS: usize = 3;
+
+/// The service, and further servers on the same data.
+async fn servers() -> Vec<TestApp> {
+    let mut servers = vec![TestApp::start().await];
+    // Each generates other ids than the one before it.
+    while servers.len() < SERVERS {
+        let another = servers[servers.len() - 1].another_server(&[]).await;
+        servers.push(another);
+    }
+    servers
+}
+
+async fn approve(app: &TestApp, count: usize, amount: i64, phone: impl Fn(usize) -> String) -> Vec<Value> {
+    let mut loans = Vec::new();
+    for number in 0..count {
+        loans.push(app.approve_loan(amount, &phone(number)).await);
+    }
+    loans
+}
+
+/// Pays each loan at the same time, on one server after the other.
+async fn pay_all(servers: &[TestApp], loans: &[Value]) -> Vec<Answer> {
+    let agent = servers[0].sign_in("agent").await;
+    let token = &agent.token;
+    let calls = loans.iter().enumerate().map(|(number, loan)| async move {
+        servers[number % servers.len()].with(token).disburse(loan).await
+    });
+    join_all(calls).await
+}
+
+fn paid(answers: &[Answer]) -> usize {
+    answers.iter().filter(|answer| answer.status == StatusCode::OK).count()
+}
+
+fn refused(answers: &[Answer], code: &str) -> usize {
+    answers.iter().filter(|answer| answer.json()["result_code"] == code).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_daily_limit_of_a_phone_holds_for_payments_at_the_same_time() {
+    let servers = servers().await;
+    let loans = approve(&servers[0], 9, 150_000, |_| "+254712000778".to_owned()).await;
+    let answers = pay_all(&servers, &loans).await;
+    assert_eq!((paid(&answers), refused(&answers, "4")), (3, 6));
+    servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
+    let servers = servers().await;
+    let loans = approve(&servers[0], 30, 30_000, |number| format!("+2547120010{number:02}")).await;
+    let float = ScenarioChange { float: Some(300_000), ..ScenarioChange::default() };
+    servers[0].sandbox.mobile_money.change_scenario(float).await.unwrap();
+    let answers = pay_all(&servers, &loans).await;
+    assert_eq!((paid(&answers), refused(&answers, "1")), (10, 20));
+    assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, 0);
+    servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
+    let servers = servers().await;
+    let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120020{number:02}")).await;
+    let agent = servers[0].sign_in("agent").await;
+    let token = &agent.token;
+    let servers = &servers;
+    let calls = loans.iter().enumerate().map(|(number, loan)| async move {
+        servers[number % SERVERS].with(token).disburse_with_key(loan, "one-key").await
+    });
+    let answers = join_all(calls).await;
+    assert_eq!(paid(&answers), 1);
+    let others = answers.iter().filter(|answer| answer.status != StatusCode::OK);
+    for answer in others {
+        assert_eq!(answer.failure().1, "idempotency_key_reused");
+    }
+    servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_outcomes_are_each_taken_once() {
+    let servers = servers().await;
+    let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120030{number:02}")).await;
+    let refusal = mkopo::mobile_money::Outcome::Refused(mkopo::mobile_money::Refusal::MaximumBalance);
+    servers[0].next_outcomes(&[refusal; 5]).await;
+    let answers = pay_all(&servers, &loans).await;
+    assert_eq!((paid(&answers), refused(&answers, "8")), (7, 5));
+    servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+/// Begins a transaction as a server of the release before does.
+async fn begin_as_before(connection: &mut PgConnection) {
+    sqlx::raw_sql("BEGIN; SELECT pg_advisory_xact_lock(469953900655)").execute(connection).await.unwrap();
+}
+
+const LIVE: &str = "SELECT count(*) FROM payout WHERE loan_id = $1 AND status IN ('PENDING', 'COMPLETED')";
+
+/// As that server claims a loan, after it has looked whether it may.
+const CLAIM_AS_BEFORE: &str = "
+    INSERT INTO payout
+        (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
+         check_at, claimed_at, check_by)
+    SELECT 'before-' || loan_id, loan_id, 'before-' || loan_id, amount, customer.phone_number, 'PENDING',
+           staff_id, '1', loan.created_at, 9000000000000, 9000000000000, 9000000000000
+    FROM loan JOIN customer ON customer.customer_id = loan.customer_id,
+         (SELECT staff_id FROM staff LIMIT 1) AS somebody WHERE loan_id = $1";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once() {
+    if !store::is_postgres() {
+        return;
+    }
+    let servers = servers().await;
+    let loans = approve(&servers[0], 60, 20_000, |number| format!("+2547120040{number:02}")).await;
+    let url = store::url(servers[0].data_dir()).unwrap();
+    let before = async {
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let mut claimed = 0;
+        // From the other end, so that the two meet.
+        for loan in loans.iter().rev() {
+            let loan_id = loan["loan_id"].as_str().unwrap();
+            begin_as_before(&mut connection).await;
+            let live: i64 = sqlx::query_scalar(LIVE).bind(loan_id).fetch_one(&mut connection).await.unwrap();
+            // What was looked at still holds: nobody else writes.
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            if live == 0 {
+                sqlx::query(CLAIM_AS_BEFORE).bind(loan_id).execute(&mut connection).await.unwrap();
+                claimed += 1;
+            }
+            sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
+        }
+        claimed
+    };
+    let agent = servers[0].sign_in("agent").await;
+    let now = async {
+        let mut answers = Vec::new();
+        for loans in loans.chunks(6) {
+            let calls = loans.iter().enumerate().map(|(number, loan)| {
+                let (server, token) = (&servers[number % SERVERS], &agent.token);
+                async move { server.with(token).disburse(loan).await }
+            });
+            answers.extend(join_all(calls).await);
+        }
+        answers
+    };
+    let (claimed_before, answers) = tokio::join!(before, now);
+    assert_eq!(paid(&answers) + claimed_before, loans.len(), "{claimed_before} before");
+    assert!(paid(&answers) > 0 && claimed_before > 0, "{claimed_before}");
+    for answer in answers.iter().filter(|answer| answer.status != StatusCode::OK) {
+        assert_eq!(answer.failure().1, "in_progress");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = app.approve_loan(20_000, "+254712005000").await;
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    sqlx::raw_sql("BEGIN; UPDATE session SET ended_at = 1").execute(&mut connection).await.unwrap();
+    let ending = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
+    };
+    let (answer, ()) = tokio::join!(agent.disburse(&loan), ending);
+    assert_eq!(answer.failure().1, "no_session");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_that_deadlock_are_tried_again() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start_with(&["--lanes", "2"]).await;
+    let loans = approve(&app, 2, 20_000, |number| format!("+25471200600{number}")).await;
+    let mut ids: Vec<&str> = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    // Locks the loans in the wrong order, one lane's set being between the two.
+    let lock =
+        |id: &str| sqlx::AssertSqlSafe(format!("SELECT 1 FROM loan WHERE loan_id = '{id}' FOR UPDATE"));
+    sqlx::raw_sql("BEGIN; SET LOCAL deadlock_timeout = '60s'").execute(&mut connection).await.unwrap();
+    sqlx::raw_sql(lock(ids[1])).execute(&mut connection).await.unwrap();
+    let agent = app.sign_in("agent").await;
+    let agent = &agent;
+    let other = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        sqlx::raw_sql(lock(ids[0])).execute(&mut connection).await.unwrap();
+        sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
+    };
+    let calls = join_all(loans.iter().map(|loan| agent.disburse(loan)));
+    let (answers, ()) = tokio::join!(calls, other);
+    assert_eq!(paid(&answers), 2);
+}
