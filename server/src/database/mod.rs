@@ -12,6 +12,8 @@ mod in_place;
 
 pub mod changes;
 pub mod rows;
+pub mod sandboxes;
+mod schemas;
 pub mod server_lease;
 pub mod shared_clock;
 pub mod sweep;
@@ -38,6 +40,7 @@ use sqlx::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use self::{
+    schemas::Schema,
     url::{DatabaseUrl, Engine},
     writer::{Order, Writer, prepare},
 };
@@ -86,6 +89,8 @@ pub struct Database {
 enum Readers {
     Sqlite(SqlitePool),
     Postgres(PgPool),
+    /// A schema of a PostgreSQL database.
+    Schema(Schema),
 }
 
 /// The load of the database.
@@ -180,7 +185,7 @@ impl Database {
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
         let target = writer::Target::Sqlite(Box::new(options));
-        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), max_batch_size))
+        Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), max_batch_size))
     }
 
     async fn open_postgres(options: &PgConnectOptions) -> Result<Self, sqlx::Error> {
@@ -210,10 +215,15 @@ impl Database {
         let options = options.options([("enable_seqscan", "off")]);
         let connection = connect_postgres(&options).await?.into();
         let target = writer::Target::Postgres(Box::new(options));
-        Ok(Self::with(Readers::Postgres(readers), target, connection, MAX_BATCH_SIZE))
+        Ok(Self::with(Readers::Postgres(readers), target, Some(connection), MAX_BATCH_SIZE))
     }
 
-    fn with(readers: Readers, target: writer::Target, connection: Connection, max_batch_size: usize) -> Self {
+    fn with(
+        readers: Readers,
+        target: writer::Target,
+        connection: Option<Connection>,
+        max_batch_size: usize,
+    ) -> Self {
         let (sender, orders) = mpsc::channel(MAX_QUEUED_WRITES);
         let (committed, commits) = watch::channel(());
         tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed).run());
@@ -225,7 +235,13 @@ impl Database {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
             Readers::Postgres(readers) => Reader::postgres(readers.acquire().await?),
+            Readers::Schema(schema) => schema.read().await?,
         })
+    }
+
+    /// Whether connections are shared with other databases, so that none may be kept.
+    fn shares_connections(&self) -> bool {
+        matches!(self.readers, Readers::Schema(_))
     }
 
     /// A connection to read the file on the caller's thread; `None` on PostgreSQL.
@@ -280,6 +296,7 @@ impl Database {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
             Readers::Postgres(readers) => (readers.num_idle(), readers.size()),
+            Readers::Schema(schema) => (schema.pool().num_idle(), schema.pool().size()),
         };
         let readers = usize::try_from(readers).unwrap_or(usize::MAX);
         Load {
@@ -302,6 +319,8 @@ impl Database {
             match &self.readers {
                 Readers::Sqlite(readers) => readers.close().await,
                 Readers::Postgres(readers) => readers.close().await,
+                // Others use its connections.
+                Readers::Schema(_) => {}
             }
         };
         if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {

@@ -9,13 +9,15 @@
 //! writes of all servers are serialized as they are on one `SQLite` file, and each sees all earlier
 //! ones. Both engines give the same guarantees, and transactions never conflict.
 
-use std::{future::Future, panic::AssertUnwindSafe};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
-use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{
+    AssertSqlSafe, PgPool, SqlSafeStr, SqlStr, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Companion, Connection, connect_postgres, connect_sqlite, engine_error};
+use super::{Companion, Connection, Reader, connect_postgres, connect_sqlite, engine_error};
 use crate::error::Failure;
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -101,6 +103,8 @@ where
 pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(Box<PgConnectOptions>),
+    /// A schema, on connections that are returned after each transaction; with how one begins.
+    Schema(PgPool, Arc<str>),
 }
 
 impl Target {
@@ -108,6 +112,7 @@ impl Target {
         Ok(match self {
             Self::Sqlite(options) => connect_sqlite(options).await?.into(),
             Self::Postgres(options) => connect_postgres(options).await?.into(),
+            Self::Schema(connections, _) => Reader::postgres(connections.acquire().await?).into_inner(),
         })
     }
 
@@ -117,8 +122,9 @@ impl Target {
     /// level it would see the state from before the wait for the lock. The lock's number is "mkopo"
     /// in ASCII. A commit is flushed before it is answered, whatever the role or the database has set;
     /// `remote_apply` waits for more, and stays.
-    fn begin(&self) -> &'static str {
-        match self {
+    fn begin(&self) -> SqlStr {
+        let begin = match self {
+            Self::Schema(_, begin) => return AssertSqlSafe(begin.to_string()).into_sql_str(),
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
             Self::Postgres(_) => {
                 "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
@@ -127,14 +133,15 @@ impl Target {
                      true);
                  SAVEPOINT work"
             }
-        }
+        };
+        begin.into_sql_str()
     }
 
     fn commit(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "COMMIT",
             // In a failed transaction, COMMIT alone would roll back and report success.
-            Self::Postgres(_) => "RELEASE work; COMMIT",
+            Self::Postgres(_) | Self::Schema(..) => "RELEASE work; COMMIT",
         }
     }
 }
@@ -156,12 +163,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         target: Target,
-        connection: Connection,
+        connection: Option<Connection>,
         orders: mpsc::Receiver<Order>,
         max_batch_size: usize,
         committed: watch::Sender<()>,
     ) -> Self {
-        Self { target, connection: Some(connection), orders, max_batch_size, committed, closing: None }
+        Self { target, connection, orders, max_batch_size, committed, closing: None }
     }
 
     pub(super) async fn run(mut self) {
@@ -200,7 +207,7 @@ impl Writer {
         let outcome = match self.begin().await {
             Ok(mut connection) => {
                 let (outcome, is_usable) = self.attempt(&mut connection, first, &mut callers).await;
-                self.connection = is_usable.then_some(connection);
+                self.put_back(connection, is_usable);
                 outcome
             }
             Err(error) => {
@@ -217,6 +224,17 @@ impl Writer {
         }
     }
 
+    /// Keeps the connection for the next transaction, or returns it.
+    fn put_back(&mut self, mut connection: Connection, is_usable: bool) {
+        if let Target::Schema(..) = self.target {
+            if !is_usable {
+                connection.discard();
+            }
+        } else {
+            self.connection = is_usable.then_some(connection);
+        }
+    }
+
     /// A connection in a transaction that excludes all other writers. Tries again if the connection
     /// broke or the transaction was a deadlock victim: nothing has been written in it yet.
     async fn begin(&mut self) -> Result<Connection, sqlx::Error> {
@@ -227,9 +245,8 @@ impl Writer {
                 None => self.target.connect().await?,
             };
             let Err(error) = connection.command(self.target.begin()).await else { return Ok(connection) };
-            if roll_back(&mut connection, &error).await != RolledBack::Failed {
-                self.connection = Some(connection);
-            }
+            let is_usable = roll_back(&mut connection, &error).await != RolledBack::Failed;
+            self.put_back(connection, is_usable);
             if attempts == MAX_BEGIN_ATTEMPTS || !engine_error::can_begin_again(&error) {
                 return Err(error);
             }
@@ -259,7 +276,7 @@ impl Writer {
             (_, _) if engine_error::is_uncommitted(&error) => (WriteOutcome::NotDone, true),
             (Target::Sqlite(_), RolledBack::Before) => (WriteOutcome::Unknown, true),
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
-            (Target::Postgres(_), _) => (WriteOutcome::Unknown, false),
+            (Target::Postgres(_) | Target::Schema(..), _) => (WriteOutcome::Unknown, false),
         }
     }
 
