@@ -331,8 +331,9 @@ export interface paths {
         /**
          * Reset all data to the demo data.
          * @description Ends all sessions, clears limits, messages, faults, the scenario and this server's recorded
-         *     requests, and sets the clock to the machine's time. Snapshots are kept. Only in demo mode. The seed
-         *     `empty` leaves the demo accounts, and no loans or payouts.
+         *     requests, and sets the clock to `now`, or to the machine's time. Snapshots are kept. Only in demo mode
+         *     and in sandboxes. The seed `empty` leaves the demo accounts, and no loans or payouts. The same `seed`,
+         *     `now` and `frozen` give the same bytes of both lists, ids included, on every machine.
          */
         post: operations["resetData"];
         delete?: never;
@@ -557,6 +558,62 @@ export interface paths {
          */
         post: operations["makePastPayout"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/sandboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sandboxes.
+         * @description Needs the operator's console token. 404 if `MKOPO_SANDBOXES` is 0.
+         */
+        get: operations["listSandboxes"];
+        put?: never;
+        /**
+         * Make a sandbox.
+         * @description An isolated instance of the whole service: data, clock, mobile money, outbox, faults, limits, sessions,
+         *     recorded requests, snapshots, and live slices. In demo mode it starts with the demo data of `seed`;
+         *     otherwise it is empty, without accounts, unless `seed` is given. Needs the operator's console token.
+         */
+        post: operations["makeSandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/sandboxes/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the sandbox.
+                 * @example pr-12
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a sandbox.
+         * @description Needs the operator's console token.
+         */
+        get: operations["showSandbox"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a sandbox.
+         * @description Calls that run in it have two seconds left. Its data is gone then. Needs the operator's console token.
+         */
+        delete: operations["removeSandbox"];
         options?: never;
         head?: never;
         patch?: never;
@@ -915,6 +972,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open the console of another sandbox.
+         * @description Redirects to the address of that console with a ticket, which signs the browser in there once, within a
+         *     minute. For operators who signed in with the operator's token.
+         */
+        get: operations["consoleOpen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/outbox": {
         parameters: {
             query?: never;
@@ -948,6 +1026,31 @@ export interface paths {
         get: operations["consolePayoutsPage"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/sandboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The sandboxes.
+         * @description For operators who signed in with the operator's token; 404 for others, and where sandboxes are off.
+         */
+        get: operations["consoleSandboxesPage"];
+        put?: never;
+        /**
+         * Submit a form of the page.
+         * @description `act` is one of: make, remove. Each works like the API operation of the same purpose: same field names,
+         *     same failures. The answer to make is the page with the token of the new sandbox, which is not shown again.
+         */
+        post: operations["consoleSandboxesForm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1353,7 +1456,7 @@ export interface components {
             who: string;
         };
         /** @enum {string} */
-        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "console_change";
+        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "sandbox_made" | "sandbox_removed" | "console_change";
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -1502,6 +1605,18 @@ export interface components {
                 total_loan_amount?: number | null;
             };
         };
+        MadeSandbox: {
+            /** @description The address of its console; null if the console is off. */
+            console_url: string | null;
+            created_at: components["schemas"]["Time"];
+            /** @description When it is removed if it is not used until then. */
+            expires_at: components["schemas"]["Time"];
+            name: string;
+            /** @description Opens its console, and nothing else. It is not shown again. */
+            token: string;
+            /** @description The address of its portal. */
+            url: string;
+        };
         MenuEntry: {
             /** @description Paths of the pages below it, which mark it as the current one, such as `/loans/*`. */
             below?: string;
@@ -1538,6 +1653,28 @@ export interface components {
             /** @description How many requests it may affect; no limit if not sent. */
             times?: number;
             when?: components["schemas"]["FaultMoment"];
+        };
+        NewSandbox: {
+            /**
+             * @description How long it is kept without being used, from 5 s to 365 days, by the machine's clock.
+             * @default 24h
+             * @example 2d
+             */
+            expires_in: string;
+            /**
+             * @description Whether its clock is stopped.
+             * @default false
+             */
+            frozen: boolean;
+            /** @description Made up if missing. */
+            name?: string;
+            /**
+             * Format: date-time
+             * @description As for a reset.
+             */
+            now?: string;
+            /** @description As for a reset. Outside demo mode, a sandbox without a seed has no accounts either. */
+            seed?: number | "empty";
         };
         /**
          * @description Six digits.
@@ -1660,6 +1797,23 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
+        Sandbox: {
+            /** @description How many calls it had; main, since the server started. */
+            calls: number;
+            /** @description The address of its console; null if the console is off. */
+            console_url: string | null;
+            /** @description Null for main. */
+            created_at: components["schemas"]["Time"] | null;
+            /** @description When it is removed if it is not used until then. Null for main. */
+            expires_at: components["schemas"]["Time"] | null;
+            /** @description Null if main was not used since the server started. */
+            last_used_at: components["schemas"]["Time"] | null;
+            name: string;
+            /** @description The size of its data in bytes. */
+            size: number | null;
+            /** @description The address of its portal. */
+            url: string;
+        };
         Scenario: {
             default: components["schemas"]["Outcome"];
             /** @description KES in the account that payouts are paid from. */
@@ -1789,6 +1943,24 @@ export interface components {
         Snapshot: {
             name: string;
             saved_at: components["schemas"]["Time"];
+        };
+        /** @description What data begins with. The same gives the same data. */
+        Start: {
+            /**
+             * @description Whether the clock is stopped.
+             * @default false
+             */
+            frozen: boolean;
+            /**
+             * Format: date-time
+             * @description The time that the clock starts with, and that dates are relative to: from 2006 to 2099. The machine's if missing.
+             */
+            now?: string;
+            /**
+             * @description The same seed gives the same data.
+             * @default 1
+             */
+            seed: number | "empty";
         };
         /**
          * Format: date-time
@@ -2134,6 +2306,17 @@ export interface components {
             };
         };
         /** @description A field is invalid (`invalid_request`). */
+        InvalidSandbox: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is invalid (`invalid_request`). */
         InvalidScenario: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2144,7 +2327,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The seed is invalid (`invalid_request`). */
+        /** @description The seed or the time is invalid (`invalid_request`). */
         InvalidSeed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2200,6 +2383,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The sandbox is main, which can't be removed (`main_sandbox`), or a page of another origin made the request (`cross_site`). */
+        MainSandbox: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body is not `application/octet-stream` (`unsupported_media_type`). */
         NoArchive: {
             headers: {
@@ -2216,6 +2410,28 @@ export interface components {
             headers: {
                 /** @description How to authenticate. */
                 "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The disk of the server is full (`no_room`). Nothing was made. */
+        NoRoom: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Sandboxes are off in this deployment (`not_found`). */
+        NoSandboxes: {
+            headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -2350,6 +2566,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The name is taken (`sandbox_exists`). */
+        SandboxExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is no such sandbox (`sandbox_not_found`), or sandboxes are off (`not_found`). */
+        SandboxNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description Signed in. */
         SignedIn: {
             headers: {
@@ -2429,6 +2667,17 @@ export interface components {
         TooManyKeys: {
             headers: {
                 "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There are as many sandboxes as `MKOPO_SANDBOXES` allows (`too_many_sandboxes`), or there were too many attempts (`too_many_requests`). */
+        TooManySandboxes: {
+            headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3100,16 +3349,12 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "seed": 1
+                 *       "seed": 1,
+                 *       "now": "2026-11-14T09:00:00Z",
+                 *       "frozen": true
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description The same seed gives the same data.
-                     * @default 1
-                     */
-                    seed?: number | "empty";
-                };
+                "application/json": components["schemas"]["Start"];
             };
         };
         responses: {
@@ -3590,6 +3835,141 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidPayout"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    listSandboxes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sandboxes, `main` first, then the latest used. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sandbox"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["NoSandboxes"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    makeSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "pr-12",
+                 *       "seed": 1,
+                 *       "now": "2026-11-14T09:00:00Z",
+                 *       "frozen": true,
+                 *       "expires_in": "2d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewSandbox"];
+            };
+        };
+        responses: {
+            /** @description Made. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeSandbox"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["NoSandboxes"];
+            409: components["responses"]["SandboxExists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidSandbox"];
+            429: components["responses"]["TooManySandboxes"];
+            503: components["responses"]["Busy"];
+            507: components["responses"]["NoRoom"];
+        };
+    };
+    showSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the sandbox.
+                 * @example pr-12
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sandbox. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sandbox"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SandboxNotFound"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    removeSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the sandbox.
+                 * @example pr-12
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["MainSandbox"];
+            404: components["responses"]["SandboxNotFound"];
+            414: components["responses"]["PathTooLong"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -4322,6 +4702,28 @@ export interface operations {
             503: components["responses"]["ConsoleRefusal"];
         };
     };
+    consoleOpen: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name of the sandbox.
+                 * @example main
+                 */
+                sandbox: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
     consoleOutboxPage: {
         parameters: {
             query?: never;
@@ -4368,6 +4770,44 @@ export interface operations {
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleSandboxesPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleSandboxesForm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: components["requestBodies"]["ConsoleForm"];
+        responses: {
+            200: components["responses"]["ConsolePage"];
+            303: components["responses"]["ConsoleDone"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["ConsoleForbidden"];
+            404: components["responses"]["ConsoleRefusal"];
+            409: components["responses"]["ConsoleRefusal"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ConsoleRefusal"];
+            429: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+            507: components["responses"]["ConsoleRefusal"];
         };
     };
     consoleScenarioPage: {

@@ -29,6 +29,22 @@ impl UnixMillis {
         Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// Parses a time that a sandbox's clock can be set to.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] for the field `now`.
+    pub fn settable(text: &str) -> Result<Self, Failure> {
+        let wrong = |text: String| Failure::BadField { field: "now", text };
+        let at: Self = text.parse().map_err(wrong)?;
+        if at.is_settable() { Ok(at) } else { Err(wrong(SETTABLE.to_owned())) }
+    }
+
+    /// Whether a sandbox's clock can be set to this time: M-Pesa's receipts encode years from 2006, and
+    /// dates have four-digit years.
+    pub fn is_settable(self) -> bool {
+        (Self(1_136_073_600_000)..Self(4_102_444_800_000)).contains(&self)
+    }
+
     /// The time elapsed since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
@@ -89,10 +105,15 @@ impl Serialize for UnixMillis {
     }
 }
 
+/// Which times a clock can be set to.
+pub const SETTABLE: &str = "The clock can be set to the years 2006 to 2099";
+
 /// The clock of a sandbox. Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    reading: watch::Sender<Reading>,
+    /// What all sandboxes of a process share.
+    base: watch::Sender<Base>,
+    setting: watch::Sender<Setting>,
     zone: TimeZone,
 }
 
@@ -103,6 +124,14 @@ pub struct Setting {
     pub offset_ms: i64,
     /// The time at which the clock is frozen, regardless of the offset; `None` while it runs.
     pub frozen_at: Option<UnixMillis>,
+}
+
+impl Setting {
+    /// What makes the clock show `now`, or the base time `base` without it, and stops it if `is_frozen`.
+    pub fn at(now: Option<UnixMillis>, is_frozen: bool, base: UnixMillis) -> Self {
+        let now = now.unwrap_or(base);
+        Self { offset_ms: now.0 - base.0, frozen_at: is_frozen.then_some(now) }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,8 +173,16 @@ impl Clock {
     }
 
     fn on(base: Base) -> Self {
-        let reading = watch::Sender::new(Reading { base, setting: Setting::default() });
-        Self { reading, zone: TimeZone::UTC }
+        Self { base: watch::Sender::new(base), setting: watch::Sender::default(), zone: TimeZone::UTC }
+    }
+
+    /// The clock of another sandbox in this process: the same base time, which has its own setting.
+    pub fn of_another_sandbox(&self) -> Self {
+        Self { setting: watch::Sender::default(), ..self.clone() }
+    }
+
+    fn reading(&self) -> Reading {
+        Reading { base: *self.base.borrow(), setting: self.setting() }
     }
 
     /// This clock, in a deployment of `zone`.
@@ -160,12 +197,12 @@ impl Clock {
 
     /// The current time.
     pub fn now(&self) -> UnixMillis {
-        self.reading.borrow().now()
+        self.reading().now()
     }
 
     /// The current time without what the console has set.
     pub fn unset_now(&self) -> UnixMillis {
-        self.reading.borrow().base.now()
+        self.base.borrow().now()
     }
 
     /// The earlier of the two: what is over by this time is over whatever the console has set.
@@ -175,21 +212,21 @@ impl Clock {
 
     /// The current setting.
     pub fn setting(&self) -> Setting {
-        self.reading.borrow().setting
+        *self.setting.borrow()
     }
 
     /// Changes the setting of all clones.
     pub fn set(&self, setting: Setting) {
-        self.reading.send_if_modified(|reading| {
-            let changed = reading.setting != setting;
-            reading.setting = setting;
+        self.setting.send_if_modified(|before| {
+            let changed = *before != setting;
+            *before = setting;
             changed
         });
     }
 
     /// Advances the base time, held or running.
     pub fn advance(&self, by: Duration) {
-        self.reading.send_modify(|reading| match &mut reading.base {
+        self.base.send_modify(|base| match base {
             Base::Running { advanced_ms, .. } => *advanced_ms = UnixMillis(*advanced_ms).plus(by).0,
             Base::Held(at) => *at = at.plus(by),
         });
@@ -197,7 +234,7 @@ impl Clock {
 
     /// The machine's time; `None` for a clock that is held.
     pub fn machine_now(&self) -> Option<UnixMillis> {
-        match self.reading.borrow().base {
+        match *self.base.borrow() {
             Base::Running { machine_ahead_ms, .. } => Some(machine_now(machine_ahead_ms)),
             Base::Held(_) => None,
         }
@@ -205,7 +242,7 @@ impl Clock {
 
     /// What is added to the machine's time, in ms.
     pub fn correction_ms(&self) -> i64 {
-        match self.reading.borrow().base {
+        match *self.base.borrow() {
             Base::Running { correction_ms, .. } => correction_ms,
             Base::Held(_) => 0,
         }
@@ -213,8 +250,8 @@ impl Clock {
 
     /// Sets what is added to the machine's time. A clock that is held stays as it is.
     pub fn correct_by(&self, ms: i64) {
-        self.reading.send_modify(|reading| {
-            if let Base::Running { correction_ms, .. } = &mut reading.base {
+        self.base.send_modify(|base| {
+            if let Base::Running { correction_ms, .. } = base {
                 *correction_ms = ms;
             }
         });
@@ -225,22 +262,26 @@ impl Clock {
     /// the clock is frozen, so that callers are still answered.
     pub async fn sleep(&self, duration: Duration) {
         let mut left = duration;
-        let mut moved = self.reading.subscribe();
-        let mut reading = *moved.borrow_and_update();
+        let (mut base_moved, mut set) = (self.base.subscribe(), self.setting.subscribe());
+        let mut reading =
+            Reading { base: *base_moved.borrow_and_update(), setting: *set.borrow_and_update() };
         while !left.is_zero() {
             let began = Instant::now();
+            let moved = async {
+                tokio::select! { _ = base_moved.changed() => {}, _ = set.changed() => {} }
+            };
             let passed = match reading.base {
                 Base::Held(_) => {
-                    _ = moved.changed().await;
+                    moved.await;
                     Duration::ZERO
                 }
                 Base::Running { .. } => {
-                    _ = tokio::time::timeout(left, moved.changed()).await;
+                    _ = tokio::time::timeout(left, moved).await;
                     began.elapsed()
                 }
             };
             let before = reading;
-            reading = *moved.borrow_and_update();
+            reading = Reading { base: *base_moved.borrow_and_update(), setting: *set.borrow_and_update() };
             left = left.saturating_sub(passed).saturating_sub(before.jump_to(reading));
         }
     }

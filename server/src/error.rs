@@ -121,6 +121,23 @@ pub enum Failure {
     #[error("There is no snapshot {0}.")]
     SnapshotNotFound(String),
 
+    // Sandboxes
+    /// No sandbox has this name.
+    #[error("There is no sandbox {0}.")]
+    SandboxNotFound(String),
+    /// The name is taken.
+    #[error("There is already a sandbox {0}.")]
+    SandboxExists(String),
+    /// There are as many sandboxes as there may be.
+    #[error("There are already {0} sandboxes, as many as MKOPO_SANDBOXES allows. Remove one first.")]
+    TooManySandboxes(u32),
+    /// `main` was to be removed.
+    #[error("The sandbox main is the deployment itself, and can't be removed.")]
+    MainSandbox,
+    /// The disk is full.
+    #[error("There is no room on the server's disk. Nothing was made.")]
+    NoRoom,
+
     // Slices
     /// The upload is not a valid build of a slice; the text says why.
     #[error("{0}.")]
@@ -273,6 +290,11 @@ impl Failure {
             F::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
             F::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
+            F::SandboxNotFound(_) => (StatusCode::NOT_FOUND, "sandbox_not_found"),
+            F::SandboxExists(_) => (StatusCode::CONFLICT, "sandbox_exists"),
+            F::TooManySandboxes(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_sandboxes"),
+            F::MainSandbox => (StatusCode::FORBIDDEN, "main_sandbox"),
+            F::NoRoom => (StatusCode::INSUFFICIENT_STORAGE, "no_room"),
             F::BadBuild(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_build"),
             F::BuildTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "build_too_large"),
             F::BuildExists => (StatusCode::CONFLICT, "build_exists"),

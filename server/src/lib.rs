@@ -31,6 +31,8 @@ pub mod events;
 pub mod slices;
 // Realistic data for demos and tests.
 pub mod demo;
+// Many isolated instances in one server.
+pub mod sandboxes;
 // The operator's console: codes, faults, time and data, for QA and demos.
 pub mod console;
 
@@ -53,7 +55,15 @@ pub mod email;
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, http::Method, middleware, routing::get};
+use axum::{
+    Router,
+    extract::FromRequestParts,
+    http::{Method, request::Parts},
+    middleware,
+    routing::get,
+};
+use secrecy::SecretSlice;
+use tokio::sync::mpsc;
 
 use crate::{
     auth::{
@@ -66,35 +76,69 @@ use crate::{
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
     loans::PendingLoan,
-    mobile_money::{MAX_DELIVERIES, MobileMoney},
+    mobile_money::{Delivery, MAX_DELIVERIES, MobileMoney},
     monitoring::{health, metrics, metrics::Metrics},
     outbox::Outbox,
     payouts::{PayoutQueues, Record},
     provider::Provider,
     randomness::Randomness,
+    sandboxes::{InUse, Name, Sandboxes},
     settings::Settings,
     slices::files::FileCache,
     tasks::Tasks,
 };
 
+/// What all sandboxes of a process share: what is the deployment's, what is the machine's, and what is
+/// bounded or kept once.
+pub struct Server {
+    /// The settings of the sandboxes besides `main`.
+    other_settings: Arc<Settings>,
+    /// The clock of the machine.
+    clock: Clock,
+    randomness: Randomness,
+    passwords: Passwords,
+    secret: SecretSlice<u8>,
+    /// The token that opens every console.
+    pub operator_token: ConsoleToken,
+    /// Where the calls of `main` are forwarded to.
+    provider: Option<Arc<Provider>>,
+    /// The store of `main`, which has what is not a sandbox's own: builds, limits on console tokens, and
+    /// which sandboxes exist.
+    pub database: Database,
+    /// Reads the versions of that store.
+    pub shared_read: SharedRead,
+    /// Shows others that this server runs on that store.
+    pub lease: ServerLease,
+    /// The metrics.
+    pub metrics: Metrics,
+    /// The cache of published slice files.
+    pub slice_files: FileCache,
+    /// The sandboxes besides `main`.
+    pub sandboxes: Sandboxes,
+}
+
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
-/// receive it as their state and nothing is static, so one process can hold several. Clones share
-/// the same instance.
+/// receive the one that their call is for, and nothing is static, so one process can hold several.
+/// Clones share the same instance.
 #[derive(Clone)]
 pub struct Sandbox(Arc<SandboxState>);
 
 /// The state of a [`Sandbox`].
 pub struct SandboxState {
+    /// What it shares with the others.
+    pub server: Arc<Server>,
+    /// Its name.
+    pub name: Name,
+    /// The id under which the store of `main` has it; `None` for `main` itself.
+    pub id: Option<String>,
     /// The settings of the deployment.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// The clock.
     pub clock: Clock,
     /// The source of ids and random numbers.
     pub randomness: Randomness,
     /// The database.
     pub database: Database,
-    /// Shows others that this server runs on the database.
-    pub lease: ServerLease,
     /// Hashes passwords, a limited number at a time.
     pub passwords: Passwords,
     /// Signs and reads session tokens.
@@ -102,7 +146,7 @@ pub struct SandboxState {
     /// The faults to inject into calls.
     pub faults: Faults,
     /// The most recent calls.
-    pub traffic: Traffic,
+    pub traffic: Arc<Traffic>,
     /// The version of the console's settings in memory.
     pub console_sync: ConsoleSync,
     /// The token that opens the console.
@@ -123,16 +167,12 @@ pub struct SandboxState {
     pub tasks: Tasks,
     /// Held while reconciling, so that this process runs one round at a time.
     pub reconciling: tokio::sync::Mutex<()>,
-    /// The metrics.
-    pub metrics: Metrics,
     /// Reads the current versions, one read for all waiting calls.
     pub shared_read: SharedRead,
     /// The list of pending loans.
     pub pending: List<PendingLoan>,
     /// The list of payout records.
     pub records: List<Record>,
-    /// The cache of published slice files.
-    pub slice_files: FileCache,
 }
 
 impl std::ops::Deref for Sandbox {
@@ -143,8 +183,21 @@ impl std::ops::Deref for Sandbox {
     }
 }
 
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Sandbox").field(&self.name).finish()
+    }
+}
+
+/// What is kept of a sandbox while it is closed.
+#[derive(Clone, Debug)]
+pub struct Kept(Arc<Traffic>);
+
+/// The memory for recorded calls in bytes: of `main`, of another sandbox, and of one that is closed.
+const TRAFFIC_BYTES: [usize; 3] = [8 * 1024 * 1024, 512 * 1024, 32 * 1024];
+
 impl Sandbox {
-    /// Opens the sandbox that `settings` describe. In demo mode, an empty database is filled with
+    /// Opens `main`, the sandbox that `settings` describe. In demo mode, an empty database is filled with
     /// demo data.
     ///
     /// # Errors
@@ -165,48 +218,23 @@ impl Sandbox {
         clock: Clock,
         randomness: Randomness,
     ) -> anyhow::Result<Self> {
-        use anyhow::Context;
         let clock = clock.in_zone(settings.time_zone.clone());
-        let unwritable = |what: &str| {
-            format!(
-                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
-                settings.store.data_dir.display()
-            )
-        };
-        let secret = settings.token_secret(&randomness).with_context(|| unwritable("the token secret"))?;
-        let console_token =
-            settings.console_token(&randomness).with_context(|| unwritable("the console token"))?;
-        let fingerprints = Fingerprints::new(&secret);
-        let (results, delivered) = tokio::sync::mpsc::channel(MAX_DELIVERIES);
         let shared_read = SharedRead::of(database.clone());
-        let lease =
-            ServerLease::take(&database, &shared_read).await.context("the database can't be written")?;
-        let sandbox = Self(Arc::new(SandboxState {
-            lease,
-            passwords: Passwords::new(randomness.clone()),
-            tokens: Tokens::new(&secret),
-            faults: Faults::default(),
-            traffic: Traffic::default(),
-            console_sync: ConsoleSync::default(),
-            console_token: ConsoleToken::new(console_token, fingerprints.clone()),
-            fingerprints,
-            outbox: Outbox::default(),
-            live_sessions: LiveSessions::default(),
-            provider: Provider::of(&settings.provider)?.map(Arc::new),
-            payouts: PayoutQueues::of(&database),
-            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
-            tasks: Tasks::default(),
-            reconciling: tokio::sync::Mutex::default(),
-            metrics: Metrics::new()?,
-            shared_read,
-            pending: List::of(database.clone()),
-            records: List::of(database.clone()),
-            slice_files: FileCache::default(),
-            settings,
+        let server = Server::new(&database, &shared_read, &settings, &clock, &randomness).await?;
+        let secret = server.secret.clone();
+        let identity =
+            Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
+        let traffic = Arc::new(Traffic::bounded(TRAFFIC_BYTES[0]));
+        let (sandbox, delivered) = Self::of_parts(
+            server,
+            identity,
+            Arc::new(settings),
             clock,
-            randomness,
             database,
-        }));
+            shared_read,
+            &secret,
+            traffic,
+        );
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo {
@@ -217,29 +245,242 @@ impl Sandbox {
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
-        let leased = sandbox.clone();
-        sandbox.tasks.spawn_background(async move { leased.lease.keep().await });
+        let server = Arc::clone(&sandbox.server);
+        sandbox.tasks.spawn_background(async move { server.lease.keep().await });
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
+        if sandbox.server.sandboxes.are_on() {
+            sandbox.tasks.spawn_background(sandboxes::keep(Arc::clone(&sandbox.server)));
+        }
         Ok(sandbox)
     }
 
+    /// Opens another sandbox of `server`, with what was `kept` of it. It has no background tasks of its own
+    /// that wake by themselves: the scheduler calls [`Sandbox::work`].
+    ///
+    /// # Errors
+    /// When its database can't be read.
+    pub(crate) async fn open_another(
+        server: &Arc<Server>,
+        record: &sandboxes::Record,
+        database: Database,
+        kept: Option<Kept>,
+    ) -> Result<Self, Failure> {
+        let shared_read = SharedRead::of(database.clone());
+        // What is signed or stored for one sandbox means nothing in another.
+        let keys = Fingerprints::new(&server.secret);
+        let secret = keys.of(&["secret of a sandbox", &record.id]).into_bytes().into();
+        let identity = Identity {
+            name: record.name.clone(),
+            id: Some(record.id.clone()),
+            console_token: server.operator_token.of_sandbox(&record.token),
+        };
+        let traffic = kept.map_or_else(Arc::default, |kept| kept.0);
+        traffic.bound(TRAFFIC_BYTES[1]);
+        let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
+        let server = Arc::clone(server);
+        let (sandbox, delivered) =
+            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, traffic);
+        if let Err(failure) = sync::reload(&sandbox).await {
+            sandbox.close_alone().await;
+            return Err(failure);
+        }
+        payouts::keep_receiving(&sandbox, delivered);
+        Ok(sandbox)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are all that differs between sandboxes")]
+    fn of_parts(
+        server: Arc<Server>,
+        identity: Identity,
+        settings: Arc<Settings>,
+        clock: Clock,
+        database: Database,
+        shared_read: SharedRead,
+        secret: &SecretSlice<u8>,
+        traffic: Arc<Traffic>,
+    ) -> (Self, mpsc::Receiver<Delivery>) {
+        let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
+        let Identity { name, id, console_token } = identity;
+        let randomness = server.randomness.clone();
+        // Nothing in the others is real.
+        let provider = server.provider.clone().filter(|_| id.is_none());
+        let sandbox = Self(Arc::new(SandboxState {
+            provider,
+            name,
+            id,
+            passwords: server.passwords.of_another_sandbox(),
+            tokens: Tokens::new(secret),
+            faults: Faults::default(),
+            traffic,
+            console_sync: ConsoleSync::default(),
+            console_token,
+            fingerprints: Fingerprints::new(secret),
+            outbox: Outbox::default(),
+            live_sessions: LiveSessions::default(),
+            payouts: PayoutQueues::of(&database),
+            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
+            tasks: Tasks::default(),
+            reconciling: tokio::sync::Mutex::default(),
+            shared_read,
+            pending: List::of(database.clone()),
+            records: List::of(database.clone()),
+            server,
+            settings,
+            clock,
+            randomness,
+            database,
+        }));
+        (sandbox, delivered)
+    }
+
+    /// The sandbox that a request is for; `self` is `main`.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
+    pub async fn of_request(&self, parts: &Parts) -> Result<InUse, Failure> {
+        self.server.sandboxes.of_request(self, parts).await
+    }
+
+    /// The page for browsers that ask for a sandbox that does not exist; `self` is `main`.
+    pub fn not_found_page(&self, sentence: &str) -> axum::response::Response {
+        sandboxes::not_found_page(&self.settings, self.server.sandboxes.addresses(), sentence)
+    }
+
+    /// The sandbox that a request is for, once it is known.
+    ///
+    /// # Errors
+    /// [`Failure::Internal`] before that.
+    pub fn of(parts: &Parts) -> Result<&Self, Failure> {
+        parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no sandbox".to_owned()))
+    }
+
+    /// Whether it is the sandbox that is there without any.
+    pub fn is_main(&self) -> bool {
+        self.id.is_none()
+    }
+
+    /// Does what is due without a call. Returns how long nothing more is to be done; `None` if there is
+    /// nothing.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn work(&self) -> Result<Option<Duration>, Failure> {
+        sync::reload(self).await?;
+        payouts::reconcile(self).await?;
+        outbox::deliver_due(self).await?;
+        self.next_work().await
+    }
+
+    /// How long nothing is to be done without a call; `None` if there is nothing.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn next_work(&self) -> Result<Option<Duration>, Failure> {
+        let check = payouts::next_check(self).await?;
+        let delivery = outbox::next_delivery(self).await?;
+        Ok(check.into_iter().chain(delivery).min())
+    }
+
+    /// What is kept of it while it is closed.
+    pub(crate) fn kept(&self) -> Kept {
+        self.traffic.bound(TRAFFIC_BYTES[2]);
+        Kept(Arc::clone(&self.traffic))
+    }
+
     /// Waits up to `timeout` for running payouts, then stops the background tasks and closes the
-    /// database. Unfinished payouts are settled after the next start.
+    /// database; `main` closes the others first. Unfinished payouts are settled after the next start.
     pub async fn close(&self, timeout: Duration) {
         self.tasks.end(timeout).await;
+        if self.is_main() {
+            self.server.sandboxes.close_all(timeout).await;
+            self.server.lease.end().await;
+        }
+        self.close_database().await;
+    }
+
+    /// Closes a sandbox other than `main`, and cuts its running payouts off.
+    pub(crate) async fn close_alone(&self) {
+        self.tasks.end(Duration::ZERO).await;
+        self.close_database().await;
+    }
+
+    async fn close_database(&self) {
         self.shared_read.end().await;
-        self.lease.end().await;
         self.database.close().await;
+    }
+}
+
+/// What tells a sandbox from the others.
+struct Identity {
+    name: Name,
+    id: Option<String>,
+    console_token: ConsoleToken,
+}
+
+impl Server {
+    async fn new(
+        database: &Database,
+        shared_read: &SharedRead,
+        settings: &Settings,
+        clock: &Clock,
+        randomness: &Randomness,
+    ) -> anyhow::Result<Arc<Self>> {
+        use anyhow::Context;
+        let unwritable = |what: &str| {
+            format!(
+                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
+                settings.store.data_dir.display()
+            )
+        };
+        let secret = settings.token_secret(randomness).with_context(|| unwritable("the token secret"))?;
+        let console_token =
+            settings.console_token(randomness).with_context(|| unwritable("the console token"))?;
+        let fingerprints = Fingerprints::new(&secret);
+        let passwords = Passwords::new(randomness.clone());
+        let lease =
+            ServerLease::take(database, shared_read).await.context("the database can't be written")?;
+        let machine_clock = clock.of_another_sandbox();
+        Ok(Arc::new(Self {
+            other_settings: Arc::new(settings.of_sandboxes()),
+            operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
+            provider: Provider::of(&settings.provider)?.map(Arc::new),
+            metrics: Metrics::new()?,
+            slice_files: FileCache::default(),
+            sandboxes: Sandboxes::new(
+                settings,
+                database.clone(),
+                fingerprints,
+                passwords.clone(),
+                machine_clock.clone(),
+                randomness.clone(),
+            ),
+            database: database.clone(),
+            shared_read: shared_read.clone(),
+            clock: machine_clock,
+            randomness: randomness.clone(),
+            passwords,
+            secret,
+            lease,
+        }))
+    }
+}
+
+/// A handler that takes a sandbox is given the one that its call is for.
+impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Self::of(parts).cloned()
     }
 }
 
 /// The routes of the portal's listener.
 pub fn portal_router(sandbox: Sandbox) -> Router {
-    let published = middleware::from_fn_with_state(sandbox.clone(), slices::files::published);
-    let with_published = |builds: Router<Sandbox>| builds.layer(published);
+    let published = middleware::from_fn(slices::files::published);
+    let with_published = |builds: Router| builds.layer(published);
     let mut for_browsers = Router::new()
-        .nest(API, api(&sandbox))
+        .nest(API, api())
         .merge(portal::routes(&sandbox, get(slices::api::live), with_published))
         .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
@@ -255,7 +496,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
 
 /// The routes of the console's listener.
 pub fn console_router(sandbox: Sandbox) -> Router {
-    let routes = console::routes(&sandbox)
+    let routes = console::routes()
         .merge(health::routes())
         .merge(health::metrics_routes())
         .fallback(async || Failure::NotFound)
@@ -263,11 +504,9 @@ pub fn console_router(sandbox: Sandbox) -> Router {
     behind_edge(sandbox, routes)
 }
 
-fn behind_edge(sandbox: Sandbox, routes: Router<Sandbox>) -> Router {
+fn behind_edge(main: Sandbox, routes: Router) -> Router {
     let streams_body: StreamsBody = streams_body;
-    routes
-        .layer(middleware::from_fn_with_state((sandbox.clone(), streams_body), edge::answer))
-        .with_state(sandbox)
+    routes.layer(middleware::from_fn_with_state((main, streams_body), edge::answer))
 }
 
 /// Whether a handler reads the request's body itself, or answers without it. Only this module knows
@@ -278,16 +517,16 @@ fn streams_body(method: &Method, path: &str) -> bool {
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
 /// contract itself are public, all other calls need a session.
-fn api(sandbox: &Sandbox) -> Router<Sandbox> {
+fn api() -> Router {
     let public = Router::new().merge(auth::api::public()).merge(reference::contract());
     let signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())
         .merge(payouts::api::signed_in())
-        .route_layer(middleware::from_fn_with_state(sandbox.clone(), session::require));
+        .route_layer(middleware::from_fn(session::require));
     public
         .merge(signed_in)
         .fallback(async || Failure::NotFound)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), provider::forward::instead))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), api_call::run))
+        .layer(middleware::from_fn(provider::forward::instead))
+        .layer(middleware::from_fn(api_call::run))
 }

@@ -40,7 +40,7 @@ pub async fn keep_trimming_changes(sandbox: Sandbox) {
     loop {
         tokio::time::sleep(KEEP_CHANGES).await;
         let trimmed = async {
-            if !sandbox.lease.is_first().await? {
+            if !sandbox.server.lease.is_first().await? {
                 return Ok(None);
             }
             changes::delete_before(&sandbox.database, horizon).await
@@ -53,7 +53,7 @@ pub async fn keep_trimming_changes(sandbox: Sandbox) {
 }
 
 async fn delete_old_if_first(sandbox: &Sandbox) -> Result<(), Failure> {
-    if sandbox.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
+    if sandbox.server.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
 }
 
 /// Deletes everything that is older than the settings allow, by the real time too: a clock that the

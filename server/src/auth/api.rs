@@ -1,11 +1,8 @@
 //! The sign-in calls.
 
-use std::convert::Infallible;
-
 use axum::{
     Json as Answer, Router,
     extract::FromRequestParts,
-    extract::State,
     http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware,
     response::{IntoResponse, Response},
@@ -30,7 +27,7 @@ use crate::{Sandbox, clock::UnixMillis, email::Email, error::Failure, http::extr
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The calls that start a session, and so need none.
-pub fn public() -> Router<Sandbox> {
+pub fn public() -> Router {
     Router::new()
         .route("/auth/login", post(login))
         .route("/auth/request-signin-otp", post(request_signin_otp))
@@ -46,16 +43,17 @@ pub async fn no_store(mut response: Response) -> Response {
     response
 }
 
-impl FromRequestParts<Sandbox> for DeviceCookie {
-    type Rejection = Infallible;
+impl<S: Send + Sync> FromRequestParts<S> for DeviceCookie {
+    type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let sandbox = Sandbox::of(parts)?;
         Ok(Self::find(&parts.headers, sandbox.settings.behind_tls))
     }
 }
 
 /// The calls that need a session.
-pub fn signed_in() -> Router<Sandbox> {
+pub fn signed_in() -> Router {
     Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
 }
 
@@ -94,7 +92,7 @@ struct Login {
 }
 
 async fn login(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     from: ClientAddress,
     device: DeviceCookie,
     Json(Login { email, password }): Json<Login>,
@@ -110,7 +108,7 @@ struct LoginWithOtp {
 }
 
 async fn verify_signin_otp(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     from: ClientAddress,
     device: DeviceCookie,
     Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
@@ -142,7 +140,7 @@ struct Done {
 }
 
 async fn request_signin_otp(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     from: ClientAddress,
     Json(EmailOnly { email }): Json<EmailOnly>,
 ) -> Result<Answer<Done>, Failure> {
@@ -151,7 +149,7 @@ async fn request_signin_otp(
 }
 
 async fn request_password_reset(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     from: ClientAddress,
     Json(EmailOnly { email }): Json<EmailOnly>,
 ) -> Result<Answer<Done>, Failure> {
@@ -167,7 +165,7 @@ struct ResetRequest {
 }
 
 async fn reset_password(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     from: ClientAddress,
     Json(ResetRequest { email, otp, new_password }): Json<ResetRequest>,
 ) -> Result<Answer<Done>, Failure> {
@@ -194,7 +192,7 @@ async fn me(session: Session) -> Answer<CurrentUser> {
 }
 
 async fn logout(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     ClientAddress(address): ClientAddress,
     session: Session,
 ) -> Result<Response, Failure> {

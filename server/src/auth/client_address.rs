@@ -1,9 +1,6 @@
 //! The network address that a call comes from.
 
-use std::{
-    convert::Infallible,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts},
@@ -11,7 +8,7 @@ use axum::{
 };
 use ipnet::IpNet;
 
-use crate::Sandbox;
+use crate::{Sandbox, error::Failure};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -47,10 +44,11 @@ fn parse_hop(text: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|with_port| with_port.ip()))
 }
 
-impl FromRequestParts<Sandbox> for ClientAddress {
-    type Rejection = Infallible;
+impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
+    type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let sandbox = Sandbox::of(parts)?;
         // A call without a network connection came from this machine.
         let peer = parts
             .extensions

@@ -22,6 +22,9 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Hashes and checks passwords, with a bound on concurrency that clones share.
 #[derive(Clone, Debug)]
 pub struct Passwords {
+    /// Those of one sandbox wait here for a place among those of all: so each sandbox has as many
+    /// waiting there as may run, and they take turns.
+    own_slots: Arc<Semaphore>,
     slots: Arc<Semaphore>,
     timeout: Duration,
     randomness: Randomness,
@@ -35,7 +38,14 @@ impl Passwords {
     }
 
     fn bounded(slots: usize, timeout: Duration, randomness: Randomness) -> Self {
-        Self { slots: Arc::new(Semaphore::new(slots)), timeout, randomness }
+        let new = || Arc::new(Semaphore::new(slots));
+        Self { own_slots: new(), slots: new(), timeout, randomness }
+    }
+
+    /// The same bound, for another sandbox.
+    pub fn of_another_sandbox(&self) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { own_slots: Arc::new(Semaphore::new(cores)), ..self.clone() }
     }
 
     /// Hashes `password` to the PHC string that is stored.
@@ -62,13 +72,17 @@ impl Passwords {
     }
 
     async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-        let permit = Arc::clone(&self.slots).acquire_owned();
-        let permit = tokio::time::timeout(self.timeout, permit).await;
-        let permit = permit.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
-        let permit = permit.map_err(|closed| Failure::Internal(closed.to_string()))?;
+        let permits = async {
+            let own = Arc::clone(&self.own_slots).acquire_owned().await?;
+            Ok((own, Arc::clone(&self.slots).acquire_owned().await?))
+        };
+        let permits = tokio::time::timeout(self.timeout, permits).await;
+        let permits = permits.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
+        let permits =
+            permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
         tokio::task::spawn_blocking(move || {
             let result = job();
-            drop(permit);
+            drop(permits);
             result
         })
         .await

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use axum::{
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, Request},
     http::{HeaderMap, HeaderValue, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -230,7 +230,7 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
 }
 
 /// Lets only calls with a live session through.
-pub async fn require(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
+pub async fn require(sandbox: Sandbox, mut request: Request, next: Next) -> Response {
     let versions = request.extensions().get::<Versions>().copied();
     let mut response = match authenticate(&sandbox, request.headers(), versions).await {
         Ok(session) => {

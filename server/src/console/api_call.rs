@@ -2,7 +2,7 @@
 //! for the Traffic page.
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -11,12 +11,7 @@ use super::{faults::inject::inject, sync::refresh, traffic::Observed};
 use crate::{Sandbox, error::FailureFormat, http::edge};
 
 /// Runs one call through it.
-pub async fn run(
-    State(sandbox): State<Sandbox>,
-    format: FailureFormat,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub async fn run(sandbox: Sandbox, format: FailureFormat, mut request: Request, next: Next) -> Response {
     if let Err(failure) = refresh(&sandbox, &mut request).await {
         return failure.into_response();
     }

@@ -30,6 +30,8 @@ pub mod staff;
 pub mod data;
 // The sandbox's clock.
 pub mod clock;
+// The sandboxes of the deployment.
+mod sandboxes;
 // The builds of slices and which of them are live.
 mod slices;
 
@@ -44,23 +46,25 @@ use axum::{
 };
 
 use self::view::{ROOT, files, page::Page, under_root};
-use crate::{Sandbox, error::Failure, monitoring::health::METRICS, slices::api as slice_calls};
+use crate::{
+    error::Failure, monitoring::health::METRICS, sandboxes::api as sandbox_calls, slices::api as slice_calls,
+};
 
 /// The path of the console's API.
 pub const CALLS: &str = "/console/api";
 
 /// Everything under `/console`. Only the pages' assets are public; unknown paths need the token too.
-pub fn routes(sandbox: &Sandbox) -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
-        .nest(ROOT, pages(sandbox).nest("/api", calls(sandbox)))
+        .nest(ROOT, pages().nest("/api", calls()))
         // `nest` does not match the root with a trailing slash.
-        .route("/console/", trailing_slash(sandbox))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::cross_site::refuse_others))
+        .route("/console/", trailing_slash())
+        .layer(middleware::from_fn(door::cross_site::refuse_others))
         .route("/", get(door::page::redirect_to_overview))
 }
 
 /// The console's paths on the portal's listener, where they must not be screens of the portal.
-pub fn absent() -> Router<Sandbox> {
+pub fn absent() -> Router {
     let absent = || any(async || Failure::NotFound);
     Router::new()
         .route(ROOT, absent())
@@ -69,7 +73,7 @@ pub fn absent() -> Router<Sandbox> {
         .route(METRICS, absent())
 }
 
-fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
+fn calls() -> Router {
     Router::new()
         .merge(outbox::api::routes())
         .merge(scenario::api::routes())
@@ -82,38 +86,40 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(data::api::routes())
         .merge(payouts::api::routes())
         .merge(slice_calls::routes())
+        .merge(sandbox_calls::routes().route_layer(middleware::from_fn(door::require_operator_token)))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), events::recording::record_call))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_calls))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::require_token))
+        .layer(middleware::from_fn(events::recording::record_call))
+        .layer(middleware::from_fn(sync::keep_in_sync))
+        .layer(middleware::from_fn(tools::refuse_calls))
+        .layer(middleware::from_fn(door::require_token))
 }
 
 /// Every page, for signed-in operators, and the public assets.
-fn pages(sandbox: &Sandbox) -> Router<Sandbox> {
+fn pages() -> Router {
     Page::ALL
         .into_iter()
         .fold(Router::new(), |router, page| router.route(under_root(page.address()), handlers(page)))
+        .route("/open", get(sandboxes::open::open))
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), events::recording::record_form))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), sync::keep_in_sync))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), tools::refuse_forms))
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
+        .layer(middleware::from_fn(events::recording::record_form))
+        .layer(middleware::from_fn(sync::keep_in_sync))
+        .layer(middleware::from_fn(tools::refuse_forms))
+        .layer(middleware::from_fn(door::page::require_operator))
         .route("/sign-in", post(door::page::sign_in).fallback(door::page::reject_other_methods))
         .layer(middleware::from_fn(door::page::add_security_headers))
         .merge(files::routes())
 }
 
-fn trailing_slash(sandbox: &Sandbox) -> MethodRouter<Sandbox> {
+fn trailing_slash() -> MethodRouter {
     any(door::page::redirect_to_overview)
-        .layer(middleware::from_fn_with_state(sandbox.clone(), door::page::require_operator))
+        .layer(middleware::from_fn(door::page::require_operator))
         .layer(middleware::from_fn(door::page::add_security_headers))
 }
 
-fn handlers(page: Page) -> MethodRouter<Sandbox> {
+fn handlers(page: Page) -> MethodRouter {
     match page {
         Page::Overview => get(overview::page::show),
         Page::Outbox => get(outbox::page::show).post(outbox::page::act),
@@ -126,6 +132,7 @@ fn handlers(page: Page) -> MethodRouter<Sandbox> {
         Page::Staff => get(staff::page::show).post(staff::page::act),
         Page::Data => get(data::page::show).post(data::page::act),
         Page::Clock => get(clock::page::show).post(clock::page::act),
+        Page::Sandboxes => get(sandboxes::page::show).post(sandboxes::page::act),
         Page::Slices => get(slices::page::show).post(slices::page::act),
     }
 }

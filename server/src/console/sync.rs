@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -57,7 +57,12 @@ pub async fn poll(sandbox: Sandbox) {
 /// Loads all changes made before this request, by any server, and attaches the current versions to the
 /// request. Ignores an unavailable database: some calls do not need it.
 pub async fn refresh(sandbox: &Sandbox, request: &mut Request) -> Result<(), Failure> {
-    if let Ok(versions) = sandbox.shared_read.versions().await {
+    // They may have been read already, for this request.
+    let read = match request.extensions().get::<Versions>() {
+        Some(versions) => Ok(*versions),
+        None => sandbox.shared_read.versions().await,
+    };
+    if let Ok(versions) = read {
         reload_if_older_than(sandbox, versions).await?;
         request.extensions_mut().insert(versions);
     }
@@ -66,7 +71,7 @@ pub async fn refresh(sandbox: &Sandbox, request: &mut Request) -> Result<(), Fai
 
 /// Loads earlier changes before a console request, and the request's own changes before the response is
 /// sent.
-pub async fn keep_in_sync(State(sandbox): State<Sandbox>, mut request: Request, next: Next) -> Response {
+pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) -> Response {
     if let Err(failure) = refresh(&sandbox, &mut request).await {
         return failure.into_response();
     }

@@ -2,7 +2,7 @@
 //! they are off unless the deployment allows them, and this is the one place that refuses them.
 
 use axum::{
-    extract::{MatchedPath, Request, State},
+    extract::{MatchedPath, Request},
     http::Method,
     middleware::Next,
     response::{IntoResponse, Response},
@@ -39,7 +39,7 @@ const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Fault
 const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
 /// Refuses calls of the API.
-pub async fn refuse_calls(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+pub async fn refuse_calls(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let is_tool = CALLS.iter().any(|call| call.0 == *method && Some(call.1) == path);

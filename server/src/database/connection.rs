@@ -7,6 +7,7 @@
 use std::{
     fmt, io,
     ops::{Deref, DerefMut},
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,7 +20,9 @@ use sqlx::{
     postgres::{PgArguments, PgRow},
     sqlite::{SqliteArguments, SqliteRow},
 };
+use tokio::sync::OwnedSemaphorePermit;
 
+use super::schemas::begin_reading;
 use crate::clock::UnixMillis;
 
 /// How long PostgreSQL may take to answer one statement. Its own statement timeout is shorter; this
@@ -221,7 +224,8 @@ impl Connection {
         };
     }
 
-    fn discard(&mut self) {
+    /// Closes the connection on drop instead of returning it to the pool.
+    pub(super) fn discard(&mut self) {
         match self {
             Self::Sqlite(held) => held.discard(),
             Self::Postgres(held) => held.discard(),
@@ -231,20 +235,42 @@ impl Connection {
 
 /// A connection from the pool of readers.
 #[derive(Debug)]
-pub struct Reader(Connection);
+pub struct Reader {
+    /// `None` once it was given away.
+    connection: Option<Connection>,
+    /// The transaction that it is in, to read one schema.
+    in_schema: Option<InSchema>,
+}
+
+/// A transaction that reads one schema, and a place among those of that schema.
+#[derive(Debug)]
+struct InSchema {
+    name: Arc<str>,
+    _slot: OwnedSemaphorePermit,
+}
 
 impl Reader {
     pub(super) fn sqlite(connection: PoolConnection<Sqlite>) -> Self {
-        Self(Connection::Sqlite(Held::lent(connection, false)))
+        Self { connection: Some(Connection::Sqlite(Held::lent(connection, false))), in_schema: None }
     }
 
     pub(super) fn postgres(connection: PoolConnection<Postgres>, is_pooled: bool) -> Self {
-        Self(Connection::Postgres(Held::lent(connection, is_pooled)))
+        Self { connection: Some(Connection::Postgres(Held::lent(connection, is_pooled))), in_schema: None }
+    }
+
+    /// A connection in a transaction that reads one schema; it ends with the reader.
+    pub(super) fn in_schema(connection: Connection, name: Arc<str>, slot: OwnedSemaphorePermit) -> Self {
+        Self { connection: Some(connection), in_schema: Some(InSchema { name, _slot: slot }) }
+    }
+
+    #[expect(clippy::expect_used, reason = "only the reader's end gives it away")]
+    pub(super) fn into_inner(mut self) -> Connection {
+        self.connection.take().expect("a connection until the end")
     }
 
     /// Removes the connection from the pool.
     pub fn detach(self) -> Connection {
-        match self.0 {
+        match self.into_inner() {
             Connection::Sqlite(held) => Connection::Sqlite(held.detached()),
             Connection::Postgres(held) => Connection::Postgres(held.detached()),
         }
@@ -255,26 +281,50 @@ impl Reader {
     /// # Errors
     /// Errors of the engine.
     pub async fn begin(mut self) -> Result<ReadTransaction, sqlx::Error> {
-        let begin = match &self.0 {
-            Connection::Sqlite(_) => "BEGIN",
-            Connection::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-        };
-        self.command(begin).await?;
+        match (&*self, &self.in_schema) {
+            (Connection::Sqlite(_), _) => self.command("BEGIN").await?,
+            (Connection::Postgres(_), None) => {
+                self.command("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
+            }
+            (Connection::Postgres(_), Some(InSchema { name, .. })) => {
+                let begin = format!("COMMIT; {}", begin_reading(name, "REPEATABLE READ"));
+                self.command(AssertSqlSafe(begin)).await?;
+            }
+        }
         Ok(ReadTransaction { reader: self, is_ended: false })
+    }
+}
+
+/// Ends the transaction that reads a schema, after the caller has gone on.
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let (Some(mut connection), Some(in_schema)) = (self.connection.take(), self.in_schema.take()) else {
+            return;
+        };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return connection.discard() };
+        runtime.spawn(async move {
+            if connection.command("ROLLBACK").await.is_err() {
+                connection.discard();
+            }
+            drop(connection);
+            drop(in_schema);
+        });
     }
 }
 
 impl Deref for Reader {
     type Target = Connection;
 
+    #[expect(clippy::expect_used, reason = "only the reader's end gives it away")]
     fn deref(&self) -> &Connection {
-        &self.0
+        self.connection.as_ref().expect("a connection until the end")
     }
 }
 
 impl DerefMut for Reader {
+    #[expect(clippy::expect_used, reason = "only the reader's end gives it away")]
     fn deref_mut(&mut self) -> &mut Connection {
-        &mut self.0
+        self.connection.as_mut().expect("a connection until the end")
     }
 }
 
@@ -292,6 +342,7 @@ impl ReadTransaction {
     /// Errors of the engine.
     pub async fn end(mut self) -> Result<(), sqlx::Error> {
         self.reader.command("COMMIT").await?;
+        self.reader.in_schema = None;
         self.is_ended = true;
         Ok(())
     }

@@ -13,6 +13,8 @@ mod migrate;
 
 pub mod changes;
 pub mod rows;
+pub mod sandboxes;
+mod schemas;
 pub mod server_lease;
 pub mod sets;
 pub mod shared_clock;
@@ -48,6 +50,7 @@ use sqlx::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use self::{
+    schemas::Schema,
     url::{DatabaseUrl, Engine},
     writer::{Excludes, Order, PostgresOptions, Target, Writer, prepare},
 };
@@ -101,6 +104,8 @@ enum Readers {
     Sqlite(SqlitePool),
     /// The pool, and whether there is a pooler in transaction mode.
     Postgres(PgPool, bool),
+    /// A schema of a PostgreSQL database.
+    Schema(Schema),
 }
 
 /// The load of the database.
@@ -197,7 +202,7 @@ impl Database {
             .connect_with(options.clone().read_only(true).create_if_missing(false))
             .await?;
         let target = Target::Sqlite(Box::new(options));
-        Ok(Self::with(Readers::Sqlite(readers), target, connection.into(), Vec::new(), max_batch_size))
+        Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
     }
 
     async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
@@ -236,13 +241,13 @@ impl Database {
             lanes => (0..lanes).map(|_| target(Excludes::Rows)).collect(),
         };
         let writer = target(Excludes::Turn);
-        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, connection, lanes, MAX_BATCH_SIZE))
+        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, Some(connection), lanes, MAX_BATCH_SIZE))
     }
 
     fn with(
         readers: Readers,
         writer: Target,
-        connection: Connection,
+        connection: Option<Connection>,
         lanes: Vec<Target>,
         max_batch_size: usize,
     ) -> Self {
@@ -252,7 +257,7 @@ impl Database {
             tokio::spawn(Writer::new(target, connection, orders, max_batch_size, committed.clone()).run());
             sender
         };
-        let writer = spawn(writer, Some(connection));
+        let writer = spawn(writer, connection);
         let lanes: Vec<_> = lanes.into_iter().map(|lane| spawn(lane, None)).collect();
         let lanes = if lanes.is_empty() { vec![writer.clone()] } else { lanes };
         Self {
@@ -270,7 +275,13 @@ impl Database {
         Ok(match &self.readers {
             Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
             Readers::Postgres(readers, is_pooled) => Reader::postgres(readers.acquire().await?, *is_pooled),
+            Readers::Schema(schema) => schema.read().await?,
         })
+    }
+
+    /// Whether connections are shared with other databases, so that none may be kept.
+    fn shares_connections(&self) -> bool {
+        matches!(self.readers, Readers::Schema(_))
     }
 
     /// A connection to read the file on the caller's thread; `None` on PostgreSQL.
@@ -395,6 +406,7 @@ impl Database {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
             Readers::Postgres(readers, _) => (readers.num_idle(), readers.size()),
+            Readers::Schema(schema) => (schema.pool().num_idle(), schema.pool().size()),
         };
         let readers = usize::try_from(readers).unwrap_or(usize::MAX);
         Load {
@@ -418,6 +430,8 @@ impl Database {
             match &self.readers {
                 Readers::Sqlite(readers) => readers.close().await,
                 Readers::Postgres(readers, _) => readers.close().await,
+                // Others use its connections.
+                Readers::Schema(_) => {}
             }
         };
         if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {

@@ -254,6 +254,10 @@ impl Source {
                 Err(error) => tracing::warn!(%error, "reading the versions on a new connection"),
             }
         }
+        if self.database.shares_connections() {
+            let mut reader = self.database.read().await?;
+            return Ok(self.look(&mut reader).await?);
+        }
         let mut new = self.database.read().await?.detach();
         self.snapshot = None;
         let (versions, _) = self.look(&mut new).await?;

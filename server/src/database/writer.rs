@@ -10,13 +10,15 @@
 //! after the other, by the lock of one row. What replaces the data as a whole excludes every writer
 //! (docs/decisions/0007).
 
-use std::{future::Future, panic::AssertUnwindSafe};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
-use sqlx::{postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{
+    AssertSqlSafe, PgPool, SqlSafeStr, SqlStr, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Companion, Connection, connect_postgres, connect_sqlite, engine_error};
+use super::{Companion, Connection, Reader, connect_postgres, connect_sqlite, engine_error};
 use crate::error::Failure;
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -111,6 +113,9 @@ where
 pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(PostgresOptions, Excludes),
+    /// A schema, on connections that are returned after each transaction; with how one begins, and whether
+    /// there is a pooler in transaction mode.
+    Schema(PgPool, Arc<str>, bool),
 }
 
 /// How to connect to PostgreSQL.
@@ -172,24 +177,29 @@ impl Target {
         Ok(match self {
             Self::Sqlite(options) => connect_sqlite(options).await?.into(),
             Self::Postgres(options, _) => connect_postgres(options).await?,
+            Self::Schema(connections, _, is_pooled) => {
+                Reader::postgres(connections.acquire().await?, *is_pooled).into_inner()
+            }
         })
     }
 
-    /// Begins a transaction and its first savepoint.
-    fn begin(&self, is_alone: bool) -> &'static str {
-        match self {
+    /// Begins a transaction and its first savepoint. One in a schema always excludes the schema's others.
+    fn begin(&self, is_alone: bool) -> SqlStr {
+        let begin = match self {
+            Self::Schema(_, begin, _) => return AssertSqlSafe(begin.to_string()).into_sql_str(),
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
             Self::Postgres(..) if is_alone => BEGIN_ALONE,
             Self::Postgres(_, Excludes::Rows) => BEGIN_SIDE_BY_SIDE,
             Self::Postgres(_, Excludes::Turn) => BEGIN_IN_TURN,
-        }
+        };
+        begin.into_sql_str()
     }
 
     fn commit(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "COMMIT",
             // In a failed transaction, COMMIT alone would roll back and report success.
-            Self::Postgres(..) => "RELEASE work; COMMIT",
+            Self::Postgres(..) | Self::Schema(..) => "RELEASE work; COMMIT",
         }
     }
 }
@@ -270,7 +280,7 @@ impl Writer {
         let outcome = match self.begin(first.is_alone).await {
             Ok(mut connection) => {
                 let (outcome, is_usable) = self.attempt(&mut connection, first, &mut callers).await;
-                self.connection = is_usable.then_some(connection);
+                self.put_back(connection, is_usable);
                 outcome
             }
             Err(error) => {
@@ -287,6 +297,17 @@ impl Writer {
         }
     }
 
+    /// Keeps the connection for the next transaction, or returns it.
+    fn put_back(&mut self, mut connection: Connection, is_usable: bool) {
+        if let Target::Schema(..) = self.target {
+            if !is_usable {
+                connection.discard();
+            }
+        } else {
+            self.connection = is_usable.then_some(connection);
+        }
+    }
+
     /// A connection in a transaction. Tries again if the connection broke or the transaction was a deadlock
     /// victim: nothing has been written in it yet.
     async fn begin(&mut self, is_alone: bool) -> Result<Connection, sqlx::Error> {
@@ -299,9 +320,8 @@ impl Writer {
             let Err(error) = connection.command(self.target.begin(is_alone)).await else {
                 return Ok(connection);
             };
-            if roll_back(&mut connection, &error).await != RolledBack::Failed {
-                self.connection = Some(connection);
-            }
+            let is_usable = roll_back(&mut connection, &error).await != RolledBack::Failed;
+            self.put_back(connection, is_usable);
             if attempts == MAX_BEGIN_ATTEMPTS || !engine_error::can_begin_again(&error) {
                 return Err(error);
             }
@@ -331,7 +351,7 @@ impl Writer {
             (_, _) if engine_error::is_uncommitted(&error) => (WriteOutcome::NotDone, true),
             (Target::Sqlite(_), RolledBack::Before) => (WriteOutcome::Unknown, true),
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
-            (Target::Postgres(..), _) => (WriteOutcome::Unknown, false),
+            (Target::Postgres(..) | Target::Schema(..), _) => (WriteOutcome::Unknown, false),
         }
     }
 

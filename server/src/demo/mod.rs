@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use futures::future::try_join_all;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
+use serde_json::Value;
 
 use self::names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN};
 use crate::{
@@ -137,8 +138,29 @@ pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
 pub enum World {
     /// 24 waiting loans and 60 records, deterministic for a seed.
     Seeded(u64),
-    /// No loans and no records.
+    /// The demo accounts, without loans and records.
     Empty,
+    /// Not even accounts.
+    Nothing,
+}
+
+impl World {
+    /// The world that a caller asks for: a number, or `empty`; `None` for null.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] for the field `seed`.
+    pub fn of_json(seed: Option<&Value>) -> Result<Option<Self>, Failure> {
+        let Some(seed) = seed.filter(|seed| !seed.is_null()) else { return Ok(None) };
+        let number = seed.as_u64().and_then(|number| u32::try_from(number).ok());
+        match number {
+            Some(number) => Ok(Some(Self::Seeded(number.into()))),
+            None if *seed == "empty" => Ok(Some(Self::Empty)),
+            None => {
+                let text = "seed must be a whole number from 0 to 4294967295, or `empty`".to_owned();
+                Err(Failure::BadField { field: "seed", text })
+            }
+        }
+    }
 }
 
 /// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.
@@ -148,7 +170,11 @@ pub async fn fill(
     now: UnixMillis,
     hashes: Hashes,
 ) -> Result<(), Failure> {
-    let seed = if let World::Seeded(seed) = world { seed } else { FIRST_SEED };
+    let seed = match world {
+        World::Seeded(seed) => seed,
+        World::Empty => FIRST_SEED,
+        World::Nothing => return Ok(()),
+    };
     let mut demo = Demo::new(seed, now);
     for (staff, hash) in STAFF.iter().zip(hashes) {
         let colleague = demo.add_staff(connection, staff, &hash).await?;

@@ -49,10 +49,18 @@ pub type StreamsBody = fn(&Method, &str) -> bool;
 /// the headers that every response has. A single layer does all of it, because each layer clones
 /// the layers inside it for every call.
 pub async fn answer(
-    State((sandbox, streams_body)): State<(Sandbox, StreamsBody)>,
-    mut request: Request,
+    State((main, streams_body)): State<(Sandbox, StreamsBody)>,
+    request: Request,
     next: Next,
 ) -> Response<Body> {
+    let (mut parts, body) = request.into_parts();
+    let found = main.of_request(&parts).await;
+    let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
+    parts.extensions.insert(sandbox.clone());
+    if let Some(versions) = found.as_ref().ok().and_then(|in_use| in_use.versions) {
+        parts.extensions.insert(versions);
+    }
+    let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
     let path = shortened(request.uri().path()).to_owned();
@@ -63,8 +71,14 @@ pub async fn answer(
     let span = tracing::info_span!("request", id = &*request_id);
     async move {
         let started = tokio::time::Instant::now();
-        let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
-        let mut response = call.await.unwrap_or_else(panicked);
+        let mut response = match found {
+            // Held until the call has been answered: a sandbox is not closed while it is used.
+            Ok(_in_use) => {
+                let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
+                call.await.unwrap_or_else(panicked)
+            }
+            Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
+        };
         let took = started.elapsed();
         write_failure(&mut response, &format);
         let headers = response.headers_mut();
@@ -87,7 +101,9 @@ pub async fn answer(
             );
         }
         let route = route.as_ref().map_or("none", MatchedPath::as_str);
-        sandbox.metrics.answered(&method, route, response.status(), took);
+        if sandbox.is_main() {
+            sandbox.server.metrics.answered(&method, route, response.status(), took);
+        }
         let status = response.status().as_u16();
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         if method.is_safe() && status < 400 && took < SLOW_CALL {
@@ -100,6 +116,18 @@ pub async fn answer(
     }
     .instrument(span)
     .await
+}
+
+/// Answers a call whose sandbox can't be found: browsers with a page that says so.
+fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Response<Body> {
+    let accepts_html = items(headers, header::ACCEPT).any(|item| {
+        let (name, quality) = quality(item);
+        name.eq_ignore_ascii_case("text/html") && quality > 0
+    });
+    match &failure {
+        Failure::SandboxNotFound(_) if accepts_html => main.not_found_page(&failure.to_string()),
+        _ => failure.into_response(),
+    }
 }
 
 /// As much of `path` as is logged and kept.
@@ -189,6 +217,7 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
         header::CONTENT_TYPE,
         header::IF_NONE_MATCH,
         HeaderName::from_static("idempotency-key"),
+        HeaderName::from_static("mkopo-sandbox"),
     ];
     let response_headers = [
         header::ETAG,

@@ -30,9 +30,9 @@ pub const SLICES_FOLDER: &str = "/slices";
 /// that were published to those that came with the portal.
 pub fn routes(
     sandbox: &Sandbox,
-    live_slices: MethodRouter<Sandbox>,
-    with_published: impl FnOnce(Router<Sandbox>) -> Router<Sandbox>,
-) -> Router<Sandbox> {
+    live_slices: MethodRouter,
+    with_published: impl FnOnce(Router) -> Router,
+) -> Router {
     let live = Router::new().route("/slices.json", live_slices);
     let Some(folder) = &sandbox.settings.portal_dir else {
         return live.fallback(async || Failure::NotFound);

@@ -15,7 +15,7 @@ use super::{
     extract::Path,
     ready_body::{ReadyBody, digest},
 };
-use crate::{Sandbox, contract, error::Failure};
+use crate::{contract, error::Failure};
 
 /// Swagger UI sets styles from its script and has its icons in data URLs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
@@ -27,12 +27,12 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
 pub const CONTRACT_PATH: &str = "/openapi.json";
 
 /// `/openapi.json`, next to the calls it describes.
-pub fn contract() -> Router<Sandbox> {
+pub fn contract() -> Router {
     Router::new().route(CONTRACT_PATH, get(openapi))
 }
 
 /// `/docs`.
-pub fn page() -> Router<Sandbox> {
+pub fn page() -> Router {
     Router::new()
         .route("/docs", get(async || Redirect::permanent("/docs/")))
         .route("/docs/", get(async || asset("index.html")))

@@ -1,16 +1,16 @@
 //! The API of the pending list.
 
-use axum::{Router, extract::State, http::HeaderMap, response::Response, routing::get};
+use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
 use crate::{Sandbox, database::versions::Versions, error::Failure, http::extract::Query, lists::PageQuery};
 
 /// The calls about loans; all need a session.
-pub fn signed_in() -> Router<Sandbox> {
+pub fn signed_in() -> Router {
     Router::new().route("/disbursements/pending", get(pending))
 }
 
 async fn pending(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     versions: Versions,
     Query(page): Query<PageQuery>,
     headers: HeaderMap,

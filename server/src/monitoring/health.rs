@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use axum::{
     Json, Router,
-    extract::State,
     http::{HeaderName, header},
     routing::get,
 };
@@ -21,7 +20,7 @@ use crate::{
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `/healthz` and `/readyz`.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/healthz", get(async || ok())).route("/readyz", get(readyz))
 }
 
@@ -29,7 +28,7 @@ pub fn routes() -> Router<Sandbox> {
 pub const METRICS: &str = "/metrics";
 
 /// `/metrics`.
-pub fn metrics_routes() -> Router<Sandbox> {
+pub fn metrics_routes() -> Router {
     Router::new().route(METRICS, get(metrics))
 }
 
@@ -44,9 +43,9 @@ struct Readiness {
     clock_offset_ms: Option<i64>,
 }
 
-async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Readiness>, Failure> {
+async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
     let answers = async {
-        let mut reader = sandbox.database.read().await?;
+        let mut reader = sandbox.server.database.read().await?;
         Versions::read(&mut reader).await.map_err(Failure::from)
     };
     match tokio::time::timeout(READY_TIMEOUT, answers).await {
@@ -62,9 +61,7 @@ async fn readyz(State(sandbox): State<Sandbox>) -> Result<Json<Readiness>, Failu
     }
 }
 
-async fn metrics(
-    State(sandbox): State<Sandbox>,
-) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
-    let text = sandbox.metrics.text(&sandbox)?;
+async fn metrics(sandbox: Sandbox) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
+    let text = sandbox.server.metrics.text(&sandbox.server)?;
     Ok(([(header::CONTENT_TYPE, prometheus::TEXT_FORMAT)], text))
 }

@@ -8,9 +8,9 @@ use prometheus::{
 };
 
 use super::log;
-use crate::{Sandbox, database::query_scalar, error::Failure, payouts::PayoutStatus};
+use crate::{Sandbox, Server, database::query_scalar, error::Failure, payouts::PayoutStatus};
 
-/// The metrics of one sandbox.
+/// The metrics of `main`, and how busy the other sandboxes are.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -106,8 +106,8 @@ impl Metrics {
 
     /// All metrics as text. Those from the database are as [`keep_current`] last read them: asking for the
     /// metrics costs the database nothing.
-    pub fn text(&self, sandbox: &Sandbox) -> Result<String, Failure> {
-        let database = sandbox.database.load();
+    pub fn text(&self, server: &Server) -> Result<String, Failure> {
+        let database = server.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
         self.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
         self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
@@ -142,7 +142,7 @@ const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 /// Reads the metrics that come from the database again and again, for as long as it is polled.
 pub async fn keep_current(sandbox: Sandbox) {
     loop {
-        sandbox.metrics.refresh(&sandbox).await;
+        sandbox.server.metrics.refresh(&sandbox).await;
         tokio::time::sleep(REFRESH_INTERVAL).await;
     }
 }

@@ -55,6 +55,20 @@ pub async fn deliver_due(sandbox: &Sandbox) -> Result<(), Failure> {
     round(sandbox, Mailer::of(&sandbox.settings).as_ref()).await
 }
 
+const NEXT_DELIVERY: &str =
+    "SELECT min(next_attempt_at) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
+
+/// How long until a message is due to be sent; `None` if none waits, or there is no mail server. Codes that
+/// are to be redacted are not considered.
+pub async fn next_delivery(sandbox: &Sandbox) -> Result<Option<Duration>, Failure> {
+    if sandbox.settings.mail_server().is_none() {
+        return Ok(None);
+    }
+    let next: Option<UnixMillis> =
+        query_scalar(NEXT_DELIVERY).fetch_one(&mut *sandbox.database.read().await?).await?;
+    Ok(next.map(|next| next.since(sandbox.clock.now())))
+}
+
 const IS_CODE_EXPIRED: &str = "
     SELECT count(*) FROM
         (SELECT 1 FROM outbox_message WHERE code IS NOT NULL AND code_expires_at <= $1 LIMIT 1) AS expired";

@@ -3,7 +3,7 @@
 mod deliver;
 mod messages;
 
-pub use deliver::{deliver_due, keep_delivering};
+pub use deliver::{deliver_due, keep_delivering, next_delivery};
 pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
 
 use serde_json::{Value, json};

@@ -3,7 +3,6 @@
 use axum::{
     Router,
     body::Body,
-    extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -32,7 +31,7 @@ const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-repl
 const MAX_LOAN_ID_LENGTH: usize = 64;
 
 /// The calls about payouts. All need a session.
-pub fn signed_in() -> Router<Sandbox> {
+pub fn signed_in() -> Router {
     Router::new()
         .route("/disbursements/{loan_id}/disburse", post(disburse))
         .route("/disbursement-records", get(records))
@@ -78,7 +77,7 @@ impl WireRequest {
 }
 
 async fn disburse(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     session: Session,
     format: FailureFormat,
     Path(loan_id): Path<String>,
@@ -129,7 +128,7 @@ impl IntoResponse for Reply {
 }
 
 async fn records(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     versions: Versions,
     Query(page): Query<PageQuery>,
     headers: HeaderMap,

@@ -14,7 +14,7 @@ pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
-pub use reconcile::{keep_settling, reconcile};
+pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
 pub use records::{Record, record};
 pub use reply::Reply;
 

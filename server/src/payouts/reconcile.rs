@@ -47,6 +47,26 @@ pub fn keep_settling(sandbox: &Sandbox, results: mpsc::Receiver<Delivery>) {
     sandbox.tasks.spawn_background(keep_reconciling(sandbox.clone()));
 }
 
+/// Like [`keep_settling`], without the queries: those of this sandbox's payouts are asked for by somebody
+/// else.
+pub fn keep_receiving(sandbox: &Sandbox, results: mpsc::Receiver<Delivery>) {
+    sandbox.tasks.spawn_background(receive_results(sandbox.clone(), results));
+}
+
+const NEXT_CHECK: &str = "SELECT min(check_at), min(check_by) FROM payout WHERE status = 'PENDING'";
+
+/// How long until a payout is due to be queried; `None` if none is pending.
+pub async fn next_check(sandbox: &Sandbox) -> Result<Option<Duration>, Failure> {
+    let (check_at, check_by): (Option<UnixMillis>, Option<UnixMillis>) =
+        query_as(NEXT_CHECK).fetch_one(&mut *sandbox.database.read().await?).await?;
+    let Now { set, unset } = Now::on(&sandbox.clock);
+    // A clock that stands does not reach a time.
+    let is_reached = |at: &UnixMillis| sandbox.clock.setting().frozen_at.is_none() || *at <= set;
+    let by_set = check_at.filter(is_reached).map(|at| at.since(set));
+    let by_unset = check_by.map(|at| at.since(unset).min(MAX_INTERVAL));
+    Ok(by_set.into_iter().chain(by_unset).min())
+}
+
 /// Results that arrive together are settled together, in one commit of the writer.
 async fn receive_results(sandbox: Sandbox, results: mpsc::Receiver<Delivery>) {
     let results = stream::unfold(results, async |mut results| Some((results.recv().await?, results)));

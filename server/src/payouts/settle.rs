@@ -94,8 +94,11 @@ pub(super) async fn settle(
     };
     let written = sandbox.payouts.settlements.write_in_turn(settlement).await?;
     Ok(written.map(|(settled, is_first)| {
-        if is_first {
-            sandbox.metrics.payout_settled(settled.record.status, settled.record.result_code.as_deref());
+        if is_first && sandbox.is_main() {
+            sandbox
+                .server
+                .metrics
+                .payout_settled(settled.record.status, settled.record.result_code.as_deref());
         }
         settled
     }))

@@ -7,7 +7,7 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::{ConnectInfo, OriginalUri, Request, State},
+    extract::{ConnectInfo, OriginalUri, Request},
     http::{Method, StatusCode, Uri, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -24,12 +24,7 @@ use crate::{
 
 /// Forwards every call of the contract, where there is a provider to forward it to. The contract itself is
 /// this service's.
-pub async fn instead(
-    State(sandbox): State<Sandbox>,
-    format: FailureFormat,
-    request: Request,
-    next: Next,
-) -> Response {
+pub async fn instead(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
     let Some(provider) = &sandbox.provider else { return next.run(request).await };
     if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
         return next.run(request).await;

@@ -112,6 +112,9 @@ impl StoreSettings {
     }
 }
 
+/// How many sandboxes there may be in demo mode, unless set.
+const DEMO_SANDBOXES: u32 = 100;
+
 /// Where the console listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleListen {
@@ -158,6 +161,17 @@ pub struct Settings {
           action = clap::ArgAction::Set, value_parser = values::switch,
           value_name = "true|false")]
     pub demo: bool,
+
+    /// How many sandboxes there may be, besides the one that is there without any (see
+    /// docs/sandboxes.md). 0 turns them off. Defaults to 100 in demo mode, and to 0 otherwise.
+    #[arg(long, env = "MKOPO_SANDBOXES", value_parser = values::sandboxes, value_name = "NUMBER")]
+    pub sandboxes: Option<u32>,
+
+    /// Domain whose subdomains are sandboxes: `<name>.localhost`. Browsers send `*.localhost` to their own
+    /// machine; any other domain needs a wildcard entry in the DNS.
+    #[arg(long, env = "MKOPO_SANDBOX_DOMAIN", default_value = "localhost", value_parser = values::domain,
+          value_name = "DOMAIN")]
+    pub sandbox_domain: String,
 
     /// Allow the console's tools that change what the service does or that read codes: the clock,
     /// faults, the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed
@@ -329,6 +343,16 @@ impl Settings {
     /// Whether the console's tools may change what the service does, and read codes.
     pub fn allows_tools(&self) -> bool {
         self.tools.unwrap_or(self.demo)
+    }
+
+    /// How many sandboxes there may be, besides the one that is there without any.
+    pub fn max_sandboxes(&self) -> u32 {
+        self.sandboxes.unwrap_or(if self.demo { DEMO_SANDBOXES } else { 0 })
+    }
+
+    /// The settings of sandboxes: nothing in them is real, so they are as in demo mode.
+    pub fn of_sandboxes(&self) -> Self {
+        Self { demo: true, tools: None, slice_override: Some(self.allows_slice_override()), ..self.clone() }
     }
 
     /// What the portal calls itself in a sentence.

@@ -85,6 +85,27 @@ pub fn builds(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "give a whole number from 0 to 1000".to_owned())
 }
 
+/// A number of sandboxes.
+pub fn sandboxes(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|sandboxes| *sandboxes <= 10_000)
+        .ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
+}
+
+/// A domain name, without a port.
+pub fn domain(text: &str) -> Result<String, String> {
+    let domain = text.trim().trim_matches('.').to_ascii_lowercase();
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let is_domain = domain.len() <= 200 && domain.split('.').all(is_label);
+    is_domain.then_some(domain).ok_or_else(|| "give a domain such as sandboxes.example.com".to_owned())
+}
+
 /// An IANA time zone, which the program brings along: containers often have none.
 pub fn time_zone(text: &str) -> Result<TimeZone, String> {
     let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());

@@ -3,7 +3,7 @@
 use axum::{
     Json as Answer, Router,
     body::Bytes,
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, Method, StatusCode},
     response::Response,
     routing::{delete, get, post},
@@ -28,7 +28,7 @@ use crate::{
 const BUILDS: &str = "/slices";
 
 /// The routes under the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
         .route(BUILDS, get(list).post(publish))
         .route("/slices/{name}", delete(remove))
@@ -49,7 +49,7 @@ struct Overview {
     trail: Vec<SliceEvent>,
 }
 
-async fn list(State(sandbox): State<Sandbox>) -> Result<Answer<Overview>, Failure> {
+async fn list(sandbox: Sandbox) -> Result<Answer<Overview>, Failure> {
     let bundled = Bundled::of(&sandbox).await?;
     let mut reader = sandbox.database.read().await?;
     let slices = super::all(&mut reader, &bundled).await?;
@@ -68,7 +68,7 @@ struct PublishQuery {
 }
 
 async fn publish(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Query(PublishQuery { by, hold, force }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
@@ -107,7 +107,7 @@ struct ActivateBody {
 }
 
 async fn activate(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
     Json(ActivateBody { version }): Json<ActivateBody>,
@@ -120,7 +120,7 @@ async fn activate(
 }
 
 async fn roll_back(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
@@ -130,7 +130,7 @@ async fn roll_back(
 }
 
 async fn remove(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
@@ -140,7 +140,7 @@ async fn remove(
 }
 
 /// `/slices.json`.
-pub async fn live(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<Response, Failure> {
+pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
     let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
@@ -153,7 +153,7 @@ pub async fn live(State(sandbox): State<Sandbox>, headers: HeaderMap) -> Result<
             "product": settings.product(),
             "time_zone": settings.time_zone.iana_name(),
             "demo": settings.demo,
-            "console": settings.console_address().filter(|_| settings.demo),
+            "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
             "slice_origins": origins,
         },

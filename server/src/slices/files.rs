@@ -8,7 +8,7 @@ use std::{
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderValue, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -106,8 +106,8 @@ fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
     })
 }
 
-/// Serves published files from the database, and leaves all others to the portal's own files.
-pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+/// Serves published files from the store of `main`, which has the builds of all sandboxes, and leaves all others to the portal's own files.
+pub async fn published(sandbox: Sandbox, request: Request, next: Next) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return next.run(request).await;
     }
@@ -124,8 +124,8 @@ pub async fn published(State(sandbox): State<Sandbox>, request: Request, next: N
 
 /// The file at `path`, which begins with slice and version.
 async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let (copy, now) = (sandbox.shared_read.copy(), sandbox.clock.unset_now());
-    if let Some(file) = sandbox.slice_files.get(path, copy, now) {
+    let (copy, now) = (sandbox.server.shared_read.copy(), sandbox.clock.unset_now());
+    if let Some(file) = sandbox.server.slice_files.get(path, copy, now) {
         return Ok(Some(file));
     }
     let mut parts = path.splitn(3, '/');
@@ -135,7 +135,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
     if SliceName::parse(name).is_none() {
         return Ok(None);
     }
-    let Some(row) = read(&mut *sandbox.database.read().await?, name, version, file).await? else {
+    let Some(row) = read(&mut *sandbox.server.database.read().await?, name, version, file).await? else {
         return Ok(None);
     };
     let is_final = row.compress_at.is_none();
@@ -147,7 +147,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
         gzip: row.gzip.map(Bytes::from),
     });
     if is_final {
-        sandbox.slice_files.insert(path, copy, &file);
+        sandbox.server.slice_files.insert(path, copy, &file);
     }
     Ok(Some(file))
 }

@@ -8,7 +8,7 @@ use axum::{
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
 
 /// The pages with their titles.
-pub const PAGES: [(&str, &str); 12] = [
+pub const PAGES: [(&str, &str); 13] = [
     ("/console", "Overview"),
     ("/console/outbox", "Outbox"),
     ("/console/loans", "Loans"),
@@ -21,6 +21,7 @@ pub const PAGES: [(&str, &str); 12] = [
     ("/console/data", "Data"),
     ("/console/clock", "Clock"),
     ("/console/slices", "Slices"),
+    ("/console/sandboxes", "Sandboxes"),
 ];
 
 /// A browser that is signed in to the console.

@@ -398,7 +398,10 @@ async fn outside_demo_mode_the_tools_are_off_unless_the_deployment_allows_them()
     let calls = contract::operations().into_iter().filter(|call| call.0.starts_with("/console/api/"));
     let (tools, others): (Vec<_>, Vec<_>) = calls.partition(|(path, method)| {
         let refusal = contract::response(path, method, "403");
-        assert!(matches!(refusal, Some("ToolsOff" | "CrossSite")), "{method} {path}: {refusal:?}");
+        assert!(
+            matches!(refusal, Some("ToolsOff" | "CrossSite" | "MainSandbox")),
+            "{method} {path}: {refusal:?}"
+        );
         refusal == Some("ToolsOff")
     });
     for (path, method) in &tools {

@@ -53,6 +53,7 @@ mod provider_stub;
 mod put_back;
 mod reconciling;
 mod retention;
+mod sandboxes;
 mod seed;
 mod service;
 mod shared_clock;

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A form of each page that has one, with its fields.
-const FORMS: [(&str, &[(&str, &str)]); 9] = [
+const FORMS: [(&str, &[(&str, &str)]); 10] = [
     ("outbox", &[("act", "empty")]),
     ("loans", &[("act", "make"), ("count", "1")]),
     ("scenario", &[("act", "clear")]),
@@ -26,6 +26,7 @@ const FORMS: [(&str, &[(&str, &str)]); 9] = [
     ("data", &[("act", "save"), ("name", "second")]),
     ("clock", &[("act", "real")]),
     ("slices", &[("act", "roll-back"), ("name", "mfe-loans")]),
+    ("sandboxes", &[("act", "make"), ("name", "made-by-a-form")]),
 ];
 
 /// Calls operations and remembers them.
@@ -139,6 +140,10 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
     caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
 
+    caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
+    caller.console(Method::GET, "/sandboxes", None).await;
+    caller.console(Method::GET, "/sandboxes/pr-12", None).await;
+
     // The console's pages.
     caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;
     let browser = Browser::sign_in(&app).await;
@@ -152,7 +157,9 @@ async fn every_operation_of_the_contract_is_exercised() {
     for (page, fields) in FORMS {
         caller.send(form(&format!("/console/{page}"), fields)).await;
     }
+    caller.send(get("/console/open?sandbox=pr-12", Some(&browser.cookie))).await;
     caller.send(form("/console/sign-out", &[])).await;
+    caller.console(Method::DELETE, "/sandboxes/pr-12", None).await;
     caller.console(Method::DELETE, "/slices/mfe-loans", None).await;
 
     // What needs no sign-in.

@@ -49,17 +49,17 @@ async fn a_backup_with_the_same_numbers_is_noticed_by_its_leases() {
     const NUMBERS: &str = "SELECT name, value FROM version";
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
-    app.sandbox.lease.renew().await.unwrap();
+    app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::OK);
     let numbers: Vec<(String, i64)> =
         query_as(NUMBERS).fetch_all(&mut app.sandbox.database.read().await.unwrap()).await.unwrap();
     put_back(&app, &["UPDATE session SET ended_at = 1", "UPDATE server_lease SET renewals = 0"], numbers)
         .await;
-    app.sandbox.lease.renew().await.unwrap();
+    app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
     // The lease is whole again.
     let agent = app.sign_in("agent").await;
-    app.sandbox.lease.renew().await.unwrap();
+    app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::OK);
 }
 

@@ -1,6 +1,6 @@
 //! The API of the clock.
 
-use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::{Change, ClockState, set, state};
@@ -12,15 +12,15 @@ use crate::{
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/clock", get(show_clock).put(set_clock).delete(unset_clock))
 }
 
-async fn show_clock(State(sandbox): State<Sandbox>) -> Answer<ClockState> {
+async fn show_clock(sandbox: Sandbox) -> Answer<ClockState> {
     Answer(state(&sandbox))
 }
 
-async fn unset_clock(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+async fn unset_clock(sandbox: Sandbox) -> Result<StatusCode, Failure> {
     super::unset(&sandbox).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -33,10 +33,7 @@ struct ClockChange {
     frozen: Option<bool>,
 }
 
-async fn set_clock(
-    State(sandbox): State<Sandbox>,
-    Json(change): Json<ClockChange>,
-) -> Result<Answer<ClockState>, Failure> {
+async fn set_clock(sandbox: Sandbox, Json(change): Json<ClockChange>) -> Result<Answer<ClockState>, Failure> {
     let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
     let advance = change.advance.as_deref().map(duration).transpose()?;
     let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     Sandbox,
-    clock::{Setting, UnixMillis},
+    clock::{SETTABLE, Setting, UnixMillis},
     database::{Connection, query, query_as},
     error::Failure,
 };
@@ -33,10 +33,6 @@ pub struct Change {
     /// Whether to stop the clock.
     pub frozen: Option<bool>,
 }
-
-/// M-Pesa's receipts encode years from 2006, and dates have four-digit years.
-const EARLIEST: UnixMillis = UnixMillis(1_136_073_600_000);
-const LATEST: UnixMillis = UnixMillis(4_102_444_800_000);
 
 /// The current state of the clock.
 pub fn state(sandbox: &Sandbox) -> ClockState {
@@ -88,11 +84,11 @@ fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting
     let shown = setting.frozen_at.map_or(real.0.saturating_add(setting.offset_ms), |at| at.0);
     let now =
         UnixMillis(change.now.map_or(shown, |now| now.0).saturating_add(change.advance_ms.unwrap_or(0)));
-    if !(EARLIEST..LATEST).contains(&now) {
-        return Err(Failure::BadValue("The clock can be set to the years 2006 to 2099".to_owned()));
+    if !now.is_settable() {
+        return Err(Failure::BadValue(SETTABLE.to_owned()));
     }
     let frozen = change.frozen.unwrap_or(setting.frozen_at.is_some());
-    Ok(Setting { offset_ms: now.0 - real.0, frozen_at: frozen.then_some(now) })
+    Ok(Setting::at(Some(now), frozen, real))
 }
 
 const STORED: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock_id = 'sandbox'";

@@ -2,23 +2,26 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::State,
     http::StatusCode,
     routing::{get, post},
 };
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::snapshots::{self, Name, Snapshot};
+use super::{
+    Start,
+    snapshots::{self, Name, Snapshot},
+};
 use crate::{
     Sandbox,
+    clock::UnixMillis,
     demo::{self, World},
     error::Failure,
     http::extract::{Optional, Path},
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
         .route("/data/reset", post(reset))
         .route("/data/snapshots", get(list_snapshots))
@@ -29,55 +32,37 @@ pub fn routes() -> Router<Sandbox> {
 #[serde(deny_unknown_fields)]
 struct Reset {
     seed: Option<Value>,
+    now: Option<String>,
+    frozen: Option<bool>,
 }
 
-impl Reset {
-    fn world(&self) -> Result<World, Failure> {
-        let seed = self.seed.as_ref().filter(|seed| !seed.is_null());
-        let Some(seed) = seed else { return Ok(World::Seeded(demo::FIRST_SEED)) };
-        let number = seed.as_u64().and_then(|number| u32::try_from(number).ok());
-        match number {
-            Some(number) => Ok(World::Seeded(number.into())),
-            None if *seed == "empty" => Ok(World::Empty),
-            None => {
-                let text = "seed must be a whole number from 0 to 4294967295, or `empty`".to_owned();
-                Err(Failure::BadField { field: "seed", text })
-            }
-        }
-    }
-}
-
-async fn reset(
-    State(sandbox): State<Sandbox>,
-    Optional(reset): Optional<Reset>,
-) -> Result<StatusCode, Failure> {
-    super::reset(&sandbox, reset.world()?).await?;
+async fn reset(sandbox: Sandbox, Optional(reset): Optional<Reset>) -> Result<StatusCode, Failure> {
+    let start = Start {
+        world: World::of_json(reset.seed.as_ref())?.unwrap_or(World::Seeded(demo::FIRST_SEED)),
+        now: reset.now.as_deref().map(UnixMillis::settable).transpose()?,
+        is_frozen: reset.frozen.unwrap_or(false),
+    };
+    super::reset(&sandbox, start).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn list_snapshots(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Snapshot>>, Failure> {
+async fn list_snapshots(sandbox: Sandbox) -> Result<Answer<Vec<Snapshot>>, Failure> {
     snapshots::all(&mut *sandbox.database.read().await?).await.map(Answer)
 }
 
 async fn save_snapshot(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Path(name): Path<String>,
 ) -> Result<(StatusCode, Answer<Snapshot>), Failure> {
     Ok((StatusCode::CREATED, Answer(snapshots::save(&sandbox, Name::parse(&name)?).await?)))
 }
 
-async fn restore_snapshot(
-    State(sandbox): State<Sandbox>,
-    Path(name): Path<String>,
-) -> Result<StatusCode, Failure> {
+async fn restore_snapshot(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
     snapshots::restore(&sandbox, Name::parse(&name)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn remove_snapshot(
-    State(sandbox): State<Sandbox>,
-    Path(name): Path<String>,
-) -> Result<StatusCode, Failure> {
+async fn remove_snapshot(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
     snapshots::remove(&sandbox, Name::parse(&name)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -14,7 +14,7 @@ use crate::console::view::{
 };
 use crate::{
     console::data::{
-        self,
+        self, Start,
         snapshots::{self, Name, Snapshot},
     },
     demo::{self, World},
@@ -169,11 +169,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let name = || Name::parse(visit.sent.text("name"));
     match visit.sent.text("act") {
         "reset" => {
-            data::reset(sandbox, World::Seeded(seed(visit)?)).await?;
+            data::reset(sandbox, Start::of(World::Seeded(seed(visit)?))).await?;
             Ok(Done::new("reset"))
         }
         "empty" => {
-            data::reset(sandbox, World::Empty).await?;
+            data::reset(sandbox, Start::of(World::Empty)).await?;
             Ok(Done::new("emptied"))
         }
         "save" => {

@@ -1,17 +1,40 @@
 //! Resets to the demo data.
 
 use crate::{
-    Sandbox, clock::Setting, console::clock, database::Connection, demo, error::Failure,
+    Sandbox,
+    clock::{Setting, UnixMillis},
+    console::clock,
+    database::Connection,
+    demo,
+    error::Failure,
     mobile_money::ScenarioChange,
 };
 
-/// Replaces all data with the demo data of `world`: ends all sessions, clears limits, messages, faults,
-/// the scenario and this server's recorded calls, and sets the clock to the real time. Keeps the snapshots.
+/// What is there after a reset. The same gives the same loans and records, ids included.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// The data.
+    pub world: demo::World,
+    /// The time that the clock shows, and that dates are relative to; the real time if `None`.
+    pub now: Option<UnixMillis>,
+    /// Whether the clock is stopped.
+    pub is_frozen: bool,
+}
+
+impl Start {
+    /// `world`, with the clock at the real time.
+    pub fn of(world: demo::World) -> Self {
+        Self { world, now: None, is_frozen: false }
+    }
+}
+
+/// Replaces all data with the demo data of `start`: ends all sessions, clears limits, messages, faults,
+/// the scenario and this server's recorded calls, and sets the clock. Keeps the snapshots.
 /// Payouts that run are cut off, in every server: the generation of the data moves on.
 ///
 /// # Errors
 /// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
-pub async fn reset(sandbox: &Sandbox, world: demo::World) -> Result<(), Failure> {
+pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
     if !sandbox.settings.demo {
         return Err(Failure::NotInDemoMode);
     }
@@ -23,10 +46,12 @@ pub async fn reset(sandbox: &Sandbox, world: demo::World) -> Result<(), Failure>
             Box::pin(async move {
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;
-                clock::store(connection, Setting::default()).await?;
-                demo::fill(connection, world, sandbox_clock.unset_now(), hashes).await?;
+                let base = sandbox_clock.unset_now();
+                let setting = Setting::at(start.now, start.is_frozen, base);
+                clock::store(connection, setting).await?;
+                demo::fill(connection, start.world, start.now.unwrap_or(base), hashes).await?;
                 // Before the commit: what reads the new data must not do it at the old time.
-                sandbox_clock.set(Setting::default());
+                sandbox_clock.set(setting);
                 Ok(())
             })
         })

@@ -4,7 +4,7 @@
 //! Browsers say with `Sec-Fetch-Site` and `Origin` where a request comes from; programs send neither.
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderName, Method, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -17,7 +17,7 @@ const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// Lets only the console's own pages, links to it, and programs through.
-pub async fn refuse_others(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let is_allowed = is_own_origin(headers, &sandbox.settings)
         && (is_own_site(headers) || is_link(request.method(), headers));

@@ -6,9 +6,10 @@
 pub(super) mod cross_site;
 pub(super) mod page;
 mod sign_ins;
+pub(super) mod tickets;
 
 use axum::{
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderValue, header},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -26,6 +27,7 @@ use crate::{
     error::Failure,
     events::{Kind, NewEvent},
     http::accept,
+    sandboxes,
 };
 
 /// The name of the cookie. With its prefix, browsers take it from this origin over TLS only.
@@ -33,24 +35,46 @@ pub fn cookie_name(behind_tls: bool) -> &'static str {
     if behind_tls { "__Host-mkopo_console" } else { "mkopo_console" }
 }
 
-/// The console token. Comparing keyed fingerprints takes the same time for any input.
+/// The tokens that open a console: the operator's, and that of the sandbox. Comparing keyed fingerprints
+/// takes the same time for any input.
 #[derive(Clone)]
 pub struct ConsoleToken {
     token: SecretString,
     fingerprints: Fingerprints,
     fingerprint: String,
+    /// The fingerprint of the sandbox's own token; `None` for `main`.
+    of_sandbox: Option<String>,
+}
+
+/// Who opens a console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The operator of the deployment, who can open all of them.
+    Operator,
+    /// Somebody who was given the token of one sandbox.
+    Sandbox,
 }
 
 impl ConsoleToken {
     /// Prepares the comparison with `fingerprints`.
     pub fn new(token: SecretString, fingerprints: Fingerprints) -> Self {
         let fingerprint = fingerprints.of(&token_parts(token.expose_secret()));
-        Self { token, fingerprints, fingerprint }
+        Self { token, fingerprints, fingerprint, of_sandbox: None }
     }
 
-    /// Whether `given` is the token.
-    pub fn is(&self, given: &str) -> bool {
-        self.fingerprints.matches(&self.fingerprint, &token_parts(given))
+    /// These and the token of a sandbox, which is stored as `fingerprint`.
+    pub fn of_sandbox(&self, fingerprint: &str) -> Self {
+        Self { of_sandbox: Some(fingerprint.to_owned()), ..self.clone() }
+    }
+
+    /// Whom `given` is the token of, if it is one of them.
+    pub fn access(&self, given: &str) -> Option<Access> {
+        let is_operator = self.fingerprints.matches(&self.fingerprint, &token_parts(given));
+        let of_sandbox = self.of_sandbox.as_ref();
+        let is_sandbox = of_sandbox.is_some_and(|fingerprint| {
+            self.fingerprints.matches(fingerprint, &sandboxes::token_parts(given))
+        });
+        if is_operator { Some(Access::Operator) } else { is_sandbox.then_some(Access::Sandbox) }
     }
 
     /// The URL that signs in to the console; the server prints it at start.
@@ -63,9 +87,14 @@ impl ConsoleToken {
         self.fingerprints.of(&["console sign-in", self.token.expose_secret(), cookie])
     }
 
+    /// The CSRF token of forms for the sign-in of `cookie`.
+    fn csrf_of(&self, cookie: &str) -> String {
+        self.fingerprints.of(&["console form", cookie])
+    }
+
     /// Whether `csrf` is from a form that was rendered for `operator`.
     pub fn is_own_form(&self, operator: &Operator, csrf: &str) -> bool {
-        self.fingerprints.matches(csrf, &form_parts(&operator.sign_in))
+        self.fingerprints.matches(csrf, &["console form", &operator.sign_in])
     }
 }
 
@@ -74,6 +103,8 @@ impl ConsoleToken {
 pub struct Operator {
     sign_in_id: String,
     sign_in: String,
+    /// Whose token they signed in with.
+    pub access: Access,
     /// The CSRF token in this operator's forms.
     pub csrf: String,
 }
@@ -89,10 +120,6 @@ fn name_of(sign_in_id: &str) -> String {
     format!("operator {}", &sign_in_id[..8])
 }
 
-fn form_parts(sign_in: &str) -> [&str; 2] {
-    ["console form", sign_in]
-}
-
 fn token_parts(token: &str) -> [&str; 2] {
     ["console token", token]
 }
@@ -100,40 +127,51 @@ fn token_parts(token: &str) -> [&str; 2] {
 /// Accepts only requests with the token as `Authorization: Bearer`. Browsers never add this header by
 /// themselves, so other sites cannot forge these requests.
 pub async fn require_token(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     address: ClientAddress,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let verified = match accept::bearer(request.headers()) {
         Some(token) => verify(&sandbox, token, address).await,
         None => Err(Failure::NoConsoleToken),
     };
-    if let Err(failure) = verified {
-        return failure.into_response();
+    match verified {
+        Ok(access) => _ = request.extensions_mut().insert(access),
+        Err(failure) => return failure.into_response(),
     }
     let mut response = next.run(request).await;
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// Succeeds if `given` is the token.
+/// Accepts only requests of the operator, among those that [`require_token`] has accepted.
+pub async fn require_operator_token(request: Request, next: Next) -> Response {
+    if request.extensions().get() == Some(&Access::Operator) {
+        next.run(request).await
+    } else {
+        Failure::NoConsoleToken.into_response()
+    }
+}
+
+/// Succeeds if `given` is one of the tokens, and returns whose.
 ///
 /// # Errors
 /// [`Failure::NoConsoleToken`], which is counted, and [`Failure::TooManyTries`], even with the right token:
-/// wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets,
-/// because nobody who is locked out could move the other one.
+/// wrong tokens are limited like passwords, by network address, over all sandboxes. Counted on the clock
+/// that nobody sets, because nobody who is locked out could move the other one.
 async fn verify(
     sandbox: &Sandbox,
     given: &str,
     ClientAddress(address): ClientAddress,
-) -> Result<(), Failure> {
+) -> Result<Access, Failure> {
     let (caller, now) = (Caller::without_account(address), sandbox.clock.unset_now());
-    limits::check(&mut *sandbox.database.read().await?, Action::ConsoleToken, &caller, now).await?;
-    if sandbox.console_token.is(given) {
-        return Ok(());
+    let database = &sandbox.server.database;
+    limits::check(&mut *database.read().await?, Action::ConsoleToken, &caller, now).await?;
+    if let Some(access) = sandbox.console_token.access(given) {
+        return Ok(access);
     }
-    let counted = sandbox.database.write(move |connection: &mut Connection| {
+    let counted = database.write(move |connection: &mut Connection| {
         Box::pin(async move {
             let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
             let event = NewEvent::new(now, Kind::ConsoleSignInFailed, "unknown", Some(address));

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicBool;
 use axum::{
     Extension,
     body::{Body, Bytes},
-    extract::{FromRequest, OriginalUri, Request, State},
+    extract::{FromRequest, OriginalUri, Request},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::{Operator, cookie_name, sign_ins, verify};
+use super::{Access, Operator, cookie_name, sign_ins, tickets, verify};
 use crate::{
     Sandbox,
     auth::client_address::ClientAddress,
@@ -23,6 +23,7 @@ use crate::{
     },
     error::{Failure, FailureBody},
     http::accept,
+    sandboxes::Name,
 };
 
 /// Pages load only their own files, submit forms only to this server, and cannot be framed.
@@ -41,17 +42,16 @@ pub async fn add_security_headers(request: Request, next: Next) -> Response {
 }
 
 /// Signs in with the token from the form.
-pub async fn sign_in(
-    State(sandbox): State<Sandbox>,
-    address: ClientAddress,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
+pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMap, body: Body) -> Response {
     let sent = form_fields(&headers, body).await;
     let requested_page = sent.text("page");
     let signed_in = async {
-        verify(&sandbox, sent.text("token"), address).await?;
-        sign_ins::begin(&sandbox, address.0).await
+        let access = if tickets::redeem(&sandbox, sent.text("token")).await? {
+            Access::Operator
+        } else {
+            verify(&sandbox, sent.text("token"), address).await?
+        };
+        sign_ins::begin(&sandbox, access, address.0).await
     };
     match signed_in.await {
         Ok(cookie) => with_new_cookie(&sandbox, &cookie, requested_page),
@@ -80,7 +80,7 @@ fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 /// Answers other methods than POST with the sign-in page.
-pub async fn reject_other_methods(State(sandbox): State<Sandbox>) -> Response {
+pub async fn reject_other_methods(sandbox: Sandbox) -> Response {
     let mut response = sign_in_page(&sandbox, "", None);
     *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
     response
@@ -88,7 +88,7 @@ pub async fn reject_other_methods(State(sandbox): State<Sandbox>) -> Response {
 
 /// Accepts requests with a valid cookie, and rejects forms without the operator's CSRF token. A page whose
 /// URL has the token signs in first.
-pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, next: Next) -> Response {
+pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let path = match parts.extensions.get::<OriginalUri>() {
         Some(OriginalUri(uri)) => uri.path().to_owned(),
@@ -112,13 +112,19 @@ pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, 
         query,
         sent: Fields::default(),
         csrf: operator.csrf.clone(),
+        access: operator.access,
+        sandboxes: match others(&sandbox, operator.access).await {
+            Ok(others) => others,
+            Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
+        },
         error: None,
         is_error_shown: AtomicBool::new(false),
     };
     if !parts.method.is_safe() && !sandbox.console_token.is_own_form(&operator, sent.text("csrf")) {
         return rejected_form(&visit);
     }
-    parts.extensions.insert(SignedIn { csrf: operator.csrf.clone(), sent });
+    let (csrf, access, sandboxes) = (visit.csrf.clone(), visit.access, visit.sandboxes.clone());
+    parts.extensions.insert(SignedIn { csrf, access, sandboxes, sent });
     parts.extensions.insert(operator);
     let mut response = next.run(Request::from_parts(parts, Body::empty())).await;
     if let Some(failure) = response.extensions_mut().remove::<FailureBody>() {
@@ -128,6 +134,14 @@ pub async fn require_operator(State(sandbox): State<Sandbox>, request: Request, 
         *response.body_mut() = page.into_body();
     }
     response
+}
+
+/// The sandboxes that somebody with this access may open, besides `main`.
+async fn others(sandbox: &Sandbox, access: Access) -> Result<Vec<Name>, Failure> {
+    match access {
+        Access::Operator => sandbox.server.sandboxes.names().await,
+        Access::Sandbox => Ok(Vec::new()),
+    }
 }
 
 /// The fields of a form; empty for other content types.
@@ -169,7 +183,7 @@ fn with_cookie(sandbox: &Sandbox, value: &str, max_age: &str, mut response: Resp
 
 /// Ends the sign-in on all servers, and deletes the cookie.
 pub async fn sign_out(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     ClientAddress(address): ClientAddress,
     Extension(operator): Extension<Operator>,
 ) -> Response {

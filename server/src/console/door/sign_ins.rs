@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use super::{Operator, form_parts, name_of};
+use super::{Access, Operator, name_of};
 use crate::{
     Sandbox,
     clock::UnixMillis,
@@ -20,9 +20,17 @@ const USE_PRECISION: Duration = Duration::from_mins(5);
 const BEGIN: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
 const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
 
-/// Signs in a browser that sent the token from `address`, and returns its cookie.
-pub async fn begin(sandbox: &Sandbox, address: IpAddr) -> Result<String, Failure> {
-    let cookie = hex::encode(sandbox.randomness.bytes::<32>());
+/// What cookies of the sandbox's own token begin with. Nobody can change it: a sign-in is stored under the
+/// whole cookie.
+const OF_SANDBOX: &str = "s-";
+
+/// Signs in a browser that sent a token from `address`, and returns its cookie.
+pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result<String, Failure> {
+    let kind = match access {
+        Access::Operator => "",
+        Access::Sandbox => OF_SANDBOX,
+    };
+    let cookie = format!("{kind}{}", hex::encode(sandbox.randomness.bytes::<32>()));
     let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
     let event = NewEvent::new(now, Kind::ConsoleSignedIn, name_of(&id), Some(address));
     let signed_in = sandbox.database.write(move |connection: &mut Connection| {
@@ -62,8 +70,9 @@ pub async fn find(
             });
             used.await?;
         }
-        let csrf = sandbox.fingerprints.of(&form_parts(cookie));
-        return Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), csrf }));
+        let csrf = sandbox.console_token.csrf_of(cookie);
+        let access = if cookie.starts_with(OF_SANDBOX) { Access::Sandbox } else { Access::Operator };
+        return Ok(Some(Operator { sign_in_id: id, sign_in: cookie.to_owned(), access, csrf }));
     }
     Ok(None)
 }

@@ -1,6 +1,6 @@
 //! The API of the audit trail.
 
-use axum::{Json as Answer, Router, extract::State, routing::get};
+use axum::{Json as Answer, Router, routing::get};
 
 use super::filter::GivenFilter;
 use crate::{
@@ -14,12 +14,12 @@ use crate::{
 const DEFAULT_LIMIT: u32 = 100;
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/events", get(search_events))
 }
 
 async fn search_events(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Event>>, Failure> {
     let filter = filter.checked(DEFAULT_LIMIT, &sandbox.fingerprints)?;

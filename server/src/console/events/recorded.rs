@@ -8,12 +8,25 @@ use crate::{console::view::page::Page, email::Email, events::Kind};
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
 /// Fields whose values are written. All others may have anything typed in them.
-const DETAILS: [&str; 14] = [
-    "role", "count", "seed", "version", "now", "advance", "frozen", "kind", "status", "ms", "times", "hold",
-    "force", "by",
+const DETAILS: [&str; 15] = [
+    "role",
+    "count",
+    "seed",
+    "version",
+    "now",
+    "advance",
+    "frozen",
+    "kind",
+    "status",
+    "ms",
+    "times",
+    "hold",
+    "force",
+    "by",
+    "expires_in",
 ];
 
-const CALLS: [(Method, &str, Kind); 20] = [
+const CALLS: [(Method, &str, Kind); 22] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -34,6 +47,8 @@ const CALLS: [(Method, &str, Kind); 20] = [
     (Method::DELETE, "/data/snapshots/{name}", Kind::SnapshotRemoved),
     (Method::POST, "/slices/{name}/activate", Kind::SliceActivated),
     (Method::POST, "/slices/{name}/rollback", Kind::SliceRolledBack),
+    (Method::POST, "/sandboxes", Kind::SandboxMade),
+    (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
 ];
 
 /// What an act is, in words that may be written.
@@ -81,6 +96,8 @@ impl Recorded {
             (Page::Slices, "activate") => Kind::SliceActivated,
             (Page::Slices, "roll-back") => Kind::SliceRolledBack,
             (Page::Slices, "remove") => Kind::SliceRemoved,
+            (Page::Sandboxes, "make") => Kind::SandboxMade,
+            (Page::Sandboxes, "remove") => Kind::SandboxRemoved,
             _ => return Self::other(&format!("{}: {act}", page.name()), given),
         };
         Self::of(kind, given)

@@ -2,7 +2,7 @@
 
 use axum::{
     body::Body,
-    extract::{MatchedPath, RawPathParams, Request, State, rejection::RawPathParamsRejection},
+    extract::{MatchedPath, RawPathParams, Request, rejection::RawPathParamsRejection},
     http::{StatusCode, Uri, header},
     middleware::Next,
     response::Response,
@@ -30,7 +30,7 @@ const OPERATOR: &str = "operator";
 
 /// Records a call of the console's API that changes something.
 pub async fn record_call(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     address: ClientAddress,
     parameters: Result<RawPathParams, RawPathParamsRejection>,
     request: Request,
@@ -61,12 +61,7 @@ pub async fn record_call(
 }
 
 /// Records a form.
-pub async fn record_form(
-    State(sandbox): State<Sandbox>,
-    address: ClientAddress,
-    request: Request,
-    next: Next,
-) -> Response {
+pub async fn record_form(sandbox: Sandbox, address: ClientAddress, request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     let page = extensions.get::<MatchedPath>().and_then(|path| Page::at(path.as_str()));
     let signed_in = extensions.get::<SignedIn>().zip(extensions.get::<Operator>());

@@ -2,7 +2,6 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::State,
     http::StatusCode,
     routing::{delete, get},
 };
@@ -15,29 +14,29 @@ use crate::{
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
         .route("/faults", get(list_faults).post(add_fault).delete(remove_faults))
         .route("/faults/{id}", delete(remove_fault))
 }
 
-async fn list_faults(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Fault>>, Failure> {
+async fn list_faults(sandbox: Sandbox) -> Result<Answer<Vec<Fault>>, Failure> {
     super::all(&mut *sandbox.database.read().await?).await.map(Answer)
 }
 
 async fn add_fault(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Json(fault): Json<NewFault>,
 ) -> Result<(StatusCode, Answer<Fault>), Failure> {
     Ok((StatusCode::CREATED, Answer(super::add(&sandbox, fault).await?)))
 }
 
-async fn remove_faults(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+async fn remove_faults(sandbox: Sandbox) -> Result<StatusCode, Failure> {
     super::remove(&sandbox, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn remove_fault(State(sandbox): State<Sandbox>, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+async fn remove_fault(sandbox: Sandbox, Path(id): Path<String>) -> Result<StatusCode, Failure> {
     super::remove(&sandbox, Some(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

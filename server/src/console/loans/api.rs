@@ -1,13 +1,13 @@
 //! The API to approve loans.
 
-use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::post};
+use axum::{Json as Answer, Router, http::StatusCode, routing::post};
 use serde::Deserialize;
 
 use super::{GivenLoan, approve};
 use crate::{Sandbox, error::Failure, http::extract::Optional, loans::PendingLoan};
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/loans", post(approve_loans))
 }
 
@@ -19,7 +19,7 @@ struct ApproveLoans {
 }
 
 async fn approve_loans(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Optional(ApproveLoans { count, loan }): Optional<ApproveLoans>,
 ) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
     let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default()).await?;

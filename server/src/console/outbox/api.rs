@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 const MAX_WAIT: Duration = Duration::from_secs(25);
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/outbox", get(messages).delete(empty_outbox))
 }
 
@@ -31,7 +31,7 @@ struct OutboxQuery {
 }
 
 async fn messages(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Query(query): Query<OutboxQuery>,
 ) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
     let wait = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
@@ -46,7 +46,7 @@ async fn messages(
     outbox::wait_for_messages(&sandbox.database, &filter, wait).await.map(Answer)
 }
 
-async fn empty_outbox(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+async fn empty_outbox(sandbox: Sandbox) -> Result<StatusCode, Failure> {
     outbox::empty(&sandbox.database).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,7 +2,6 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::State,
     http::StatusCode,
     routing::{get, post},
 };
@@ -16,17 +15,17 @@ use crate::{
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/invariant", get(invariant)).route("/payouts", post(make_payout))
 }
 
 async fn make_payout(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Optional(given): Optional<GivenPayout>,
 ) -> Result<(StatusCode, Answer<Record>), Failure> {
     Ok((StatusCode::CREATED, Answer(past::make(&sandbox, given).await?)))
 }
 
-async fn invariant(State(sandbox): State<Sandbox>) -> Result<Answer<Invariant>, Failure> {
+async fn invariant(sandbox: Sandbox) -> Result<Answer<Invariant>, Failure> {
     payouts::invariant(&mut *sandbox.database.read().await?).await.map(Answer)
 }

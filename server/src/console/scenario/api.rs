@@ -1,6 +1,6 @@
 //! The API of the scenario.
 
-use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Serialize;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/scenario", get(scenario).put(change_scenario).delete(reset_scenario))
 }
 
@@ -62,18 +62,18 @@ impl ScenarioAnswer {
     }
 }
 
-async fn scenario(State(sandbox): State<Sandbox>) -> Result<Answer<ScenarioAnswer>, Failure> {
+async fn scenario(sandbox: Sandbox) -> Result<Answer<ScenarioAnswer>, Failure> {
     Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.scenario().await?)))
 }
 
 async fn change_scenario(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Json(change): Json<ScenarioChange>,
 ) -> Result<Answer<ScenarioAnswer>, Failure> {
     Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change).await?)))
 }
 
-async fn reset_scenario(State(sandbox): State<Sandbox>) -> Result<StatusCode, Failure> {
+async fn reset_scenario(sandbox: Sandbox) -> Result<StatusCode, Failure> {
     sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

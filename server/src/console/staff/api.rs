@@ -2,7 +2,6 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::State,
     http::StatusCode,
     routing::{get, post},
 };
@@ -17,7 +16,7 @@ use crate::{
 };
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
         .route("/staff", get(list_staff).post(open_account))
         .route("/staff/expire", post(expire_everybody))
@@ -25,12 +24,12 @@ pub fn routes() -> Router<Sandbox> {
         .route("/staff/{email}/expire", post(expire_staff))
 }
 
-async fn list_staff(State(sandbox): State<Sandbox>) -> Result<Answer<Vec<Account>>, Failure> {
+async fn list_staff(sandbox: Sandbox) -> Result<Answer<Vec<Account>>, Failure> {
     super::all(&sandbox).await.map(Answer)
 }
 
 async fn open_account(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Json(account): Json<AccountToOpen>,
 ) -> Result<(StatusCode, Answer<Account>), Failure> {
     Ok((StatusCode::CREATED, Answer(super::open(&sandbox, account).await?)))
@@ -41,16 +40,13 @@ fn account_of(email: &str) -> Result<Email, Failure> {
     Email::parse(email).ok_or(Failure::UserNotFound)
 }
 
-async fn show_staff(
-    State(sandbox): State<Sandbox>,
-    Path(email): Path<String>,
-) -> Result<Answer<Account>, Failure> {
+async fn show_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answer<Account>, Failure> {
     let email = account_of(&email)?;
     super::one(&mut *sandbox.database.read().await?, sandbox.clock.now(), &email).await.map(Answer)
 }
 
 async fn change_staff(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Path(email): Path<String>,
     Json(change): Json<AccountChange>,
 ) -> Result<Answer<Account>, Failure> {
@@ -62,14 +58,11 @@ struct Expired {
     ended: u64,
 }
 
-async fn expire_staff(
-    State(sandbox): State<Sandbox>,
-    Path(email): Path<String>,
-) -> Result<Answer<Expired>, Failure> {
+async fn expire_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answer<Expired>, Failure> {
     let ended = super::expire(&sandbox, Some(account_of(&email)?)).await?;
     Ok(Answer(Expired { ended }))
 }
 
-async fn expire_everybody(State(sandbox): State<Sandbox>) -> Result<Answer<Expired>, Failure> {
+async fn expire_everybody(sandbox: Sandbox) -> Result<Answer<Expired>, Failure> {
     Ok(Answer(Expired { ended: super::expire(&sandbox, None).await? }))
 }

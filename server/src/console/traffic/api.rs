@@ -1,24 +1,24 @@
 //! The API of the recorded calls.
 
-use axum::{Json as Answer, Router, extract::State, http::StatusCode, routing::get};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 
 use super::{Call, filter::GivenFilter};
 use crate::{Sandbox, error::Failure, http::extract::Query};
 
 /// Routes, relative to the console's API.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new().route("/traffic", get(latest_traffic).delete(clear_traffic))
 }
 
 async fn latest_traffic(
-    State(sandbox): State<Sandbox>,
+    sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Call>>, Failure> {
     let filter = filter.checked()?;
     Ok(Answer(sandbox.traffic.latest_of(usize::MAX, |call| filter.matches(call))))
 }
 
-async fn clear_traffic(State(sandbox): State<Sandbox>) -> StatusCode {
+async fn clear_traffic(sandbox: Sandbox) -> StatusCode {
     sandbox.traffic.clear();
     StatusCode::NO_CONTENT
 }

@@ -32,8 +32,6 @@ use crate::{
 
 /// The number of calls to keep.
 const CAPACITY: usize = 1000;
-/// How many bytes to keep of all calls together, whatever callers send.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// What a call takes besides its path and bodies, in bytes; rounded up.
 const ENTRY_BYTES: usize = 512;
 /// The largest body to keep. For larger ones, only the size is kept.
@@ -236,12 +234,26 @@ pub struct Traffic(Mutex<Ring>);
 #[derive(Debug, Default)]
 struct Ring {
     entries: VecDeque<Entry>,
-    /// Of all entries.
+    /// Of all entries, whatever callers send, and how many there may be.
     bytes: usize,
+    max_bytes: usize,
     counted: u64,
 }
 
 impl Traffic {
+    /// Keeps at most `max_bytes`.
+    pub fn bounded(max_bytes: usize) -> Self {
+        Self(Mutex::new(Ring { max_bytes, ..Ring::default() }))
+    }
+
+    /// Keeps at most `max_bytes` from now on.
+    pub fn bound(&self, max_bytes: usize) {
+        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ring.max_bytes = max_bytes;
+        ring.take_excess();
+        ring.entries.shrink_to_fit();
+    }
+
     /// All recorded calls, newest first.
     pub fn latest(&self) -> Vec<Call> {
         self.latest_of(CAPACITY, |_| true)
@@ -263,7 +275,7 @@ impl Traffic {
     /// Removes all recorded calls.
     pub fn clear(&self) {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *ring = Ring { counted: ring.counted, ..Ring::default() };
+        *ring = Ring { counted: ring.counted, max_bytes: ring.max_bytes, ..Ring::default() };
     }
 
     fn push(&self, mut entry: Entry) {
@@ -272,14 +284,21 @@ impl Traffic {
         entry.id = ring.counted;
         ring.bytes += entry.bytes();
         ring.entries.push_back(entry);
-        let mut oldest = Vec::new();
-        while ring.entries.len() > CAPACITY || ring.bytes > MAX_BYTES {
-            let Some(entry) = ring.entries.pop_front() else { break };
-            ring.bytes -= entry.bytes();
-            oldest.push(entry);
-        }
+        let oldest = ring.take_excess();
         drop(ring);
         drop(oldest);
+    }
+}
+
+impl Ring {
+    fn take_excess(&mut self) -> Vec<Entry> {
+        let mut oldest = Vec::new();
+        while self.entries.len() > CAPACITY || self.bytes > self.max_bytes {
+            let Some(entry) = self.entries.pop_front() else { break };
+            self.bytes -= entry.bytes();
+            oldest.push(entry);
+        }
+        oldest
     }
 }
 

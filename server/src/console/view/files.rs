@@ -6,7 +6,6 @@ use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
 use super::under_root;
 use crate::{
-    Sandbox,
     error::Failure,
     http::ready_body::{ReadyBody, digest},
 };
@@ -34,7 +33,7 @@ static STYLE_FILE: File = file!("console.css", "text/css; charset=utf-8");
 static SCRIPT_FILE: File = file!("console.js", "text/javascript; charset=utf-8");
 
 /// Routes of the files, which browsers revalidate.
-pub fn routes() -> Router<Sandbox> {
+pub fn routes() -> Router {
     Router::new()
         .route(under_root(ICON), get(async |headers: HeaderMap| answer(&ICON_FILE, &headers).await))
         .route(under_root(STYLE), get(async |headers: HeaderMap| answer(&STYLE_FILE, &headers).await))

@@ -15,7 +15,7 @@ use super::{
     visit::{FieldError, Question, Visit},
     words::Tone,
 };
-use crate::Sandbox;
+use crate::{Sandbox, console::door::Access, sandboxes::Name};
 
 /// A page's success messages by key; `{}` is replaced by an argument.
 pub type SuccessMessages = &'static [(&'static str, &'static str)];
@@ -144,9 +144,10 @@ pub fn html(
             <header class="bar">
                 <details class="menu">
                     <summary aria-label="Menu">{Icon::Menu.view()}</summary>
-                    <nav aria-label="Console pages">{entries(page)}</nav>
+                    <nav aria-label="Console pages">{entries(visit, page)}</nav>
                 </details>
                 {brand(&visit.sandbox)}
+                {switch(visit)}
                 {portal_link(&visit.sandbox)}
                 <form method="post" action="/console/sign-out">
                     <input type="hidden" name="csrf" value=visit.csrf.clone() />
@@ -154,7 +155,7 @@ pub fn html(
                 </form>
             </header>
             <div class="frame">
-                <nav class="side" aria-label="Console">{entries(page)}</nav>
+                <nav class="side" aria-label="Console">{entries(visit, page)}</nav>
                 <main id="main" tabindex="-1" data-refresh-ms=refresh_ms.map(|ms| ms.to_string())>
                     <div class="head">
                         <div>
@@ -187,7 +188,9 @@ pub fn sign_in_page(sandbox: &Sandbox, requested_page: &str, error: Option<Strin
         let was_refused = error.is_some();
         let error = error.map(|error| view! { <p class="error" id="token-error" role="alert">{error}</p> });
         let described_by = if was_refused { "token-error token-hint" } else { "token-hint" };
-        let hint = if sandbox.settings.console_token.is_some() {
+        let hint = if !sandbox.is_main() {
+            "The token that was given out when this sandbox was made, or the operator's."
+        } else if sandbox.settings.console_token.is_some() {
             "The value of MKOPO_CONSOLE_TOKEN in this deployment."
         } else {
             "The server prints a link with the token at start and stores it as console.token in the data folder."
@@ -262,7 +265,12 @@ pub fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Html
 }
 
 fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
-    let title = format!("{title} · {} console", sandbox.settings.brand);
+    let brand = &sandbox.settings.brand;
+    let title = if sandbox.is_main() {
+        format!("{title} · {brand} console")
+    } else {
+        format!("{title} · {} · {brand} console", sandbox.name)
+    };
     let demo = sandbox
         .settings
         .demo
@@ -295,6 +303,7 @@ fn brand(sandbox: &Sandbox) -> AnyView {
             <span class="mark">{Icon::Send.view()}</span>
             {sandbox.settings.brand.clone()}
             <span class="tag wait">"Console"</span>
+            {(!sandbox.is_main()).then(|| view! { <span class="tag">{sandbox.name.to_string()}</span> })}
         </a>
     }
     .into_any()
@@ -303,15 +312,47 @@ fn brand(sandbox: &Sandbox) -> AnyView {
 /// The link to the portal, if this deployment has one.
 fn portal_link(sandbox: &Sandbox) -> AnyView {
     let settings = &sandbox.settings;
+    if !sandbox.is_main() {
+        let address = sandbox.server.sandboxes.addresses().portal(&sandbox.name);
+        return view! { <a class="btn quiet push" href=address>"Portal"</a> }.into_any();
+    }
     if settings.public_url.is_none() && settings.portal_dir.is_none() {
         return view! { <span class="push"></span> }.into_any();
     }
     view! { <a class="btn quiet push" href=settings.portal_address()>"Portal"</a> }.into_any()
 }
 
-fn entries(current: Option<Page>) -> AnyView {
+/// Which sandbox this is, and the way to others.
+fn switch(visit: &Visit) -> Option<AnyView> {
+    let name = visit.sandbox.name.to_string();
+    if visit.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {
+        return None;
+    }
+    let main = Name::main();
+    let others = std::iter::once(&main).chain(&visit.sandboxes).filter(|other| **other != visit.sandbox.name);
+    let links = others
+        .map(|other| {
+            view! { <a href=format!("/console/open?sandbox={other}")>{other.to_string()}</a> }
+        })
+        .collect_view();
+    Some(
+        view! {
+            <details class="switch">
+                <summary>"Sandbox " <b>{name}</b></summary>
+                <nav aria-label="Sandboxes">
+                    {links} <a href=Page::Sandboxes.address()>"All sandboxes"</a>
+                </nav>
+            </details>
+        }
+        .into_any(),
+    )
+}
+
+fn entries(visit: &Visit, current: Option<Page>) -> AnyView {
+    let has_sandboxes = visit.access == Access::Operator && visit.sandbox.server.sandboxes.are_on();
     Page::ALL
         .into_iter()
+        .filter(|page| *page != Page::Sandboxes || has_sandboxes)
         .map(|page| {
             let aria_current = (current == Some(page)).then_some("page");
             view! { <a href=page.address() aria-current=aria_current>{page.icon().view()}{page.name()}</a> }

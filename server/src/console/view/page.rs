@@ -18,11 +18,12 @@ pub enum Page {
     Data,
     Clock,
     Slices,
+    Sandboxes,
 }
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -35,6 +36,7 @@ impl Page {
         Self::Data,
         Self::Clock,
         Self::Slices,
+        Self::Sandboxes,
     ];
 
     /// Its title.
@@ -52,6 +54,7 @@ impl Page {
             Self::Data => "Data",
             Self::Clock => "Clock",
             Self::Slices => "Slices",
+            Self::Sandboxes => "Sandboxes",
         }
     }
 
@@ -70,6 +73,7 @@ impl Page {
             Self::Data => "/console/data",
             Self::Clock => "/console/clock",
             Self::Slices => "/console/slices",
+            Self::Sandboxes => "/console/sandboxes",
         }
     }
 
@@ -88,6 +92,7 @@ impl Page {
             Self::Data => Icon::Store,
             Self::Clock => Icon::Clock,
             Self::Slices => Icon::Slices,
+            Self::Sandboxes => Icon::Sandboxes,
         }
     }
 

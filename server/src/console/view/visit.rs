@@ -3,7 +3,7 @@
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
-use crate::{Sandbox, error::Failure};
+use crate::{Sandbox, console::door::Access, error::Failure, sandboxes::Name};
 use axum::{
     extract::FromRequestParts,
     http::{StatusCode, header, request::Parts},
@@ -82,6 +82,10 @@ impl From<Failure> for FieldError {
 pub struct SignedIn {
     /// The CSRF token.
     pub csrf: String,
+    /// Whose token they signed in with.
+    pub access: Access,
+    /// The names of sandboxes that they may open.
+    pub sandboxes: Vec<Name>,
     /// The fields of the submitted form.
     pub sent: Fields,
 }
@@ -96,22 +100,28 @@ pub struct Visit {
     pub sent: Fields,
     /// The CSRF token.
     pub csrf: String,
+    /// Whose token the operator signed in with.
+    pub access: Access,
+    /// The names of sandboxes that the operator may open, besides `main`, the latest used first.
+    pub sandboxes: Vec<Name>,
     /// Why the form was rejected.
     pub error: Option<FieldError>,
     /// Whether a field on the page shows the error.
     pub is_error_shown: AtomicBool,
 }
 
-impl FromRequestParts<Sandbox> for Visit {
+impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, sandbox: &Sandbox) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(Failure::NoConsoleToken)?;
         Ok(Self {
-            sandbox: sandbox.clone(),
+            sandbox: Sandbox::of(parts)?.clone(),
             query: Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()),
             sent: signed_in.sent,
             csrf: signed_in.csrf,
+            access: signed_in.access,
+            sandboxes: signed_in.sandboxes,
             error: None,
             is_error_shown: AtomicBool::new(false),
         })

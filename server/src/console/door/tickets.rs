@@ -1,0 +1,51 @@
+//! Tickets that sign an operator in to the console of another sandbox: each works once, within a minute.
+
+use std::time::Duration;
+
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    database::{Connection, Database, query, query_scalar},
+    error::Failure,
+};
+
+/// What tickets begin with.
+const PREFIX: &str = "ticket-";
+
+/// How long a ticket can be used.
+const LIFETIME: Duration = Duration::from_mins(1);
+
+const ISSUE: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, 0)";
+
+/// A new ticket for the console of the sandbox whose database is `of`.
+///
+/// # Errors
+/// When it can't be stored.
+pub async fn issue(sandbox: &Sandbox, of: &Database) -> Result<String, Failure> {
+    let ticket = format!("{PREFIX}{}", hex::encode(sandbox.randomness.bytes::<32>()));
+    let (id, now) = (sandbox.console_token.fingerprint_of(&ticket), sandbox.clock.unset_now());
+    let stored = of.write(move |connection: &mut Connection| {
+        Box::pin(async move {
+            query(ISSUE).bind(id).bind(now).execute(connection).await?;
+            Ok(())
+        })
+    });
+    stored.await?;
+    Ok(ticket)
+}
+
+const REDEEM: &str =
+    "DELETE FROM console_sign_in WHERE sign_in_id = $1 AND last_used_at = 0 RETURNING created_at";
+
+/// Whether `given` is a ticket of this sandbox that was not used before.
+pub(super) async fn redeem(sandbox: &Sandbox, given: &str) -> Result<bool, Failure> {
+    if !given.starts_with(PREFIX) {
+        return Ok(false);
+    }
+    let id = sandbox.console_token.fingerprint_of(given);
+    let redeemed = sandbox.database.write(move |connection: &mut Connection| {
+        Box::pin(async move { Ok(query_scalar(REDEEM).bind(id).fetch_optional(connection).await?) })
+    });
+    let issued_at: Option<UnixMillis> = redeemed.await?;
+    Ok(issued_at.is_some_and(|at| sandbox.clock.unset_now().since(at) < LIFETIME))
+}

@@ -1,0 +1,31 @@
+//! Opens the console of another sandbox for an operator, without asking for the token again. It is
+//! another origin, to which the browser does not send this one's cookie.
+
+use axum::{Extension, response::Response};
+
+use crate::{
+    Sandbox,
+    console::{
+        door::{Access, Operator, tickets},
+        view::visit::{Visit, see_other},
+    },
+    error::Failure,
+    sandboxes::Name,
+};
+
+/// Redirects to the console of the sandbox in the query, with a ticket that opens it once.
+pub async fn open(visit: Visit, Extension(operator): Extension<Operator>) -> Result<Response, Failure> {
+    let server = &visit.sandbox.server;
+    let name = Name::existing(visit.query.text("sandbox"))?;
+    if operator.access != Access::Operator || !server.sandboxes.are_on() {
+        return Err(Failure::NotFound);
+    }
+    let address = server.sandboxes.addresses().console(&name).ok_or(Failure::NotFound)?;
+    let ticket = if name.is_main() {
+        tickets::issue(&visit.sandbox, &server.database).await?
+    } else {
+        let other: Sandbox = server.sandboxes.find(server, &name).await?.sandbox.clone();
+        tickets::issue(&visit.sandbox, &other.database).await?
+    };
+    Ok(see_other(&format!("{address}/console?token={ticket}")))
+}

@@ -1,0 +1,200 @@
+//! The sandboxes: made, opened and removed.
+
+use axum::{Extension, response::Response};
+use leptos::prelude::*;
+
+use crate::console::{
+    door::{Access, Operator},
+    view::{
+        form::{Button, Field},
+        frame::{Frame, SuccessMessages, note},
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, number, tag, timestamp},
+    },
+};
+use crate::{
+    clock::{UnixMillis, duration},
+    demo::World,
+    error::Failure,
+    sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
+};
+
+const SUCCESS: SuccessMessages = &[("removed", "{} is removed.")];
+
+pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    shown(visit, None).await
+}
+
+/// The page, with the sandbox that was just made.
+async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
+    let sandboxes = &visit.sandbox.server.sandboxes;
+    if visit.access != Access::Operator || !sandboxes.are_on() {
+        return Err(Failure::NotFound);
+    }
+    let all = sandboxes.list().await?;
+    let counted = format!(
+        "{} of {}, besides main",
+        count(all.len() - 1, "sandbox").replace("sandboxs", "sandboxes"),
+        sandboxes.limit()
+    );
+    let frame = Frame::of(Page::Sandboxes).count(counted).success_messages(SUCCESS);
+    Ok(visit.page(frame, || {
+        view! {
+            {made.map(|made| new_one(&visit, made))}
+            <div class="two">
+                <section class="card" aria-label="Sandboxes">{listed(&visit, all)}</section>
+                {make_form(&visit)}
+            </div>
+        }
+        .into_any()
+    }))
+}
+
+/// What is shown of a new sandbox once.
+fn new_one(visit: &Visit, Made { record, token }: Made) -> AnyView {
+    let addresses = visit.sandbox.server.sandboxes.addresses();
+    let (portal, console) = (addresses.portal(&record.name), addresses.console(&record.name));
+    let made = note(Tone::Good, "status", "done", format!("{} is made.", record.name));
+    view! {
+        {made}
+        <section class="card in stack" aria-label="New sandbox">
+            <dl class="facts">
+                <dt>"Portal"</dt><dd><code>{portal}</code></dd>
+                <dt>"Console"</dt><dd><code>{console.unwrap_or_default()}</code></dd>
+                <dt>"Token"</dt><dd><code id="sandbox-token">{token}</code></dd>
+            </dl>
+            <p class="muted">"The token opens the console of this sandbox. It is not shown again."</p>
+        </section>
+    }
+    .into_any()
+}
+
+fn listed(visit: &Visit, all: Vec<Listed>) -> AnyView {
+    let rows = all.into_iter().map(|sandbox| row(visit, sandbox)).collect_view();
+    table(
+        [
+            Head::Left("Name"),
+            Head::Left("Last used"),
+            Head::Left("Expires"),
+            Head::Right("Calls"),
+            Head::Right("KB"),
+            Head::Hidden("Actions"),
+        ],
+        rows,
+    )
+}
+
+fn row(visit: &Visit, sandbox: Listed) -> AnyView {
+    let Listed { name, expires_at, last_used_at, calls, size, .. } = sandbox;
+    let is_shown = visit.sandbox.name == name;
+    let open = (!is_shown).then(|| {
+        let label = format!("Open the console of {name}");
+        view! { <a class="btn" aria-label=label href=open_address(&name)>"Open"</a> }
+    });
+    let remove = (!name.is_main()).then(|| {
+        let button = Button::new("remove", "Remove")
+            .quiet()
+            .about(format!("Remove {name}"))
+            .confirm(format!("Remove {name}?"), "All its data is lost, and its addresses stop working.")
+            .field("name", name.as_str());
+        visit.button(button)
+    });
+    let never = |at: Option<UnixMillis>| at.map_or_else(|| view! { "–" }.into_any(), timestamp);
+    let kilobytes = size.map(|size| number(i64::try_from(size / 1000).unwrap_or(i64::MAX)));
+    view! {
+        <tr>
+            <td><b>{name.to_string()}</b>" "{is_shown.then(|| tag(Tone::Good, "This one"))}</td>
+            <td class="more" data-label="Last used">{never(last_used_at)}</td>
+            <td class="more" data-label="Expires">{never(expires_at)}</td>
+            <td class="num" data-label="Calls">{number(calls)}</td>
+            <td class="num" data-label="KB">{kilobytes}</td>
+            <td class="act"><div class="row">{open}{remove}</div></td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// The address of the way to another sandbox's console.
+pub fn open_address(name: &Name) -> String {
+    format!("/console/open?sandbox={name}")
+}
+
+fn make_form(visit: &Visit) -> AnyView {
+    let name =
+        Field::new("name", "Name").hint("Up to 40 lower-case letters, digits and dashes. Made up if empty.");
+    let seed =
+        Field::new("seed", "Seed").hint("The same seed makes the same data; `empty` for accounts only.");
+    let now = Field::new("now", "Time").hint("Such as 2026-11-14T09:00:00Z. The real time if empty.");
+    let expires_in =
+        Field::new("expires_in", "Kept without being used for").hint("Such as 90m, 12h or 2d.").value("24h");
+    view! {
+        <section class="card" aria-labelledby="make-title">
+            <div class="top"><h2 id="make-title">"New sandbox"</h2></div>
+            <form method="post" class="in fields">
+                {visit.hidden_fields("make")}
+                {visit.text_field("make", name)}
+                {visit.text_field("make", seed)}
+                {visit.text_field("make", now)}
+                {visit.text_field("make", expires_in)}
+                <button class="btn main">"Make"</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}
+
+pub async fn act(visit: Visit, Extension(operator): Extension<Operator>) -> Result<Response, Failure> {
+    if operator.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {
+        return Err(Failure::NotFound);
+    }
+    match visit.sent.text("act") {
+        "make" => match make(&visit).await {
+            // Not a redirect: the token must be in no address.
+            Ok(made) => shown(visit, Some(made)).await,
+            Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
+        },
+        "remove" => {
+            let removed = remove(&visit).await;
+            visit.after(Page::Sandboxes, removed, show).await
+        }
+        _ => visit.after(Page::Sandboxes, Err(FieldError::unknown_action()), show).await,
+    }
+}
+
+async fn make(visit: &Visit) -> Result<Made, FieldError> {
+    let invalid =
+        |field: &'static str, text: &str| FieldError { field, failure: Failure::BadValue(text.to_owned()) };
+    let sent = &visit.sent;
+    let name = sent.given("name").map(|name| {
+        Name::parse(name)
+            .ok_or_else(|| invalid("name", "Give up to 40 lower-case letters, digits and dashes"))
+    });
+    let world = match sent.given("seed") {
+        None => None,
+        Some("empty") => Some(World::Empty),
+        Some(_) => sent
+            .parsed::<u32>("seed", "whole number from 0 to 4294967295")?
+            .map(|seed| World::Seeded(seed.into())),
+    };
+    let expires_in =
+        sent.given("expires_in").map(duration).transpose().map_err(FieldError::of("expires_in"))?;
+    let wish = Wish {
+        name: name.transpose()?,
+        world,
+        now: sent.given("now").map(UnixMillis::settable).transpose()?,
+        is_frozen: false,
+        expires_in: expires_in.unwrap_or(EXPIRES_IN),
+    };
+    if !wish.has_valid_expiry() {
+        return Err(invalid("expires_in", "Give a duration from 5 s to 365 days"));
+    }
+    Ok(visit.sandbox.server.sandboxes.make(wish).await?)
+}
+
+async fn remove(visit: &Visit) -> Result<Done, FieldError> {
+    let name = Name::existing(visit.sent.text("name"))?;
+    visit.sandbox.server.sandboxes.remove(&name).await?;
+    Ok(Done::new("removed").with(name.to_string()))
+}

@@ -1,0 +1,215 @@
+//! Which sandbox a request is for, and at which address people reach a sandbox.
+//!
+//! A browser says it with the host name, so that each sandbox is an origin of its own; a program can send
+//! a header instead.
+
+use axum::http::{HeaderMap, HeaderName, Uri, header};
+
+use super::Name;
+use crate::{error::Failure, settings::Settings};
+
+/// The header that names a sandbox.
+pub const HEADER: HeaderName = HeaderName::from_static("mkopo-sandbox");
+
+/// The addresses of a deployment.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    /// Whose subdomains are sandboxes.
+    domain: String,
+    /// The addresses of the portal and, if it listens, of the console.
+    portal: String,
+    console: Option<String>,
+    /// The hosts of the deployment itself, which are not sandboxes, wherever they are.
+    own_hosts: Vec<String>,
+}
+
+impl Addresses {
+    /// The addresses that `settings` describe.
+    pub fn of(settings: &Settings) -> Self {
+        let own = [&settings.public_url, &settings.console_public_url].into_iter().flatten();
+        let own_hosts = own.filter_map(|url| Some(host_of(url.to_str().ok()?).to_owned())).collect();
+        let (portal, console) = (settings.portal_address(), settings.console_address());
+        Self { domain: settings.sandbox_domain.clone(), portal, console, own_hosts }
+    }
+
+    /// The sandbox that a request names; `None` for the one that is there without any.
+    ///
+    /// # Errors
+    /// [`Failure::BadParameter`] if it names two, and [`Failure::SandboxNotFound`] if it names none that
+    /// can exist.
+    pub fn named(&self, headers: &HeaderMap, uri: &Uri) -> Result<Option<Name>, Failure> {
+        let by_host = host(headers, uri)?.and_then(|host| self.subdomain(host));
+        let by_header = one(headers, &HEADER)?;
+        let text = match (by_host, by_header) {
+            (Some(host), Some(header)) if host != header => {
+                return Err(Failure::BadParameter(format!(
+                    "the host name is that of the sandbox {}, and {HEADER} names another",
+                    shown(&host)
+                )));
+            }
+            (Some(host), _) => host,
+            (None, Some(header)) => header.to_owned(),
+            (None, None) => return Ok(None),
+        };
+        let name = Name::parse(&text).ok_or_else(|| Failure::SandboxNotFound(shown(&text)))?;
+        Ok(Some(name).filter(|name| !name.is_main()))
+    }
+
+    /// What comes before the domain in `host`, in lower case; `None` for other hosts.
+    fn subdomain(&self, host: &str) -> Option<String> {
+        let name = without_port(host);
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let before = name.len().checked_sub(self.domain.len() + 1)?;
+        let (sub, rest) = name.split_at_checked(before)?;
+        let is_below = rest.strip_prefix('.').is_some_and(|rest| rest.eq_ignore_ascii_case(&self.domain));
+        let is_own = || self.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(name));
+        (is_below && !is_own()).then(|| sub.to_ascii_lowercase())
+    }
+
+    /// The address of a sandbox's portal.
+    pub fn portal(&self, name: &Name) -> String {
+        self.at_subdomain(name, &self.portal)
+    }
+
+    /// The address at which a sandbox's console listens; `None` if it does not.
+    pub fn console(&self, name: &Name) -> Option<String> {
+        Some(self.at_subdomain(name, self.console.as_deref()?))
+    }
+
+    /// The address of the pages of a sandbox's console; `None` if it does not listen.
+    pub fn console_url(&self, name: &Name) -> Option<String> {
+        Some(format!("{}/console", self.console(name)?))
+    }
+
+    /// The scheme and the port of `origin` at the subdomain of `name`.
+    fn at_subdomain(&self, name: &Name, origin: &str) -> String {
+        if name.is_main() {
+            return origin.to_owned();
+        }
+        let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
+        let port = &host[without_port(host).len()..];
+        format!("{scheme}://{name}.{}{port}", self.domain)
+    }
+}
+
+/// As much of what a caller sent as is repeated to them.
+fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    text.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+}
+
+/// The host that a request is sent to, with its port. An absolute address in the request line counts
+/// more than the header (RFC 9112, 3.2.2).
+fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<Option<&'a str>, Failure> {
+    if let Some(authority) = uri.authority() {
+        return Ok(Some(authority.as_str()));
+    }
+    one(headers, &header::HOST)
+}
+
+/// The only value of a header; `None` if it is missing.
+fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Failure> {
+    let mut values = headers.get_all(name).iter();
+    let Some(first) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Failure::BadParameter(format!("it has the header {name} more than once")));
+    }
+    let text =
+        first.to_str().map_err(|_| Failure::BadParameter(format!("the header {name} is not ASCII")))?;
+    Ok(Some(text.trim()))
+}
+
+/// The host name or address without the port. An IPv6 address is in brackets.
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// The host of an origin.
+fn host_of(origin: &str) -> &str {
+    without_port(origin.split_once("://").map_or(origin, |(_, host)| host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(domain: &str, portal: &str, own_hosts: &[&str]) -> Addresses {
+        let own_hosts = own_hosts.iter().map(|&host| host.to_owned()).collect();
+        Addresses { domain: domain.to_owned(), portal: portal.to_owned(), console: None, own_hosts }
+    }
+
+    fn named(addresses: &Addresses, hosts: &[&str], header: &[&str]) -> Result<Option<String>, &'static str> {
+        let mut headers = HeaderMap::new();
+        for host in hosts {
+            headers.append(header::HOST, host.parse().unwrap());
+        }
+        for name in header {
+            headers.append(HEADER, name.parse().unwrap());
+        }
+        let found = addresses.named(&headers, &Uri::from_static("/"));
+        found
+            .map(|name| name.map(|name| name.as_str().to_owned()))
+            .map_err(|failure| failure.status_and_code().1)
+    }
+
+    #[test]
+    fn a_host_name_below_the_domain_names_a_sandbox() {
+        let addresses = addresses("localhost", "http://127.0.0.1:8080", &[]);
+        let named = |host| named(&addresses, &[host], &[]);
+        for host in ["pr-12.localhost", "pr-12.localhost:8080", "PR-12.LocalHost:8080", "pr-12.localhost.:1"]
+        {
+            assert_eq!(named(host), Ok(Some("pr-12".to_owned())), "{host}");
+        }
+        for host in
+            ["localhost", "127.0.0.1:8080", "[::1]:8080", "[::1]", "main.localhost", "portal.example", ""]
+        {
+            assert_eq!(named(host), Ok(None), "{host}");
+        }
+        for host in ["a.b.localhost", ".localhost", "-.localhost", "a_b.localhost"] {
+            assert_eq!(named(host), Err("sandbox_not_found"), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_header_names_a_sandbox_and_must_agree_with_the_host() {
+        let addresses = addresses("localhost", "http://127.0.0.1:8080", &[]);
+        let named = |hosts, header| named(&addresses, hosts, header);
+        let pr = Ok(Some("pr-12".to_owned()));
+        assert_eq!(named(&["127.0.0.1:8080"], &["pr-12"]), pr);
+        assert_eq!(named(&["pr-12.localhost"], &["pr-12"]), pr);
+        assert_eq!(named(&[], &["main"]), Ok(None));
+        assert_eq!(named(&["pr-12.localhost"], &["pr-13"]), Err("bad_parameter"));
+        assert_eq!(named(&["pr-12.localhost"], &["main"]), Err("bad_parameter"));
+        assert_eq!(named(&[], &["pr-12", "pr-12"]), Err("bad_parameter"));
+        assert_eq!(named(&["a.localhost", "b.localhost"], &[]), Err("bad_parameter"));
+        assert_eq!(named(&[], &["PR-12"]), Err("sandbox_not_found"));
+    }
+
+    #[test]
+    fn the_deployments_own_host_below_the_domain_is_not_a_sandbox() {
+        let own = ["portal.example.com", "console.example.com"];
+        let addresses = addresses("example.com", "https://portal.example.com", &own);
+        for host in ["portal.example.com", "console.example.com:8443", "Portal.Example.com."] {
+            assert_eq!(named(&addresses, &[host], &[]), Ok(None), "{host}");
+        }
+        assert_eq!(named(&addresses, &["pr-12.example.com"], &[]), Ok(Some("pr-12".to_owned())));
+        assert_eq!(named(&addresses, &["pr-12.localhost"], &[]), Ok(None));
+    }
+
+    #[test]
+    fn the_address_of_a_sandbox_has_the_deployments_scheme_and_port() {
+        let name = Name::parse("pr-12").unwrap();
+        for (origin, expected) in [
+            ("http://127.0.0.1:8080", "http://pr-12.localhost:8080"),
+            ("https://portal.example.com", "https://pr-12.localhost"),
+            ("http://[::1]:8080", "http://pr-12.localhost:8080"),
+        ] {
+            let addresses = addresses("localhost", origin, &[]);
+            assert_eq!(addresses.portal(&name), expected);
+            assert_eq!(addresses.portal(&Name::main()), origin);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The API of sandboxes, for the operator.
+
+use axum::{
+    Json as Answer, Router,
+    extract::Request,
+    http::StatusCode,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
+use crate::{
+    Sandbox,
+    clock::{UnixMillis, duration},
+    demo::World,
+    error::Failure,
+    http::extract::{Optional, Path},
+};
+
+/// Routes, relative to the console's API. They are for the operator only, whose access is checked there.
+pub fn routes() -> Router {
+    Router::new()
+        .route("/sandboxes", get(list).post(make))
+        .route("/sandboxes/{name}", get(show).delete(remove))
+        .route_layer(middleware::from_fn(hide_when_off))
+}
+
+async fn hide_when_off(sandbox: Sandbox, request: Request, next: Next) -> Response {
+    if sandbox.server.sandboxes.are_on() {
+        next.run(request).await
+    } else {
+        Failure::NotFound.into_response()
+    }
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewSandbox {
+    name: Option<String>,
+    seed: Option<Value>,
+    now: Option<String>,
+    frozen: Option<bool>,
+    expires_in: Option<String>,
+}
+
+impl NewSandbox {
+    fn wish(self) -> Result<Wish, Failure> {
+        let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
+        let name = self.name.map(|name| {
+            Name::parse(&name).ok_or_else(|| {
+                invalid("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
+            })
+        });
+        let expires_in = self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration);
+        let wrong_expiry = || {
+            invalid(
+                "expires_in",
+                "expires_in must be a duration such as 90s, 12h or 2d, from 5 s to 365 days",
+            )
+        };
+        let wish = Wish {
+            name: name.transpose()?,
+            world: World::of_json(self.seed.as_ref())?,
+            now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
+            is_frozen: self.frozen.unwrap_or(false),
+            expires_in: expires_in.map_err(|_| wrong_expiry())?,
+        };
+        if wish.has_valid_expiry() { Ok(wish) } else { Err(wrong_expiry()) }
+    }
+}
+
+/// A new sandbox, with its token.
+#[derive(Serialize)]
+struct Shown {
+    name: Name,
+    url: String,
+    console_url: Option<String>,
+    token: String,
+    created_at: UnixMillis,
+    expires_at: UnixMillis,
+}
+
+impl Shown {
+    fn of(sandboxes: &Sandboxes, Made { record, token }: Made) -> Self {
+        Self {
+            url: sandboxes.addresses().portal(&record.name),
+            console_url: sandboxes.addresses().console_url(&record.name),
+            token,
+            created_at: record.created_at,
+            expires_at: record.created_at.plus(record.expires_in()),
+            name: record.name,
+        }
+    }
+}
+
+async fn make(
+    sandbox: Sandbox,
+    Optional(wanted): Optional<NewSandbox>,
+) -> Result<(StatusCode, Answer<Shown>), Failure> {
+    let sandboxes = &sandbox.server.sandboxes;
+    let made = sandboxes.make(wanted.wish()?).await?;
+    Ok((StatusCode::CREATED, Answer(Shown::of(sandboxes, made))))
+}
+
+async fn list(sandbox: Sandbox) -> Result<Answer<Vec<Listed>>, Failure> {
+    sandbox.server.sandboxes.list().await.map(Answer)
+}
+
+async fn show(sandbox: Sandbox, Path(name): Path<String>) -> Result<Answer<Listed>, Failure> {
+    sandbox.server.sandboxes.show(&Name::existing(&name)?).await.map(Answer)
+}
+
+async fn remove(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
+    sandbox.server.sandboxes.remove(&Name::existing(&name)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,116 @@
+//! Making a sandbox: its data first, then its row. What has no row does not exist.
+
+use std::time::Duration;
+
+use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
+use crate::{
+    clock::{Setting, UnixMillis},
+    database::Connection,
+    demo::{FIRST_SEED, World},
+    error::Failure,
+};
+
+/// How often a name is made up before it is taken by nobody.
+const TRIES: usize = 5;
+
+/// The sandbox that somebody wants.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Its name; made up if `None`.
+    pub name: Option<Name>,
+    /// Its data; `None` for the usual one.
+    pub world: Option<World>,
+    /// The time that its clock starts with; the machine's if `None`.
+    pub now: Option<UnixMillis>,
+    /// Whether its clock is stopped.
+    pub is_frozen: bool,
+    /// How long it is kept without being used.
+    pub expires_in: Duration,
+}
+
+/// A new sandbox.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// Its row.
+    pub record: Record,
+    /// The token that opens its console, which is stored nowhere.
+    pub token: String,
+}
+
+impl Sandboxes {
+    /// Makes a sandbox.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`], [`Failure::NoRoom`]. Nothing is made then.
+    pub async fn make(&self, wish: Wish) -> Result<Made, Failure> {
+        if wish.name.as_ref().is_some_and(Name::is_main) {
+            return Err(Failure::SandboxExists(Name::main().to_string()));
+        }
+        let mut tries = 0;
+        loop {
+            let name = wish.name.clone().unwrap_or_else(|| Name::make_up(&self.randomness));
+            match self.make_named(&wish, name).await {
+                Err(Failure::SandboxExists(_)) if wish.name.is_none() && tries < TRIES => tries += 1,
+                made => return made,
+            }
+        }
+    }
+
+    async fn make_named(&self, wish: &Wish, name: Name) -> Result<Made, Failure> {
+        let now = self.clock.unset_now();
+        self.check(&name).await?;
+        let id = self.randomness.id(now);
+        let usual = if self.is_demo { World::Seeded(FIRST_SEED) } else { World::Nothing };
+        let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
+        let template = self.templates.get(&self.databases, &self.randomness.id(now), content, now).await?;
+        self.databases.create(&id, &template, wish.setting(now)).await?;
+        let token = hex::encode(self.randomness.bytes::<32>());
+        let fingerprint = self.fingerprints.of(&token_parts(&token));
+        let record = Record::new(id, name, fingerprint, now, wish.expires_in);
+        if let Err(failure) = self.enter(record.clone()).await {
+            // Unless it is unknown whether the row is there: then the scheduler finds out.
+            if !matches!(failure, Failure::NotCommitted) {
+                self.databases.delete(&record.id).await?;
+            }
+            return Err(failure);
+        }
+        tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
+        self.wake.notify_one();
+        Ok(Made { record, token })
+    }
+
+    /// Refuses early what would be refused in the end.
+    async fn check(&self, name: &Name) -> Result<(), Failure> {
+        let mut reader = self.database.read().await?;
+        if records::find(&mut reader, name).await?.is_some() {
+            return Err(Failure::SandboxExists(name.to_string()));
+        }
+        records::check_room(&mut reader, self.limit).await
+    }
+
+    async fn enter(&self, record: Record) -> Result<(), Failure> {
+        let limit = self.limit;
+        self.database
+            .write_in_turn(move |connection: &mut Connection| {
+                Box::pin(async move { records::insert(connection, &record, limit).await })
+            })
+            .await
+    }
+}
+
+impl Wish {
+    /// Whether it would be kept for a time that is allowed.
+    pub fn has_valid_expiry(&self) -> bool {
+        (SHORTEST_EXPIRY..=LONGEST_EXPIRY).contains(&self.expires_in)
+    }
+
+    /// The setting of its clock, made at the machine's time `now`.
+    fn setting(&self, now: UnixMillis) -> Setting {
+        Setting::at(self.now, self.is_frozen, now)
+    }
+}
+
+/// What the fingerprint of a sandbox's token is made of.
+pub fn token_parts(token: &str) -> [&str; 2] {
+    ["sandbox token", token]
+}

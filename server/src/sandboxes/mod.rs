@@ -1,0 +1,120 @@
+//! Many isolated instances in one server: each has data, clock, chance, mobile money, outbox, faults,
+//! limits, sessions, traffic and live slices of its own.
+//!
+//! The one that is there without any is `main`, whose store says which others exist. The others are
+//! opened when they are called, and closed when nobody uses them.
+
+mod address;
+pub mod api;
+mod known;
+mod make;
+mod name;
+mod not_found;
+mod records;
+mod registry;
+mod remove;
+mod scheduler;
+mod templates;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, atomic::AtomicI64},
+    time::Duration,
+};
+
+use tokio::sync::Notify;
+
+pub use self::{
+    address::{Addresses, HEADER},
+    make::{Made, Wish, token_parts},
+    name::Name,
+    not_found::page as not_found_page,
+    records::Record,
+    registry::{Busy, InUse, Listed},
+    scheduler::{keep, tend},
+};
+use self::{known::Known, templates::Templates};
+use crate::{
+    auth::{fingerprint::Fingerprints, password::Passwords},
+    clock::Clock,
+    database::{Database, sandboxes::SandboxDatabases},
+    randomness::Randomness,
+    settings::Settings,
+};
+
+/// How long a sandbox stays open without being used.
+pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// How long a sandbox is kept without being used, unless its maker says otherwise.
+pub const EXPIRES_IN: Duration = Duration::from_hours(24);
+
+/// The shortest time that it can be kept.
+pub const SHORTEST_EXPIRY: Duration = Duration::from_secs(5);
+
+/// The longest time that it can be kept.
+pub const LONGEST_EXPIRY: Duration = Duration::from_hours(24 * 365);
+
+/// The sandboxes of a deployment besides `main`.
+pub struct Sandboxes {
+    /// How many there may be; with 0, there is no such thing.
+    limit: u32,
+    is_demo: bool,
+    addresses: Addresses,
+    /// The store of `main`.
+    database: Database,
+    databases: SandboxDatabases,
+    fingerprints: Fingerprints,
+    /// The machine's clock.
+    clock: Clock,
+    randomness: Randomness,
+    templates: Templates,
+    known: Mutex<HashMap<Name, Arc<Known>>>,
+    /// Wakes the scheduler.
+    wake: Notify,
+    main_calls: AtomicI64,
+    main_last_used_at: AtomicI64,
+}
+
+impl Sandboxes {
+    /// The sandboxes that `settings` allow beside `main`, whose store is `database`. `clock` is the
+    /// machine's.
+    pub fn new(
+        settings: &Settings,
+        database: Database,
+        fingerprints: Fingerprints,
+        passwords: Passwords,
+        clock: Clock,
+        randomness: Randomness,
+    ) -> Self {
+        Self {
+            limit: settings.max_sandboxes(),
+            is_demo: settings.demo,
+            addresses: Addresses::of(settings),
+            databases: SandboxDatabases::beside(&database, settings.store.data_dir.join("sandboxes")),
+            database,
+            fingerprints,
+            clock,
+            randomness,
+            templates: Templates::new(passwords),
+            known: Mutex::default(),
+            wake: Notify::new(),
+            main_calls: AtomicI64::default(),
+            main_last_used_at: AtomicI64::default(),
+        }
+    }
+
+    /// Whether there are sandboxes besides `main`.
+    pub fn are_on(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// How many there may be.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// The addresses of sandboxes.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+}

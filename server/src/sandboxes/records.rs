@@ -1,0 +1,165 @@
+//! The rows of sandboxes in the store of `main`: who exists, for all servers on that store.
+
+use std::time::Duration;
+
+use super::Name;
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
+
+/// A sandbox that exists.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Record {
+    /// Names its data.
+    #[sqlx(rename = "sandbox_id")]
+    pub id: String,
+    /// Its name.
+    pub name: Name,
+    /// The fingerprint of the token that opens its console.
+    pub token: String,
+    /// When it was made.
+    pub created_at: UnixMillis,
+    /// When it was last used, as far as it is stored.
+    pub last_used_at: UnixMillis,
+    expires_in_ms: i64,
+    /// How many calls it had, as far as they are stored.
+    pub calls: i64,
+}
+
+impl Record {
+    /// A sandbox that is being made.
+    pub fn new(id: String, name: Name, token: String, now: UnixMillis, expires_in: Duration) -> Self {
+        let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX);
+        Self { id, name, token, created_at: now, last_used_at: now, expires_in_ms, calls: 0 }
+    }
+
+    /// How long it is kept without being used.
+    pub fn expires_in(&self) -> Duration {
+        Duration::from_millis(self.expires_in_ms.unsigned_abs())
+    }
+}
+
+const ALL: &str = "
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    ORDER BY last_used_at DESC, sandbox_id";
+
+/// All sandboxes, the latest used first.
+pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
+    query_as(ALL).fetch_all(connection).await
+}
+
+const FIND: &str = "
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    WHERE name = $1";
+
+/// The sandbox of that name.
+pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Record>, sqlx::Error> {
+    query_as(FIND).bind(name).fetch_optional(connection).await
+}
+
+const COUNT: &str = "SELECT count(*) FROM sandbox";
+
+const INSERT: &str = "
+    INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING";
+
+/// Enters `record`, if there are fewer than `limit`.
+///
+/// # Errors
+/// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`].
+pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) -> Result<(), Failure> {
+    check_room(connection, limit).await?;
+    let inserted = query(INSERT)
+        .bind(&record.id)
+        .bind(&record.name)
+        .bind(&record.token)
+        .bind(record.created_at)
+        .bind(record.last_used_at)
+        .bind(record.expires_in_ms)
+        .execute(connection)
+        .await?;
+    if inserted == 0 { Err(Failure::SandboxExists(record.name.to_string())) } else { Ok(()) }
+}
+
+/// Succeeds if there are fewer than `limit`.
+///
+/// # Errors
+/// [`Failure::TooManySandboxes`].
+pub async fn check_room(connection: &mut Connection, limit: u32) -> Result<(), Failure> {
+    let existing: i64 = query_scalar(COUNT).fetch_one(connection).await?;
+    if existing >= i64::from(limit) { Err(Failure::TooManySandboxes(limit)) } else { Ok(()) }
+}
+
+const DELETE: &str = "DELETE FROM sandbox WHERE sandbox_id = $1";
+
+/// Deletes the row. Returns whether there was one.
+pub async fn delete(connection: &mut Connection, id: &str) -> Result<bool, sqlx::Error> {
+    Ok(query(DELETE).bind(id).execute(connection).await? == 1)
+}
+
+/// What a server knows of the use of a sandbox, and stores now and then.
+#[derive(Clone, Debug)]
+pub struct Use {
+    /// The sandbox's id.
+    pub id: String,
+    /// When it was last used.
+    pub last_used_at: UnixMillis,
+    /// How many calls it had since the last time.
+    pub new_calls: i64,
+    /// When something is to be done in it without a call.
+    pub due_at: Option<UnixMillis>,
+}
+
+const STORE_USE: &str = "
+    UPDATE sandbox SET last_used_at = CASE WHEN last_used_at < $2 THEN $2 ELSE last_used_at END,
+        calls = calls + $3, due_at = $4
+    WHERE sandbox_id = $1";
+
+/// Stores the use of a sandbox.
+pub async fn store_use(connection: &mut Connection, used: &Use) -> Result<(), sqlx::Error> {
+    query(STORE_USE)
+        .bind(&used.id)
+        .bind(used.last_used_at)
+        .bind(used.new_calls)
+        .bind(used.due_at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+const DUE: &str = "
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    WHERE due_at <= $1 ORDER BY due_at LIMIT 100";
+
+/// The sandboxes in which something is to be done, the longest due first.
+pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
+    query_as(DUE).bind(now).fetch_all(connection).await
+}
+
+const EXPIRED: &str = "
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at LIMIT 100";
+
+/// The sandboxes that have not been used for too long, as far as it is stored.
+pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
+    query_as(EXPIRED).bind(now).fetch_all(connection).await
+}
+
+const NEXT: &str = "SELECT min(due_at), min(last_used_at + expires_in_ms) FROM sandbox";
+
+/// When the next of them expires, or has something to be done, as far as it is stored.
+pub async fn next(connection: &mut Connection) -> Result<Option<UnixMillis>, sqlx::Error> {
+    let (due, expires): (Option<UnixMillis>, Option<UnixMillis>) =
+        query_as(NEXT).fetch_one(connection).await?;
+    Ok(due.into_iter().chain(expires).min())
+}
+
+const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";
+
+/// Makes due what an earlier process of the only server had to do.
+pub async fn make_due(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
+    query(SOON_DUE).bind(now).execute(connection).await?;
+    Ok(())
+}

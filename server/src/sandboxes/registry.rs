@@ -1,0 +1,407 @@
+//! Finds the sandbox of a call, and opens it if it is closed.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use axum::http::request::Parts;
+use futures::FutureExt;
+use serde::Serialize;
+
+use super::{
+    Name, Record, Sandboxes,
+    known::{Due, Known, Open},
+    records,
+};
+use crate::{
+    Sandbox, Server,
+    clock::UnixMillis,
+    database::{Connection, versions::Versions},
+    error::Failure,
+};
+
+/// How many may be open at once, if the process may have that many files.
+const MAX_OPEN: usize = 1000;
+
+/// The files that everything else has open, and those of one open sandbox.
+const OTHER_FILES: u64 = 2000;
+const FILES_EACH: u64 = 12;
+
+/// How many names are offered to somebody who wants to open another one.
+const NAMED: usize = 20;
+
+/// The fewest that may be open at once.
+const MIN_OPEN: usize = 16;
+
+/// A sandbox that a call uses. It is not closed meanwhile.
+#[derive(Debug)]
+pub struct InUse {
+    /// The sandbox.
+    pub sandbox: Sandbox,
+    /// The versions of its data, if they were read to find out whether it still exists.
+    pub versions: Option<Versions>,
+    known: Option<Arc<Known>>,
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if let Some(known) = &self.known {
+            known.release();
+        }
+    }
+}
+
+/// A sandbox as it is listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    /// Its name.
+    pub name: Name,
+    /// The address of its portal.
+    pub url: String,
+    /// The address of its console; `None` if it does not listen.
+    pub console_url: Option<String>,
+    /// When it was made; `None` for `main`.
+    pub created_at: Option<UnixMillis>,
+    /// When it expires if it is not used any more; `None` for `main`.
+    pub expires_at: Option<UnixMillis>,
+    /// When it was last used; `None` if it never was since the server started.
+    pub last_used_at: Option<UnixMillis>,
+    /// How many calls it had; those of `main` since the server started.
+    pub calls: i64,
+    /// The size of its data in bytes; `None` if it is not known.
+    pub size: Option<u64>,
+}
+
+/// A sandbox with the number of its calls.
+#[derive(Clone, Debug)]
+pub struct Busy {
+    /// Its name.
+    pub name: Name,
+    /// How many calls it had.
+    pub calls: i64,
+}
+
+impl Sandboxes {
+    /// The sandbox that a request names.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
+    pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
+        if !self.are_on() {
+            return Ok(InUse { sandbox: main.clone(), versions: None, known: None });
+        }
+        let now = self.clock.unset_now();
+        let Some(name) = self.addresses.named(&parts.headers, &parts.uri)? else {
+            self.main_calls.fetch_add(1, Ordering::Relaxed);
+            self.main_last_used_at.store(now.0, Ordering::Relaxed);
+            return Ok(InUse { sandbox: main.clone(), versions: None, known: None });
+        };
+        let in_use = self.find(&main.server, &name).await?;
+        if let Some(known) = &in_use.known {
+            known.count_call(now);
+        }
+        Ok(in_use)
+    }
+
+    /// The sandbox of that name, opened if it is closed.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxNotFound`], and errors of its database.
+    pub async fn find(&self, server: &Arc<Server>, name: &Name) -> Result<InUse, Failure> {
+        loop {
+            let known = self.known(name).await?;
+            if known.expires_at() <= self.clock.unset_now() {
+                self.wake.notify_one();
+                return Err(Failure::SandboxNotFound(name.to_string()));
+            }
+            if let Some(mut in_use) = self.opened(server, &known).await? {
+                if !self.databases.are_shared() {
+                    return Ok(in_use);
+                }
+                // Another server may have removed it: then its data can't be read any more.
+                match in_use.sandbox.shared_read.versions().await {
+                    Ok(versions) => {
+                        in_use.versions = Some(versions);
+                        return Ok(in_use);
+                    }
+                    Err(failure) if self.has_row(&known).await? => return Err(failure),
+                    Err(_) => {}
+                }
+                drop(in_use);
+                self.drop_open(&known).await;
+                continue;
+            }
+            // It was removed in the meantime. There may be another one of that name.
+            self.forget(&known);
+        }
+    }
+
+    /// Whether the sandbox has its row still.
+    async fn has_row(&self, known: &Known) -> Result<bool, Failure> {
+        let found = records::find(&mut *self.database.read().await?, &known.record.name).await?;
+        Ok(found.is_some_and(|record| record.id == known.record.id))
+    }
+
+    /// Uses `known`, opened if it is closed; `None` if it was removed.
+    pub(super) async fn opened(
+        &self,
+        server: &Arc<Server>,
+        known: &Arc<Known>,
+    ) -> Result<Option<InUse>, Failure> {
+        let in_use = |open: &Open| {
+            known.hold();
+            InUse { sandbox: open.sandbox.clone(), versions: None, known: Some(Arc::clone(known)) }
+        };
+        if let Some(open) = &*known.open.read().await {
+            return Ok((!known.is_removed()).then(|| in_use(open)));
+        }
+        self.make_room().await;
+        let mut slot = known.open.write().await;
+        if known.is_removed() {
+            return Ok(None);
+        }
+        if slot.is_none() {
+            // Boxed: it is large, and rare.
+            *slot = Some(self.open(server, known).boxed().await?);
+        }
+        Ok(slot.as_ref().map(in_use))
+    }
+
+    async fn open(&self, server: &Arc<Server>, known: &Known) -> Result<Open, Failure> {
+        let record = &known.record;
+        let opening = async {
+            let database = self.databases.open(&record.id).await?;
+            Sandbox::open_another(server, record, database, known.take_kept()).await
+        };
+        // If this process dies, others must know that there may be something to do.
+        let (sandbox, stored) = tokio::join!(opening, self.store_use(known, Due::WhileOpen));
+        let sandbox = sandbox?;
+        stored?;
+        known.opened(self.clock.unset_now());
+        self.wake.notify_one();
+        let commits = Mutex::new(sandbox.database.commits());
+        Ok(Open { sandbox, commits })
+    }
+
+    /// What this server knows of the sandbox of that name, read from the store if it is nothing.
+    async fn known(&self, name: &Name) -> Result<Arc<Known>, Failure> {
+        if let Some(known) = self.all_known().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let found = records::find(&mut *self.database.read().await?, name).await?;
+        let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
+        Ok(self.meet(record))
+    }
+
+    /// What this server knows of the sandbox of `record`.
+    pub(super) fn meet(&self, record: Record) -> Arc<Known> {
+        let mut all = self.all_known();
+        if let Some(known) = all.get(&record.name).filter(|known| known.record.id == record.id) {
+            return Arc::clone(known);
+        }
+        let known = Arc::new(Known::new(record));
+        if let Some(earlier) = all.insert(known.record.name.clone(), Arc::clone(&known)) {
+            earlier.set_removed();
+        }
+        known
+    }
+
+    /// Forgets a sandbox that was removed.
+    pub(super) fn forget(&self, removed: &Known) {
+        let mut all = self.all_known();
+        if all.get(&removed.record.name).is_some_and(|known| known.record.id == removed.record.id) {
+            all.remove(&removed.record.name);
+        }
+    }
+
+    fn all_known(&self) -> std::sync::MutexGuard<'_, HashMap<Name, Arc<Known>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that this server has met.
+    pub(super) fn met(&self) -> Vec<Arc<Known>> {
+        self.all_known().values().map(Arc::clone).collect()
+    }
+
+    /// Those that are open, and not just being opened or closed.
+    pub(super) fn open_ones(&self) -> Vec<Arc<Known>> {
+        let mut met = self.met();
+        met.retain(|known| known.open.try_read().is_ok_and(|open| open.is_some()));
+        met
+    }
+
+    /// Closes those that were not used for the longest time, while as many are open as may be.
+    async fn make_room(&self) {
+        let mut open = self.open_ones();
+        let Some(excess) = (open.len() + 1).checked_sub(max_open()).filter(|excess| *excess > 0) else {
+            return;
+        };
+        open.sort_by_key(|known| known.last_used_at());
+        let idle = open.into_iter().filter(|known| known.running() == 0);
+        for known in idle.take(excess) {
+            if let Err(failure) = self.close(&known, Duration::ZERO).await {
+                tracing::warn!(?failure, "sandbox.not_closed");
+            }
+        }
+    }
+
+    /// Closes `known`, unless it has been used for less than `idle`. Whatever is to be done in it is
+    /// written down.
+    ///
+    /// # Errors
+    /// Errors of the databases; it is closed nevertheless.
+    pub(super) async fn close(&self, known: &Known, idle: Duration) -> Result<(), Failure> {
+        let mut slot = known.open.write().await;
+        let now = self.clock.unset_now();
+        if known.running() > 0 || known.is_working() || now.since(known.last_used_at()) < idle {
+            return Ok(());
+        }
+        let Some(Open { sandbox, .. }) = slot.take() else { return Ok(()) };
+        let due = sandbox.next_work().await;
+        known.keep(sandbox.kept());
+        sandbox.close_alone().await;
+        tracing::debug!(sandbox = known.record.name.as_str(), "sandbox.closed");
+        let due = match due? {
+            Some(wait) => Due::At(now.plus(wait)),
+            None => Due::Nothing,
+        };
+        self.store_use(known, due).await
+    }
+
+    /// Closes all of them, for a shutdown.
+    pub(crate) async fn close_all(&self, timeout: Duration) {
+        let closing = self.met().into_iter().map(|known| self.close_now(known, timeout).boxed());
+        futures::future::join_all(closing).await;
+        self.all_known().clear();
+        self.templates.clear(&self.databases).await;
+        self.databases.close().await;
+    }
+
+    async fn close_now(&self, known: Arc<Known>, timeout: Duration) {
+        known.set_removed();
+        let open = known.open.write().await.take();
+        if let Some(Open { sandbox, .. }) = open {
+            sandbox.tasks.end(timeout).await;
+            sandbox.close_alone().await;
+            let now = Due::At(self.clock.unset_now());
+            if let Err(failure) = self.store_use(&known, now).await {
+                tracing::warn!(?failure, "sandbox.use_not_stored");
+            }
+        }
+    }
+
+    /// Stores the use of `known`.
+    pub(super) async fn store_use(&self, known: &Known, due: Due) -> Result<(), Failure> {
+        let used = known.take_use(self.clock.unset_now(), due);
+        self.database
+            .write_in_turn(move |connection: &mut Connection| {
+                Box::pin(async move { Ok(records::store_use(connection, &used).await?) })
+            })
+            .await
+    }
+
+    /// All sandboxes, `main` first, then the latest used.
+    ///
+    /// # Errors
+    /// Errors of the databases.
+    pub async fn list(&self) -> Result<Vec<Listed>, Failure> {
+        let records = records::all(&mut *self.database.read().await?).await?;
+        let mut sizes = self.databases.sizes().await?;
+        let now = self.clock.unset_now();
+        let main_size = self.database.size().await?;
+        let others = records.into_iter().map(|record| {
+            let size = sizes.remove(&record.id);
+            self.listed(&record, size)
+        });
+        let mut others: Vec<Listed> = others.filter(|one| one.expires_at.is_none_or(|at| at > now)).collect();
+        others.sort_by_key(|listed| std::cmp::Reverse(listed.last_used_at));
+        let mut all = vec![self.listed_main(main_size)];
+        all.append(&mut others);
+        Ok(all)
+    }
+
+    /// The names of the latest used ones, without `main`.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn names(&self) -> Result<Vec<Name>, Failure> {
+        if !self.are_on() {
+            return Ok(Vec::new());
+        }
+        let records = records::all(&mut *self.database.read().await?).await?;
+        Ok(records.into_iter().take(NAMED).map(|record| record.name).collect())
+    }
+
+    /// The sandbox of that name.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxNotFound`], and errors of the databases.
+    pub async fn show(&self, name: &Name) -> Result<Listed, Failure> {
+        let found = self.list().await?.into_iter().find(|listed| listed.name == *name);
+        found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))
+    }
+
+    /// `record` as it is listed.
+    pub fn listed(&self, record: &Record, size: Option<u64>) -> Listed {
+        let known =
+            self.all_known().get(&record.name).filter(|known| known.record.id == record.id).map(Arc::clone);
+        let used = known.map(|known| (known.last_used_at(), known.calls()));
+        let (last_used_at, calls) = used.unwrap_or((record.last_used_at, record.calls));
+        let last_used_at = last_used_at.max(record.last_used_at);
+        Listed {
+            name: record.name.clone(),
+            url: self.addresses.portal(&record.name),
+            console_url: self.addresses.console_url(&record.name),
+            created_at: Some(record.created_at),
+            expires_at: Some(last_used_at.plus(record.expires_in())),
+            last_used_at: Some(last_used_at),
+            calls: calls.max(record.calls),
+            size,
+        }
+    }
+
+    fn listed_main(&self, size: Option<u64>) -> Listed {
+        let last_used_at = UnixMillis(self.main_last_used_at.load(Ordering::Relaxed));
+        let name = Name::main();
+        Listed {
+            url: self.addresses.portal(&name),
+            console_url: self.addresses.console_url(&name),
+            name,
+            created_at: None,
+            expires_at: None,
+            last_used_at: Some(last_used_at).filter(|at| at.0 > 0),
+            calls: self.main_calls.load(Ordering::Relaxed),
+            size,
+        }
+    }
+
+    /// How many are open.
+    pub fn count_open(&self) -> usize {
+        self.open_ones().len()
+    }
+
+    /// How many databases there are, with or without a row: for tests.
+    pub async fn count_stored(&self) -> usize {
+        let stored = self.databases.ids().await.unwrap_or_default();
+        stored.iter().filter(|stored| !stored.is_template).count()
+    }
+
+    /// Those that this server has met, with the number of their calls.
+    pub fn busy(&self) -> Vec<Busy> {
+        let met = self.met();
+        met.iter().map(|known| Busy { name: known.record.name.clone(), calls: known.calls() }).collect()
+    }
+}
+
+/// How many may be open at once: each has files open.
+fn max_open() -> usize {
+    #[cfg(unix)]
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let files = None;
+    let Some(files) = files else { return MAX_OPEN };
+    let room = usize::try_from(files.saturating_sub(OTHER_FILES) / FILES_EACH).unwrap_or(MAX_OPEN);
+    room.clamp(MIN_OPEN, MAX_OPEN)
+}

@@ -1,0 +1,79 @@
+//! Removing a sandbox: its row first, then its data. What has no row does not exist.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{
+    Name, Record, Sandboxes,
+    known::{Known, Open},
+    records,
+};
+use crate::{
+    database::{Connection, sandboxes::SandboxDatabases},
+    error::Failure,
+};
+
+/// How long calls that run in a sandbox that is removed may go on.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether they still run.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+impl Sandboxes {
+    /// Removes the sandbox of that name. Calls that run in it have two seconds left.
+    ///
+    /// # Errors
+    /// [`Failure::SandboxNotFound`], [`Failure::MainSandbox`], and errors of the databases.
+    pub async fn remove(&self, name: &Name) -> Result<(), Failure> {
+        if name.is_main() {
+            return Err(Failure::MainSandbox);
+        }
+        let found = records::find(&mut *self.database.read().await?, name).await?;
+        let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
+        if self.remove_record(&record).await? {
+            Ok(())
+        } else {
+            Err(Failure::SandboxNotFound(name.to_string()))
+        }
+    }
+
+    /// Removes the sandbox of `record`. Returns whether it was still there.
+    pub(super) async fn remove_record(&self, record: &Record) -> Result<bool, Failure> {
+        let id = record.id.clone();
+        let was_there = self
+            .database
+            .write_in_turn(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    let is_there = records::delete(connection, &id).await?;
+                    if is_there {
+                        SandboxDatabases::retire(connection, &id).await?;
+                    }
+                    Ok(is_there)
+                })
+            })
+            .await?;
+        self.drop_open(&self.meet(record.clone())).await;
+        self.databases.delete(&record.id).await?;
+        if was_there {
+            tracing::info!(sandbox = record.name.as_str(), "sandbox.removed");
+        }
+        Ok(was_there)
+    }
+
+    /// Closes a sandbox that has no row any more, and forgets it.
+    pub(super) async fn drop_open(&self, known: &Arc<Known>) {
+        known.set_removed();
+        self.forget(known);
+        let ended = async {
+            while known.running() > 0 {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+        };
+        if tokio::time::timeout(GRACE, ended).await.is_err() {
+            tracing::warn!(sandbox = known.record.name.as_str(), "removing a sandbox with calls in progress");
+        }
+        let open = known.open.write().await.take();
+        if let Some(Open { sandbox, .. }) = open {
+            sandbox.close_alone().await;
+        }
+    }
+}

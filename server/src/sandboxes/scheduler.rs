@@ -1,0 +1,203 @@
+//! The background work of all sandboxes besides `main`, by one task: settling, sending, sweeping, closing
+//! and removing. It sleeps while no sandbox is open and nothing is due in those that are closed.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use super::{
+    IDLE_TIMEOUT, Sandboxes,
+    known::{Due, Known},
+    records,
+};
+use crate::{
+    Sandbox, Server,
+    clock::UnixMillis,
+    database::{Connection, sandboxes::Stored},
+    error::Failure,
+    retention,
+};
+
+/// How often it looks after the sandboxes that are open.
+const OPEN_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How often it looks for what other servers or commands have changed, while none is open.
+const CLOSED_INTERVAL: Duration = Duration::from_mins(1);
+
+/// The longest time between two rounds of work in an open sandbox; old rows are deleted then.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
+
+/// How old a template must be to be of no server that runs.
+const TEMPLATE_AGE: Duration = Duration::from_hours(24);
+
+/// How soon a round of work that failed is repeated.
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How old data without a row must be to be deleted: its row may be about to be written.
+const ORPHAN_AGE: Duration = Duration::from_mins(10);
+
+/// Looks after the sandboxes for as long as it is polled.
+pub async fn keep(server: Arc<Server>) {
+    let sandboxes = &server.sandboxes;
+    if let Err(failure) = sandboxes.start(&server).await {
+        tracing::warn!(?failure, "sandboxes.not_started");
+    }
+    loop {
+        if let Err(failure) = tend(&server).await {
+            tracing::warn!(?failure, "sandboxes.round_failed");
+        }
+        let wait = async {
+            if sandboxes.open_ones().is_empty() {
+                let wait = sandboxes.next_event().await.unwrap_or(CLOSED_INTERVAL).min(CLOSED_INTERVAL);
+                sandboxes.clock.sleep(wait.max(OPEN_INTERVAL)).await;
+            } else {
+                tokio::time::sleep(OPEN_INTERVAL).await;
+            }
+        };
+        tokio::select! { () = wait => {}, () = sandboxes.wake.notified() => {} }
+    }
+}
+
+/// Looks after the sandboxes once. Work that is due runs on in the background.
+///
+/// # Errors
+/// When the store of `main` fails.
+pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
+    let sandboxes = &server.sandboxes;
+    let now = sandboxes.clock.unset_now();
+    sandboxes.remove_expired(now).await?;
+    sandboxes.notice_removed().await?;
+    if server.lease.is_first().await? {
+        let due = records::due(&mut *sandboxes.database.read().await?, now).await?;
+        for record in due {
+            let known = sandboxes.meet(record);
+            // Opening it notes that its work is due.
+            if let Err(failure) = sandboxes.opened(server, &known).await {
+                tracing::error!(?failure, sandbox = known.record.name.as_str(), "sandbox.not_opened");
+            }
+        }
+    }
+    for known in sandboxes.open_ones() {
+        sandboxes.look_after(&known, now).await?;
+    }
+    Ok(())
+}
+
+impl Sandboxes {
+    /// Cleans up after an earlier process.
+    async fn start(&self, server: &Arc<Server>) -> Result<(), Failure> {
+        let now = self.clock.unset_now();
+        if !self.databases.are_shared() {
+            self.database
+                .write_in_turn(move |connection: &mut Connection| {
+                    Box::pin(async move { Ok(records::make_due(connection, now).await?) })
+                })
+                .await?;
+        }
+        if server.lease.is_first().await? { self.delete_orphans().await } else { Ok(()) }
+    }
+
+    /// Deletes data without a row, which a process left that died while it made or removed a sandbox.
+    ///
+    /// # Errors
+    /// When the databases fail.
+    pub async fn delete_orphans(&self) -> Result<(), Failure> {
+        let now = self.clock.unset_now();
+        let stored = self.databases.ids().await?;
+        // After the data: what is made in the meantime has a row.
+        let records = records::all(&mut *self.database.read().await?).await?;
+        let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        for Stored { id, is_template } in stored.iter().filter(|stored| !ids.contains(stored.id.as_str())) {
+            let age = made_at(id).map_or(Duration::ZERO, |at| now.since(at));
+            if *is_template && age >= TEMPLATE_AGE {
+                self.databases.delete_left_template(id).await?;
+            } else if !*is_template && age >= ORPHAN_AGE {
+                self.databases.delete(id).await?;
+                tracing::info!(sandbox.id = id, "sandbox.orphan_deleted");
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
+        let mut expired = records::expired(&mut *self.database.read().await?, now).await?;
+        for known in self.met() {
+            if known.expires_at() <= now && expired.iter().all(|record| record.id != known.record.id) {
+                expired.push(known.record.clone());
+            }
+        }
+        for record in expired {
+            let known = self.meet(record);
+            if known.expires_at() <= now {
+                self.remove_record(&known.record).await?;
+            } else {
+                // It was used since its use was stored.
+                self.store_use(&known, Due::WhileOpen).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes those that another server or a command has removed.
+    async fn notice_removed(&self) -> Result<(), Failure> {
+        let met = self.met();
+        if met.is_empty() {
+            return Ok(());
+        }
+        let records = records::all(&mut *self.database.read().await?).await?;
+        let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        for known in met.iter().filter(|known| !ids.contains(known.record.id.as_str())) {
+            self.drop_open(known).await;
+        }
+        Ok(())
+    }
+
+    async fn look_after(&self, known: &Arc<Known>, now: UnixMillis) -> Result<(), Failure> {
+        let idle = now.since(known.last_used_at());
+        if known.has_use_to_store(now) {
+            self.store_use(known, Due::WhileOpen).await?;
+        }
+        let sandbox = {
+            let slot = known.open.read().await;
+            let Some(open) = &*slot else { return Ok(()) };
+            (open.has_changed() || known.has_work(now)).then(|| open.sandbox.clone())
+        };
+        if let Some(sandbox) = sandbox {
+            if let Some(working) = known.begin_work() {
+                // Until it is known better.
+                known.work_at(now.plus(SWEEP_INTERVAL));
+                let (this, known) = (sandbox.clone(), Arc::clone(known));
+                sandbox.tasks.spawn_background(async move {
+                    let next = work(&this, &known, now).await.unwrap_or_else(|failure| {
+                        tracing::warn!(?failure, sandbox = this.name.as_str(), "sandbox.round_failed");
+                        Some(RETRY_INTERVAL)
+                    });
+                    known.work_at(now.plus(next.unwrap_or(SWEEP_INTERVAL).min(SWEEP_INTERVAL)));
+                    drop(working);
+                });
+            }
+        } else if idle >= IDLE_TIMEOUT && known.running() == 0 {
+            self.close(known, IDLE_TIMEOUT).await?;
+        }
+        Ok(())
+    }
+
+    /// How long nothing is to be done.
+    async fn next_event(&self) -> Result<Duration, Failure> {
+        let now = self.clock.unset_now();
+        let next = records::next(&mut *self.database.read().await?).await?;
+        Ok(next.map_or(CLOSED_INTERVAL, |next| next.since(now)))
+    }
+}
+
+/// Does what is due in a sandbox, and returns how long nothing more is.
+async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Option<Duration>, Failure> {
+    if known.is_sweep_due(now, SWEEP_INTERVAL) {
+        retention::delete_old(sandbox).await?;
+    }
+    sandbox.work().await
+}
+
+/// When an id was made: ids begin with it.
+fn made_at(id: &str) -> Option<UnixMillis> {
+    let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
+    i64::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 12).map(UnixMillis)
+}

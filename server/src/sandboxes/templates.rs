@@ -1,0 +1,104 @@
+//! The data that new sandboxes start with, made once and then copied.
+
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::sync::{Mutex, OnceCell};
+
+use crate::{
+    auth::password::Passwords,
+    clock::UnixMillis,
+    database::sandboxes::{Fill, SandboxDatabases, Template},
+    demo::{self, Hashes, World},
+    error::Failure,
+};
+
+/// How many are kept, of about 400 KB each.
+const MAX_KEPT: usize = 8;
+
+/// How long a template is copied whose dates are relative to the time at which it was made.
+const FRESH: Duration = Duration::from_mins(5);
+
+/// How long any template is kept: less than the time after which it is taken for that of a server that died.
+const KEPT_FOR: Duration = Duration::from_hours(12);
+
+/// The templates that were used last.
+#[derive(Debug)]
+pub struct Templates {
+    passwords: Passwords,
+    /// The demo accounts have one password, so they can have one set of hashes.
+    hashes: OnceCell<Hashes>,
+    kept: Mutex<Vec<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    content: Content,
+    made_at: UnixMillis,
+    template: Template,
+}
+
+/// What a template contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The data.
+    pub world: World,
+    /// What its dates are relative to; `None` for about now.
+    pub now: Option<UnixMillis>,
+}
+
+impl Templates {
+    /// Deletes what is stored of them, for a shutdown.
+    pub async fn clear(&self, databases: &SandboxDatabases) {
+        for kept in self.kept.lock().await.drain(..) {
+            if let Err(failure) = databases.delete_template(&kept.template).await {
+                tracing::warn!(?failure, "sandboxes.template_not_deleted");
+            }
+        }
+    }
+
+    /// No templates yet.
+    pub fn new(passwords: Passwords) -> Self {
+        Self { passwords, hashes: OnceCell::new(), kept: Mutex::default() }
+    }
+
+    /// A template with `content`, at the machine's time `now`. `id` names a database that is not used
+    /// otherwise.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub async fn get(
+        &self,
+        databases: &SandboxDatabases,
+        id: &str,
+        content: Content,
+        now: UnixMillis,
+    ) -> Result<Template, Failure> {
+        // One is made at a time, so that the same one is not made twice.
+        let mut kept = self.kept.lock().await;
+        let is_old = |kept: &Kept| {
+            let longest = if kept.content.now.is_some() { KEPT_FOR } else { FRESH };
+            now.since(kept.made_at) >= longest
+        };
+        let old: Vec<Kept> = kept.extract_if(.., |kept| is_old(kept)).collect();
+        for old in old {
+            databases.delete_template(&old.template).await?;
+        }
+        if let Some(at) = kept.iter().position(|kept| kept.content == content) {
+            // The latest used one is the last.
+            let found = kept.remove(at);
+            let template = found.template.clone();
+            kept.push(found);
+            return Ok(template);
+        }
+        let hashes = self.hashes.get_or_try_init(|| demo::hash_passwords(&self.passwords)).await?.clone();
+        let (world, base) = (content.world, content.now.unwrap_or(now));
+        let fill: Fill = Box::new(move |connection| Box::pin(demo::fill(connection, world, base, hashes)));
+        let template = databases.template(id, fill).boxed().await?;
+        if kept.len() == MAX_KEPT {
+            databases.delete_template(&kept.remove(0).template).await?;
+        }
+        kept.push(Kept { content, made_at: now, template: template.clone() });
+        Ok(template)
+    }
+}

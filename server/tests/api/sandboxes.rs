@@ -1,0 +1,438 @@
+//! Sandboxes: made, reached, kept apart, closed and removed.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode, header},
+};
+use mkopo::{demo, sandboxes};
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
+use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
+
+/// A sandbox as somebody sees it who was given its name and token.
+pub struct Given<'a> {
+    app: &'a TestApp,
+    pub name: String,
+    pub token: String,
+}
+
+impl<'a> Given<'a> {
+    /// A new sandbox.
+    pub async fn make(app: &'a TestApp, wish: Value) -> Given<'a> {
+        let made = app.set_console(Method::POST, "/sandboxes", wish).await;
+        assert_eq!(made.status, StatusCode::CREATED);
+        let text = |field: &str| made.json()[field].as_str().unwrap().to_owned();
+        Self { app, name: text("name"), token: text("token") }
+    }
+
+    /// A request to it by header.
+    pub fn request(
+        &self,
+        method: Method,
+        path: &str,
+        token: Option<&str>,
+        body: Option<Value>,
+    ) -> Request<Body> {
+        let mut request = request(method, path, token, body);
+        request.headers_mut().insert("mkopo-sandbox", self.name.parse().unwrap());
+        request
+    }
+
+    pub async fn call(&self, method: Method, path: &str, token: Option<&str>, body: Option<Value>) -> Answer {
+        self.app.send(self.request(method, path, token, body)).await
+    }
+
+    /// A call of its console.
+    pub async fn console(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.call(method, &format!("/console/api{path}"), Some(&self.token), body).await
+    }
+
+    /// The token of a session of a demo account.
+    pub async fn sign_in(&self, who: &str) -> String {
+        let credentials = json!({"email": format!("{who}@mkopo.test"), "password": demo::PASSWORD});
+        let answer = self.call(Method::POST, "/api/v1/auth/login", None, Some(credentials)).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        answer.json()["user"]["token"].as_str().unwrap().to_owned()
+    }
+
+    pub async fn pending(&self, session: &str) -> Vec<Value> {
+        let answer = self.call(Method::GET, "/api/v1/disbursements/pending", Some(session), None).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        answer.json().as_array().unwrap().clone()
+    }
+
+    pub async fn disburse(&self, session: &str, loan: &Value) -> Answer {
+        let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+        self.call(Method::POST, &path, Some(session), Some(disbursement_of(loan))).await
+    }
+}
+
+/// A round of the scheduler.
+async fn tend(app: &TestApp) {
+    sandboxes::tend(&app.sandbox.server).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sandbox_has_data_of_its_own() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let other = Given::make(&app, json!({})).await;
+    assert!(other.name.starts_with("sandbox-"), "{}", other.name);
+
+    let session = one.sign_in("agent").await;
+    let loans = one.pending(&session).await;
+    let loan = waiting(&loans).next().unwrap();
+    let paid = one.disburse(&session, loan).await;
+    assert_eq!(paid.status, StatusCode::OK);
+    assert_eq!(one.pending(&session).await.len(), loans.len() - 1);
+
+    let elsewhere = other.sign_in("agent").await;
+    assert_eq!(other.pending(&elsewhere).await.len(), loans.len());
+    assert_eq!(app.sign_in("agent").await.pending().await.len(), loans.len());
+    for (given, token) in [(&one, &elsewhere), (&other, &session)] {
+        let answer = given.call(Method::GET, "/api/v1/auth/me", Some(token), None).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(app.with(&session).get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_sandbox_is_reached_by_its_host_name_too() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let session = one.sign_in("agent").await;
+    let me = |host: &'static str, name: Option<&'static str>| {
+        let mut request = request(Method::GET, "/api/v1/auth/me", Some(&session), None);
+        request.headers_mut().insert(header::HOST, host.parse().unwrap());
+        if let Some(name) = name {
+            request.headers_mut().insert("mkopo-sandbox", name.parse().unwrap());
+        }
+        app.send(request)
+    };
+    assert_eq!(me("pr-12.localhost:8080", None).await.status, StatusCode::OK);
+    assert_eq!(me("PR-12.localhost.", Some("pr-12")).await.status, StatusCode::OK);
+    assert_eq!(me("localhost:8080", None).await.status, StatusCode::UNAUTHORIZED);
+    let answer = me("pr-12.localhost:8080", Some("pr-13")).await;
+    assert_eq!(
+        (answer.status, answer.json()["code"].as_str()),
+        (StatusCode::BAD_REQUEST, Some("bad_parameter"))
+    );
+    for host in ["pr-13.localhost", "a.pr-12.localhost:8080"] {
+        let answer = me(host, None).await;
+        assert_eq!(
+            (answer.status, answer.json()["code"].as_str()),
+            (StatusCode::NOT_FOUND, Some("sandbox_not_found")),
+            "{host}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_browser_that_asks_for_an_unknown_sandbox_gets_a_page() {
+    let app = TestApp::start().await;
+    for path in ["/", "/login", "/console"] {
+        let mut request = request(Method::GET, path, None, None);
+        request.headers_mut().insert(header::HOST, "gone.localhost:8080".parse().unwrap());
+        request.headers_mut().insert(header::ACCEPT, "text/html,*/*;q=0.8".parse().unwrap());
+        let answer = app.send(request).await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND);
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "text/html; charset=utf-8");
+        let page = String::from_utf8_lossy(&answer.bytes);
+        assert!(page.contains("There is no sandbox gone."), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_that_is_not_used_is_closed_and_opens_by_itself() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let session = one.sign_in("agent").await;
+    let loans = one.pending(&session).await;
+    assert_eq!(one.disburse(&session, waiting(&loans).next().unwrap()).await.status, StatusCode::OK);
+    let clock = json!({"frozen": true});
+    assert_eq!(one.console(Method::PUT, "/clock", Some(clock)).await.status, StatusCode::OK);
+    app.clock.advance(sandboxes::IDLE_TIMEOUT);
+    // What is due in it is done first.
+    for _ in 0..3 {
+        tend(&app).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(app.sandbox.server.sandboxes.count_open(), 0);
+
+    assert_eq!(one.pending(&session).await.len(), loans.len() - 1);
+    assert_eq!(app.sandbox.server.sandboxes.count_open(), 1);
+    assert_eq!(one.console(Method::GET, "/clock", None).await.json()["frozen"], true);
+    let traffic = one.console(Method::GET, "/traffic", None).await.json();
+    assert_eq!(traffic.as_array().unwrap().len(), 4, "what was recorded is kept");
+}
+
+#[tokio::test]
+async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12", "expires_in": "10m"})).await;
+    app.clock.advance(Duration::from_mins(9));
+    let session = one.sign_in("agent").await;
+    app.clock.advance(Duration::from_mins(9));
+    tend(&app).await;
+    assert_eq!(one.pending(&session).await.len(), 24);
+    // Its own clock does not count.
+    let moved = one.console(Method::PUT, "/clock", Some(json!({"advance": "2d"}))).await;
+    assert_eq!(moved.status, StatusCode::OK);
+    tend(&app).await;
+    assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::OK);
+
+    app.clock.advance(Duration::from_mins(10));
+    let gone = one.call(Method::GET, "/api/v1/auth/me", Some(&session), None).await;
+    assert_eq!(gone.json()["code"], "sandbox_not_found");
+    tend(&app).await;
+    assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 0);
+}
+
+#[tokio::test]
+async fn the_same_seed_and_time_give_the_same_bytes() {
+    let app = TestApp::start().await;
+    let start = json!({"seed": 7, "now": "2026-03-01T09:00:00Z", "frozen": true});
+    let one = Given::make(&app, start.clone()).await;
+    app.clock.advance(Duration::from_hours(3));
+    let other = Given::make(&app, start.clone()).await;
+    let third = Given::make(&app, json!({})).await;
+    let reset = third.console(Method::POST, "/data/reset", Some(start)).await;
+    assert_eq!(reset.status, StatusCode::NO_CONTENT);
+    let mut bodies = Vec::new();
+    for given in [&one, &other, &third] {
+        let session = given.sign_in("agent").await;
+        let get = |path| given.call(Method::GET, path, Some(&session), None);
+        let pending = get("/api/v1/disbursements/pending").await;
+        bodies.push((pending.bytes, get("/api/v1/disbursement-records").await.bytes));
+        let clock = given.console(Method::GET, "/clock", None).await.json();
+        assert_eq!((&clock["now"], &clock["frozen"]), (&json!("2026-03-01T09:00:00.000Z"), &json!(true)));
+    }
+    assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[tokio::test]
+async fn the_token_of_a_sandbox_opens_its_console_and_nothing_else() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({})).await;
+    let other = Given::make(&app, json!({})).await;
+    let outbox = "/console/api/outbox";
+    assert_eq!(one.call(Method::GET, outbox, Some(&one.token), None).await.status, StatusCode::OK);
+    assert_eq!(one.call(Method::GET, outbox, Some(CONSOLE_TOKEN), None).await.status, StatusCode::OK);
+    for token in [&other.token, "a-token-of-nobody"] {
+        assert_eq!(one.call(Method::GET, outbox, Some(token), None).await.status, StatusCode::UNAUTHORIZED);
+    }
+    assert_eq!(
+        app.send(request(Method::GET, outbox, Some(&one.token), None)).await.status,
+        StatusCode::UNAUTHORIZED
+    );
+    let list = one.console(Method::GET, "/sandboxes", None).await;
+    assert_eq!(list.status, StatusCode::UNAUTHORIZED);
+    let remove = one.console(Method::DELETE, &format!("/sandboxes/{}", one.name), None).await;
+    assert_eq!(remove.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn wrong_console_tokens_are_counted_over_all_sandboxes() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({})).await;
+    let other = Given::make(&app, json!({})).await;
+    for number in 0..99 {
+        let given = [&one, &other][number % 2];
+        let answer =
+            given.call(Method::GET, "/console/api/clock", Some("a-wrong-token-of-nobody"), None).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    }
+    for answer in
+        [one.console(Method::GET, "/clock", None).await, app.console(Method::GET, "/clock", None).await]
+    {
+        assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_taken_once_and_must_be_a_name() {
+    let app = TestApp::start_with(&["--sandboxes", "2"]).await;
+    Given::make(&app, json!({"name": "pr-12"})).await;
+    let make = |wish: Value| app.console(Method::POST, "/sandboxes", Some(wish));
+    for (wish, status, code) in [
+        (json!({"name": "pr-12"}), StatusCode::CONFLICT, "sandbox_exists"),
+        (json!({"name": "main"}), StatusCode::CONFLICT, "sandbox_exists"),
+        (json!({"name": "PR-12"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"name": "a.b"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"name": "-"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"expires_in": "4s"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"expires_in": "soon"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"seed": -1}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"now": "1999-01-01T00:00:00Z"}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+        (json!({"size": 3}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
+    ] {
+        let answer = make(wish.clone()).await;
+        assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{wish}");
+    }
+    Given::make(&app, json!({"name": "pr-13"})).await;
+    let full = make(json!({})).await;
+    assert_eq!(full.status, StatusCode::TOO_MANY_REQUESTS);
+    let sentence = "There are already 2 sandboxes, as many as MKOPO_SANDBOXES allows. Remove one first.";
+    assert_eq!(full.json()["error"], sentence);
+    assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
+    Given::make(&app, json!({"name": "pr-12"})).await;
+}
+
+#[tokio::test]
+async fn main_is_listed_not_counted_and_never_removed() {
+    let app = TestApp::start().await;
+    Given::make(&app, json!({"name": "pr-12"})).await.sign_in("agent").await;
+    let list = app.console(Method::GET, "/sandboxes", None).await.json();
+    let names: Vec<&str> = list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["main", "pr-12"]);
+    assert_eq!(list[1]["calls"], 1);
+    assert_eq!(list[1]["url"], "http://pr-12.localhost:8080");
+    assert_eq!(list[1]["console_url"], "http://pr-12.localhost:8081/console");
+    assert!(list[1]["size"].as_u64().unwrap() > 100_000, "{list:#}");
+    let removed = app.console(Method::DELETE, "/sandboxes/main", None).await;
+    assert_eq!(removed.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn where_sandboxes_are_off_nothing_shows_of_them() {
+    let app = TestApp::start_with(&["--sandboxes", "0"]).await;
+    for (method, path) in
+        [(Method::GET, "/sandboxes"), (Method::POST, "/sandboxes"), (Method::DELETE, "/sandboxes/a")]
+    {
+        assert_eq!(app.console(method, path, None).await.status, StatusCode::NOT_FOUND);
+    }
+    let session = app.sign_in("agent").await.token;
+    let mut me = request(Method::GET, "/api/v1/auth/me", Some(&session), None);
+    me.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
+    me.headers_mut().insert(header::HOST, "pr-12.localhost".parse().unwrap());
+    assert_eq!(app.send(me).await.status, StatusCode::OK, "the header is ignored");
+}
+
+#[tokio::test]
+async fn sandboxes_survive_a_restart() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let session = one.sign_in("agent").await;
+    let (name, token) = (one.name.clone(), one.token.clone());
+    let app = app.restart().await;
+    let one = Given { app: &app, name, token };
+    assert_eq!(one.pending(&session).await.len(), 24);
+    assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
+    let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5"]).await;
+    let one = Given::make(&app, json!({})).await;
+    assert_eq!(app.console(Method::GET, "/outbox", None).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
+    assert_eq!(one.console(Method::GET, "/staff", None).await.json(), json!([]));
+    let grace = json!({
+        "email": "agent@mkopo.test", "first_name": "Grace", "last_name": "Wekesa",
+        "phone_number": "0712345678", "role": "agent", "password": demo::PASSWORD,
+    });
+    assert_eq!(one.console(Method::POST, "/staff", Some(grace)).await.status, StatusCode::CREATED);
+    let session = one.sign_in("agent").await;
+    assert!(one.pending(&session).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_payout_that_was_left_open_is_settled_without_a_call() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12", "seed": "empty"})).await;
+    let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": "0700009001"}});
+    let loan = one.console(Method::POST, "/loans", Some(loan)).await.json()[0].clone();
+    let session = one.sign_in("agent").await;
+    let paid = app.as_time_passes(one.disburse(&session, &loan)).await;
+    assert_eq!(paid.status, StatusCode::ACCEPTED, "its answer is lost");
+    for _ in 0..200 {
+        app.clock.advance(Duration::from_secs(5));
+        tend(&app).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(app.sandbox.server.sandboxes.count_open(), 0, "nothing is due in it any more");
+    let records = one.call(Method::GET, "/api/v1/disbursement-records", Some(&session), None).await.json();
+    assert_eq!(records[0]["status"], "COMPLETED");
+}
+
+#[tokio::test]
+async fn an_operator_goes_from_one_console_to_another_without_the_token() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let browser = Browser::sign_in(&app).await;
+    assert!(html(&browser.get("/console/clock").await).contains("Sandbox <b>main</b>"));
+    let opened = browser.get("/console/open?sandbox=pr-12").await;
+    assert_eq!(opened.status, StatusCode::SEE_OTHER);
+    let location = opened.headers[header::LOCATION].to_str().unwrap().to_owned();
+    let ticket = location.strip_prefix("http://pr-12.localhost:8081/console?token=").unwrap();
+
+    let at = |mut request: Request<Body>, host: &'static str| {
+        request.headers_mut().insert(header::HOST, host.parse().unwrap());
+        app.send(request)
+    };
+    let sign_in = || post("/console/sign-in", None, &[("token", ticket), ("page", "/console/clock")]);
+    let elsewhere = at(sign_in(), "localhost:8081").await;
+    assert_eq!(elsewhere.status, StatusCode::UNAUTHORIZED, "it opens one console only");
+    let signed_in = at(sign_in(), "pr-12.localhost:8081").await;
+    assert_eq!(signed_in.status, StatusCode::SEE_OTHER);
+    assert_eq!(
+        at(sign_in(), "pr-12.localhost:8081").await.status,
+        StatusCode::UNAUTHORIZED,
+        "it opens it once"
+    );
+
+    let cookie = cookie_of(&signed_in);
+    let page = at(get("/console/clock", Some(&cookie)), "pr-12.localhost:8081").await;
+    assert!(html(&page).contains("Sandbox <b>pr-12</b>"), "{}", html(&page));
+    assert!(html(&page).contains("href=\"/console/open?sandbox=main\""));
+    let moved = [("csrf", csrf(&page)), ("act", "stop".to_owned())];
+    let moved: Vec<(&str, &str)> = moved.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let moved = at(post("/console/clock", Some(&cookie), &moved), "pr-12.localhost:8081").await;
+    assert_eq!(moved.status, StatusCode::SEE_OTHER);
+    assert_eq!(one.console(Method::GET, "/clock", None).await.json()["frozen"], true);
+    assert_eq!(app.console(Method::GET, "/clock", None).await.json()["frozen"], false);
+    assert_eq!(
+        at(get("/console/clock", Some(&cookie)), "localhost:8081").await.status,
+        StatusCode::UNAUTHORIZED
+    );
+}
+
+#[tokio::test]
+async fn the_page_of_sandboxes_makes_and_removes_them_for_the_operator_only() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    let fields = [("name", "pr-12"), ("seed", "empty"), ("expires_in", "2d")];
+    let made = browser.send("/console/sandboxes", "make", &fields).await;
+    assert_eq!(made.status, StatusCode::OK);
+    let page = html(&made);
+    assert!(page.contains("http://pr-12.localhost:8080"), "{page}");
+    let token = page.split("id=\"sandbox-token\">").nth(1).unwrap().split('<').next().unwrap();
+    let one = Given { app: &app, name: "pr-12".to_owned(), token: token.to_owned() };
+    assert_eq!(one.console(Method::GET, "/loans?limit=1", None).await.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(one.pending(&one.sign_in("agent").await).await.is_empty());
+    let again = browser.send("/console/sandboxes", "make", &fields).await;
+    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert!(words(&again).contains("There is already a sandbox pr-12."));
+
+    let sign_in = post("/console/sign-in", None, &[("token", token), ("page", "/console")]);
+    let at = |mut request: Request<Body>| {
+        request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
+        app.send(request)
+    };
+    let signed_in = at(sign_in).await;
+    let cookie = cookie_of(&signed_in);
+    let overview = at(get("/console", Some(&cookie))).await;
+    assert_eq!(overview.status, StatusCode::OK);
+    assert!(!html(&overview).contains("/console/sandboxes"), "it opens nothing else");
+    for path in ["/console/sandboxes", "/console/open?sandbox=main"] {
+        assert_eq!(at(get(path, Some(&cookie))).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let removed = browser.send("/console/sandboxes", "remove", &[("name", "pr-12")]).await;
+    assert_eq!(removed.status, StatusCode::SEE_OTHER);
+    assert_eq!(at(get("/console", Some(&cookie))).await.status, StatusCode::NOT_FOUND);
+}
