@@ -48,6 +48,7 @@ mod parsing;
 mod password_reset;
 mod payouts;
 mod provider;
+mod provider_check;
 mod provider_stub;
 mod put_back;
 mod reconciling;
