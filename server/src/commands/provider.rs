@@ -1,4 +1,4 @@
-//! `mkopo provider`: tries a provider against the contract.
+//! `mkopo provider`: tries a provider against the contract, and records made-up data of the same shape.
 
 use std::{
     io::{BufRead, IsTerminal, Write},
@@ -14,6 +14,7 @@ use crate::{
     provider::{
         caller::Caller,
         check::{Check, Chosen, Confirm, Credentials, Tried},
+        record::record,
     },
     randomness::Randomness,
     settings::{provider::ProviderUrl, values},
@@ -48,6 +49,21 @@ pub enum ProviderCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Record the pending loans and the payouts, with made-up names, numbers, ids and addresses in place of the
+    /// real ones, for `mkopo seed --from`. Notes, purposes and reasons are left out.
+    Record {
+        /// The provider, and who signs in.
+        #[command(flatten)]
+        access: Access,
+
+        /// The file to write. It must not exist.
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+
+        /// Change amounts by up to a tenth, and move times back by up to a week.
+        #[arg(long)]
+        jitter: bool,
     },
 }
 
@@ -105,6 +121,23 @@ pub async fn run(arguments: ProviderArguments) -> anyhow::Result<()> {
             if violations > 0 {
                 bail!("the provider breaks the contract in {violations} places");
             }
+            Ok(())
+        }
+        ProviderCommand::Record { access, out, jitter } => {
+            let (caller, credentials) = access.open()?;
+            // Kept nowhere: nobody can find the originals by it.
+            let key: [u8; 32] = Randomness::from_os().bytes();
+            let recording = record(&caller, credentials, &key, jitter).await?;
+            let unwritable = || format!("{} can't be written", out.display());
+            let file = std::fs::File::create_new(&out).with_context(unwritable)?;
+            let mut file = std::io::BufWriter::new(file);
+            serde_json::to_writer_pretty(&mut file, &recording).with_context(unwritable)?;
+            file.flush().with_context(unwritable)?;
+            let (loans, payouts) = (recording.pending_loans.len(), recording.disbursement_records.len());
+            writeln!(
+                std::io::stdout(),
+                "Recorded {loans} pending loans and {payouts} payouts, with made-up people."
+            )?;
             Ok(())
         }
     }

@@ -17,6 +17,10 @@ pub mod forward;
 mod headers;
 // How calls differed from the contract.
 mod held;
+// Makes people and numbers up in place of real ones.
+mod made_up;
+// Records both lists of a provider, made up.
+pub mod record;
 // Holds calls to the contract, off their way.
 mod observed;
 
