@@ -319,6 +319,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/contract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how calls to another provider differ from the contract.
+         * @description Where calls are forwarded to another provider, requests and answers are checked against this contract
+         *     off the call's way: all of them, or a sample under load. Each server lists what it found since its
+         *     start. Fields that the contract does not have break nothing and are listed apart.
+         */
+        get: operations["contractDifferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/data/reset": {
         parameters: {
             query?: never;
@@ -832,6 +854,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/contract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How calls to another provider differ from the contract. */
+        get: operations["consoleContractPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/data": {
         parameters: {
             query?: never;
@@ -1299,6 +1338,37 @@ export interface components {
              * @description RFC 3339 with any offset, in the years 2006 to 2099.
              */
             now?: string;
+        };
+        ContractDifference: {
+            count: number;
+            /** @description What surrounds the place in the first one, with `x` for each letter and `9` for each digit. */
+            example: unknown;
+            first: components["schemas"]["Time"];
+            /** @enum {string} */
+            kind: "missing" | "type" | "value" | "status" | "media_type" | "unreadable" | "unknown";
+            last: components["schemas"]["Time"];
+            /** @description Method and path, as this contract writes it. */
+            operation: string;
+            /** @description A header, the status, the body, or a place in it (RFC 6901) with `*` for the elements of a list. */
+            place: string;
+            /** @enum {string} */
+            side: "request" | "answer";
+            /** @description What the contract says, without any value of the body. */
+            text: string;
+        };
+        ContractReport: {
+            /** @description Calls that were checked. */
+            checked: number;
+            /** @description Differences beyond the 500 that are kept. */
+            not_kept: number;
+            /** @description The address of the provider; null if calls are not forwarded. */
+            provider: string | null;
+            /** @description Calls that were not: there were too many at once, or the answer was too large. */
+            skipped: number;
+            /** @description Fields and parameters that the contract does not have, which break nothing. */
+            unknown_fields: components["schemas"]["ContractDifference"][];
+            /** @description What breaks the contract. */
+            violations: components["schemas"]["ContractDifference"][];
         };
         Credentials: {
             email: components["schemas"]["Email"];
@@ -2069,7 +2139,10 @@ export interface components {
             };
             content?: never;
         };
-        /** @description A page of another origin made the request (`cross_site`). */
+        /**
+         * @description A page of another origin made the request (`cross_site`); or calls are forwarded to another provider,
+         *     which what was asked for does not reach (`not_with_provider`).
+         */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2475,7 +2548,8 @@ export interface components {
         };
         /**
          * @description The tools that change what the service does are off, as they are outside demo mode unless
-         *     `MKOPO_TOOLS` is true (`tools_off`); or a page of another origin made the request (`cross_site`).
+         *     `MKOPO_TOOLS` is true (`tools_off`); or a page of another origin made the request (`cross_site`); or
+         *     calls are forwarded to another provider, which the tool does not reach (`not_with_provider`).
          */
         ToolsOff: {
             headers: {
@@ -3170,6 +3244,31 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             403: components["responses"]["ToolsOff"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    contractDifferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractReport"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -4287,6 +4386,37 @@ export interface operations {
             403: components["responses"]["ConsoleForbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    consoleContractPage: {
+        parameters: {
+            query?: {
+                /** @description `json` downloads the list, as `GET /console/api/contract` returns it. */
+                as?: "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page, or the list. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractReport"];
+                    /** @example <!DOCTYPE html><html lang="en">…</html> */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["ConsoleRefusal"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };

@@ -102,6 +102,12 @@ pub enum Failure {
     /// The tools of the console are off.
     #[error("This tool is off: it is available in demo mode, and where MKOPO_TOOLS is true.")]
     ToolsOff,
+    /// The tool would change this service, and the portal's calls go to another provider.
+    #[error(
+        "Not available here: the portal's calls are forwarded to another provider, and this would neither \
+         show nor change anything there."
+    )]
+    NotWithProvider,
     /// A page of another origin made the request with somebody's browser.
     #[error("Pages of other sites can't use the console.")]
     CrossSite,
@@ -263,6 +269,7 @@ impl Failure {
             F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
             F::ToolsOff => (StatusCode::FORBIDDEN, "tools_off"),
+            F::NotWithProvider => (StatusCode::FORBIDDEN, "not_with_provider"),
             F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),

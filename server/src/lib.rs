@@ -212,6 +212,7 @@ impl Sandbox {
         payouts::keep_settling(&sandbox, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
+        sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
         let leased = sandbox.clone();

@@ -22,6 +22,8 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
+// How calls to another provider differ from the contract.
+mod contract;
 // The audit trail.
 mod events;
 // Staff accounts and their sessions.
@@ -76,6 +78,7 @@ fn calls(sandbox: &Sandbox) -> Router<Sandbox> {
         .merge(clock::api::routes())
         .merge(faults::api::routes())
         .merge(traffic::api::routes())
+        .merge(contract::api::routes())
         .merge(events::api::routes())
         .merge(loans::api::routes())
         .merge(staff::api::routes())
@@ -122,6 +125,7 @@ fn handlers(page: Page) -> MethodRouter<Sandbox> {
         Page::Scenario => get(scenario::page::show).post(scenario::page::act),
         Page::Faults => get(faults::page::show).post(faults::page::act),
         Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Contract => get(contract::page::show),
         Page::Events => get(events::page::show),
         Page::Staff => get(staff::page::show).post(staff::page::act),
         Page::Data => get(data::page::show).post(data::page::act),

@@ -49,6 +49,8 @@ mod parsing;
 mod password_reset;
 mod payouts;
 mod provider;
+mod provider_check;
+mod provider_record;
 mod provider_stub;
 mod put_back;
 mod reconciling;

@@ -101,6 +101,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         "/clock",
         "/faults",
         "/traffic",
+        "/contract",
         "/events",
         "/staff",
         "/invariant",

@@ -13,6 +13,7 @@ pub enum Page {
     Scenario,
     Faults,
     Traffic,
+    Contract,
     Events,
     Staff,
     Data,
@@ -22,7 +23,7 @@ pub enum Page {
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -30,6 +31,7 @@ impl Page {
         Self::Scenario,
         Self::Faults,
         Self::Traffic,
+        Self::Contract,
         Self::Events,
         Self::Staff,
         Self::Data,
@@ -47,6 +49,7 @@ impl Page {
             Self::Scenario => "Scenario",
             Self::Faults => "Faults",
             Self::Traffic => "Traffic",
+            Self::Contract => "Contract",
             Self::Events => "Events",
             Self::Staff => "Staff",
             Self::Data => "Data",
@@ -65,6 +68,7 @@ impl Page {
             Self::Scenario => "/console/scenario",
             Self::Faults => "/console/faults",
             Self::Traffic => "/console/traffic",
+            Self::Contract => "/console/contract",
             Self::Events => "/console/events",
             Self::Staff => "/console/staff",
             Self::Data => "/console/data",
@@ -83,6 +87,7 @@ impl Page {
             Self::Scenario => Icon::Phone,
             Self::Faults => Icon::Alert,
             Self::Traffic => Icon::List,
+            Self::Contract => Icon::Success,
             Self::Events => Icon::Events,
             Self::Staff => Icon::User,
             Self::Data => Icon::Store,
