@@ -1,24 +1,33 @@
 /**
  * The requirements for a slice, as tests that run in its own folder: what it exposes, its screens, what
- * it shares with the shell, its size, and that the shell can mount it. The slice and the shell are built
- * first if their builds are older than the sources.
+ * it shares with the shell, its size, and that the shell can mount it. The slice is built first if its build
+ * is older than the sources. The shell is the one of the portal that the slice is for: the running one that
+ * `slice.portal` of its package.json (or `MKOPO_PORTAL`) names or, for a slice of the portal's own repository,
+ * that of the repository.
  *
  * `PREVIOUS_SHELL` is the previously published shell, as the folder of its build or the address of a
  * portal that runs it; the slice is mounted in that one too.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { problemsOf } from './slice-problems.mjs';
-import { root, sliceNames } from './slices.mjs';
 
 const run = promisify(execFile);
 const BUILD_MS = 240_000;
 
+const packageOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+const kitFolder = join(import.meta.dirname, '..');
+const kit = packageOf(kitFolder);
+/** The running portal of a slice in a repository of its own. */
+const portal = existsSync('package.json') ? portalOf(packageOf('.')) : undefined;
+const { shell, others, folder: shellFolder } = portal ? await runningPortal() : ownRepository();
+
 const SHELLS = [
-  ['current', join(root, 'mfe-shell')],
+  ['current', portal ?? shellFolder],
   // CI sets it after the first release.
   ...(process.env.PREVIOUS_SHELL ? [['previously published', process.env.PREVIOUS_SHELL]] : []),
 ];
@@ -26,16 +35,10 @@ const SHELLS = [
 /** See conformance.d.mts. */
 export function checkSlice(slice, sources) {
   const folder = join(sources, '..');
-  const packageOf = (path) => JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   const slicePackage = packageOf(folder);
   const { name, version, peerDependencies, slice: settings } = slicePackage;
   const manifest = () => JSON.parse(readFileSync(join(folder, 'dist/mf-manifest.json'), 'utf8'));
-  const kit = packageOf(join(root, 'mfe-kit'));
-  const screensOf = (package_) => packageOf(join(root, package_)).slice.screens;
-  const problems = problemsOf(slice, slicePackage, {
-    shell: { screens: screensOf('mfe-shell') },
-    others: Object.fromEntries(sliceNames().map((other) => [other, screensOf(other)])),
-  });
+  const problems = problemsOf(slice, slicePackage, { shell, others });
 
   describe(`${name} is a slice that the portal can load`, () => {
     test('it has the name and version of its package, and screens that load when they are opened', () => {
@@ -46,8 +49,8 @@ export function checkSlice(slice, sources) {
   // The build takes a minute, and is of no use to a slice with these problems.
   describe.skipIf(problems.length > 0)(`the build of ${name} can be loaded by the portal`, () => {
     beforeAll(async () => {
-      await buildWhenStale(folder);
-      await buildWhenStale(join(root, 'mfe-shell'));
+      await buildWhenStale(folder, [join(kitFolder, 'cli/mfe-kit.mjs'), 'build']);
+      if (shellFolder) await buildWhenStale(shellFolder, [webpackCli(), '--mode', 'production']);
     }, 2 * BUILD_MS);
 
     test('it exposes a slice by the name and version of its package, and nothing else', () => {
@@ -93,17 +96,45 @@ export function checkSlice(slice, sources) {
   });
 }
 
+function portalOf({ slice }) {
+  return slice?.portal && (process.env.MKOPO_PORTAL ?? slice.portal).replace(/\/$/, '');
+}
+
+/** What the slices and the shell of the running portal bring. */
+async function runningPortal() {
+  const list = await fetch(`${portal}/slices.json`, { signal: AbortSignal.timeout(20_000) }).then(
+    (answer) => answer.json(),
+    (error) => {
+      throw new Error(`${portal} can't be reached: ${error.cause?.message ?? error.message}.`);
+    },
+  );
+  const screens = Object.entries(list.slices).map(([name, { screens }]) => [name, screens]);
+  return { shell: list.shell, others: Object.fromEntries(screens) };
+}
+
+/** What the slices and the shell of this repository bring. */
+function ownRepository() {
+  const root = join(kitFolder, '..');
+  const folders = readdirSync(root).filter((name) => name.startsWith('mfe-') && name !== 'mfe-kit');
+  const screensOf = (name) => [name, packageOf(join(root, name)).slice?.screens ?? []];
+  const { 'mfe-shell': ofShell, ...others } = Object.fromEntries(folders.map(screensOf));
+  return { shell: { screens: ofShell }, others, folder: join(root, 'mfe-shell') };
+}
+
+function webpackCli() {
+  return createRequire(import.meta.url).resolve('webpack-cli/bin/cli.js');
+}
+
 /** Builds a package if its build is missing or older than its sources; one process builds, others wait. */
-async function buildWhenStale(folder) {
+async function buildWhenStale(folder, command) {
   if (!isStale(folder)) return;
-  const locks = join(root, 'node_modules/.cache');
+  const locks = join(shellFolder ? join(kitFolder, '..') : folder, 'node_modules/.cache');
   const lock = join(locks, `building-${folder.replaceAll(/[^a-z0-9]+/gi, '-')}`);
   mkdirSync(locks, { recursive: true });
   while (!takes(lock)) await new Promise((resolve) => setTimeout(resolve, 250));
   try {
     if (!isStale(folder)) return;
-    const cli = join(root, 'node_modules/webpack-cli/bin/cli.js');
-    await run(process.execPath, [cli, '--mode', 'production'], { cwd: folder, timeout: BUILD_MS });
+    await run(process.execPath, command, { cwd: folder, timeout: BUILD_MS });
     // webpack does not write files that have not changed.
     utimesSync(builtFile(folder), new Date(), new Date());
   } finally {
@@ -124,7 +155,7 @@ function takes(lock) {
 
 function isStale(folder) {
   const built = builtFile(folder);
-  const sources = [join(folder, 'src'), join(folder, 'package.json'), join(root, 'mfe-kit')];
+  const sources = [join(folder, 'src'), join(folder, 'package.json'), kitFolder];
   return !built || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
 }
 
@@ -136,7 +167,7 @@ function newest(path) {
   if (!statSync(path).isDirectory()) return statSync(path).mtimeMs;
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter(
     (file) =>
-      file.isFile() && !/\/(dist|node_modules|template)(\/|$)/.test(file.parentPath.slice(path.length)),
+      file.isFile() && !/\/(dist|node_modules|template|shell)(\/|$)/.test(file.parentPath.slice(path.length)),
   );
   return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
 }

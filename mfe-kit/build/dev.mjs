@@ -1,6 +1,6 @@
 /**
  * A complete portal on this machine with one slice as you edit it: the provider serves the shell and the
- * built slices, and the slice comes from its own dev server, which reloads the page on every change.
+ * built slices, and `mfe-kit dev` the slice, in a shell whose screens keep their state when you save.
  *
  *     node mfe-kit/build/dev.mjs loans     (`make dev SLICE=loans`)
  */
@@ -42,13 +42,11 @@ start(binary, ['serve'], {
   },
 });
 await answers(`${portal}/readyz`);
-const webpack = join(root, 'node_modules/webpack-cli/bin/cli.js');
-start(process.execPath, [webpack, 'serve', '--mode', 'development'], {
+const command = join(root, 'mfe-kit/cli/mfe-kit.mjs');
+start(process.execPath, [command, 'dev', '--portal', portal, '--port', slicePort], {
   cwd: join(root, slice),
-  env: { PORT: slicePort, MKOPO_URL: portal },
+  env: {},
 });
-await answers(`http://localhost:${slicePort}/mf-manifest.json`);
-console.log(`\n  ${slice} as you edit it: ${portal}/?slice=${slice}@http://localhost:${slicePort}\n`);
 
 /** Starts a program; when one ends, so does everything. */
 function start(command, args, { cwd = root, env }) {

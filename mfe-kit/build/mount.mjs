@@ -12,7 +12,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
 import { JSDOM, VirtualConsole } from 'jsdom';
-import { listedBuild, MANIFEST } from './slice-manifest.mjs';
+import { listedBuild, MANIFEST } from './manifest.mjs';
 
 const PATIENCE_MS = 15_000;
 const TYPES = {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listedBuild, MANIFEST } from './slice-manifest.mjs';
+import { listedBuild, MANIFEST } from './manifest.mjs';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -13,11 +13,11 @@
  *     --time-zone ZONE        of all dates, by default Africa/Nairobi
  */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
 import { describeShell } from './shell.mjs';
-import { listedBuild, MANIFEST } from './slice-manifest.mjs';
+import { listedBuild, MANIFEST } from './manifest.mjs';
 import { root, sliceNames } from './slices.mjs';
 
 const { values: asked } = parseArgs({
@@ -39,6 +39,12 @@ await rm(portal, { recursive: true, force: true });
 await mkdir(portal, { recursive: true });
 await cp(join(root, 'mfe-shell/dist'), portal, { recursive: true });
 
+const shell = await describeShell();
+await cp(
+  join(root, 'mfe-kit/dist', basename(shell.kit_package.address)),
+  join(portal, shell.kit_package.address),
+);
+
 const slices = {};
 for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))
   slices[name] = elsewhere[name] ? await servedAt(elsewhere[name]) : await bundled(name);
@@ -55,7 +61,7 @@ const list = {
     allow_override: asked.override,
     slice_origins: origins,
   },
-  shell: await describeShell(),
+  shell,
   slices,
 };
 await writeFile(join(portal, 'slices.json'), `${JSON.stringify(list, null, 2)}\n`);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { transformFile } from '@swc/core';
-import { bringsOf } from './slice-manifest.mjs';
+import { bringsOf, integrityOf } from './manifest.mjs';
 import { root } from './slices.mjs';
 
 const require = createRequire(import.meta.url);
@@ -21,6 +21,7 @@ export async function describeShell() {
     screens,
     menu,
     icons: await iconNames(),
+    kit_package: await packedKit(kit),
   };
 }
 
@@ -28,6 +29,13 @@ export async function describeShell() {
 export function librariesOf(kit) {
   const names = Object.keys(kit.peerDependencies);
   return Object.fromEntries(names.map((name) => [name, require(`${name}/package.json`).version]));
+}
+
+/** The packed kit, as the portal serves it. */
+async function packedKit({ version }) {
+  const file = `mfe-kit-${version}.tgz`;
+  const content = await readFile(join(root, 'mfe-kit/dist', file));
+  return { address: `/kit/${file}`, integrity: integrityOf(content, 'sha512') };
 }
 
 /** The names of the kit's icons. */

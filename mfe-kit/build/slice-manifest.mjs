@@ -1,33 +1,6 @@
-import { createHash } from 'node:crypto';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import webpack from 'webpack';
-
-/** The file in which a build describes itself. */
-export const MANIFEST = 'mf-manifest.json';
-
-/** What a package says that its slice brings: the parts of `slice` in package.json that the portal reads. */
-export function bringsOf({ slice = {} }) {
-  const { screens = [], menu = [], failures = {} } = slice;
-  return { screens, menu, failures };
-}
-
-/** The entry of `slices.json` for a build, from the bytes of its manifest and their address. */
-export function listedBuild(entry, bytes) {
-  const { metaData, shared, brings } = JSON.parse(bytes);
-  return {
-    version: metaData.buildInfo.buildVersion,
-    entry,
-    integrity: integrityOf(bytes),
-    shell: shared.find(({ name }) => name === 'mfe-kit').requiredVersion,
-    ...brings,
-    previous: null,
-  };
-}
-
-/** The subresource integrity of a file's content. */
-export function integrityOf(content, algorithm = 'sha384') {
-  return `${algorithm}-${createHash(algorithm).update(content).digest('base64')}`;
-}
+import { integrityOf, MANIFEST } from './manifest.mjs';
 
 /**
  * Adds to the manifest of a slice's build what the slice brings and, in production, the integrity of every

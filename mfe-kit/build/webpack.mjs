@@ -6,16 +6,21 @@
  * (`import: false`), so no slice ships a second copy and antd's contexts exist once.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
+import ReactRefreshPlugin from '@pmmmwh/react-refresh-webpack-plugin';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import TerserPlugin from 'terser-webpack-plugin';
+import webpack from 'webpack';
 import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
 import { PortalPage } from './page.mjs';
-import { bringsOf, SliceManifest } from './slice-manifest.mjs';
-import { devPort } from './slices.mjs';
+import { bringsOf } from './manifest.mjs';
+import { SliceManifest } from './slice-manifest.mjs';
+
+const require = createRequire(import.meta.url);
 
 const kit = readPackage(join(import.meta.dirname, '..'));
 
@@ -33,21 +38,37 @@ const PROVIDES_RUNTIME = fileURLToPath(
   import.meta.resolve('@module-federation/inject-external-runtime-core-plugin'),
 );
 
+/** Modules of development builds. */
+const REFRESHABLE = join(import.meta.dirname, 'refreshable.mjs');
+const RELOAD = join(import.meta.dirname, 'reload.mjs');
+
+/**
+ * A slice runs in the production shell and in its development build, so it creates elements in the way that
+ * both understand.
+ */
+const PRODUCTION_JSX = {
+  'react/jsx-runtime$': join(
+    dirname(require.resolve('react/package.json')),
+    'cjs/react-jsx-runtime.production.js',
+  ),
+  'react/jsx-dev-runtime$': join(import.meta.dirname, 'jsx-dev-runtime.mjs'),
+};
+
 /** Kit entries that are not part of a running portal. */
-const NOT_SHARED = /^\.\/(testing|build\/.*|styles\.css|package\.json)$/;
+const NOT_SHARED = /^\.\/(testing.*|build\/.*|.*\.(css|json))$/;
 
 /** The configuration of a slice, which exposes `./slice` from `src/slice.tsx`. */
 export function sliceBuild(folder) {
   return (_env, { mode }) => {
     const slice = readPackage(folder);
-    const config = base(folder, slice, mode);
+    const config = base(folder, slice, mode, mode === 'development');
     return {
       ...config,
       entry: {},
-      // The slice runs in a production shell, whose React has no development build.
-      optimization: { ...config.optimization, nodeEnv: 'production' },
+      resolve: { ...config.resolve, alias: { ...config.resolve.alias, ...PRODUCTION_JSX } },
       plugins: [
         ...basePlugins(mode),
+        ...(mode === 'development' ? refreshing(folder) : []),
         new ModuleFederationPlugin({
           ...federation(slice, { externalRuntime: true }),
           manifest: true,
@@ -67,7 +88,8 @@ export function shellBuild(folder) {
     const config = base(folder, shell, mode);
     return {
       ...config,
-      entry: { shell: './src/main.tsx' },
+      // A development build can refresh the screens of a slice with their state.
+      entry: { shell: [...(mode === 'development' ? [REFRESHABLE] : []), './src/main.tsx'] },
       output: {
         ...config.output,
         publicPath: '/',
@@ -92,7 +114,8 @@ export function shellBuild(folder) {
   };
 }
 
-function base(folder, { name }, mode) {
+/** What both have in common; the screens of a slice in development can be refreshed. */
+function base(folder, { name }, mode, refreshes = false) {
   const production = mode === 'production';
   return {
     mode,
@@ -126,12 +149,12 @@ function base(folder, { name }, mode) {
         { test: /node_modules\/(@rc-component|@ant-design)\//, sideEffects: false },
         {
           test: /\.tsx?$/,
-          loader: 'swc-loader',
+          loader: require.resolve('swc-loader'),
           options: {
             jsc: {
               target: 'es2022',
               parser: { syntax: 'typescript', tsx: true },
-              transform: { react: { runtime: 'automatic', development: false } },
+              transform: { react: { runtime: 'automatic', development: refreshes, refresh: refreshes } },
             },
           },
         },
@@ -140,7 +163,7 @@ function base(folder, { name }, mode) {
           use: [
             MiniCssExtractPlugin.loader,
             {
-              loader: 'css-loader',
+              loader: require.resolve('css-loader'),
               options: {
                 modules: {
                   auto: /\.module\.css$/,
@@ -170,7 +193,7 @@ function base(folder, { name }, mode) {
     stats: 'errors-warnings',
     devServer: {
       host: '127.0.0.1', // reachable from this machine only
-      port: process.env.PORT ?? devPort(name),
+      port: process.env.PORT ?? 3000,
       hot: false, // reloads the page: its state is in the address and the session
       historyApiFallback: true,
       headers: { 'Access-Control-Allow-Origin': '*' },
@@ -183,6 +206,14 @@ function base(folder, { name }, mode) {
       ],
     },
   };
+}
+
+/** Refreshes screens after a change, or reloads the page; in every entry, and so in the container. */
+function refreshing(folder) {
+  return [
+    new webpack.EntryPlugin(folder, RELOAD, { name: undefined }),
+    new ReactRefreshPlugin({ overlay: false }),
+  ];
 }
 
 /** Federation reads the first file's path before its content is known, and uses only the folder. */

@@ -319,6 +319,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/contract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how calls to another provider differ from the contract.
+         * @description Where calls are forwarded to another provider, requests and answers are checked against this contract
+         *     off the call's way: all of them, or a sample under load. Each server lists what it found since its
+         *     start. Fields that the contract does not have break nothing and are listed apart.
+         */
+        get: operations["contractDifferences"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/data/reset": {
         parameters: {
             query?: never;
@@ -889,6 +911,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/contract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How calls to another provider differ from the contract. */
+        get: operations["consoleContractPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/data": {
         parameters: {
             query?: never;
@@ -1179,6 +1218,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deploy/slices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a build of the token's slice.
+         * @description Works like `POST /console/api/slices`, for the slice of the token only. The audit trail has the
+         *     token's name. Wrong tokens are limited like wrong passwords, by network address.
+         */
+        post: operations["deploySlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a build of the token's slice live. */
+        post: operations["deployActivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Roll the token's slice back to the previous build. */
+        post: operations["deployRollBack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/": {
         parameters: {
             query?: never;
@@ -1341,6 +1441,37 @@ export interface components {
              * @description RFC 3339 with any offset, in the years 2006 to 2099.
              */
             now?: string;
+        };
+        ContractDifference: {
+            count: number;
+            /** @description What surrounds the place in the first one, with `x` for each letter and `9` for each digit. */
+            example: unknown;
+            first: components["schemas"]["Time"];
+            /** @enum {string} */
+            kind: "missing" | "type" | "value" | "status" | "media_type" | "unreadable" | "unknown";
+            last: components["schemas"]["Time"];
+            /** @description Method and path, as this contract writes it. */
+            operation: string;
+            /** @description A header, the status, the body, or a place in it (RFC 6901) with `*` for the elements of a list. */
+            place: string;
+            /** @enum {string} */
+            side: "request" | "answer";
+            /** @description What the contract says, without any value of the body. */
+            text: string;
+        };
+        ContractReport: {
+            /** @description Calls that were checked. */
+            checked: number;
+            /** @description Differences beyond the 500 that are kept. */
+            not_kept: number;
+            /** @description The address of the provider; null if calls are not forwarded. */
+            provider: string | null;
+            /** @description Calls that were not: there were too many at once, or the answer was too large. */
+            skipped: number;
+            /** @description Fields and parameters that the contract does not have, which break nothing. */
+            unknown_fields: components["schemas"]["ContractDifference"][];
+            /** @description What breaks the contract. */
+            violations: components["schemas"]["ContractDifference"][];
         };
         Credentials: {
             email: components["schemas"]["Email"];
@@ -2180,7 +2311,10 @@ export interface components {
             };
             content?: never;
         };
-        /** @description A page of another origin made the request (`cross_site`). */
+        /**
+         * @description A page of another origin made the request (`cross_site`); or calls are forwarded to another provider,
+         *     which what was asked for does not reach (`not_with_provider`).
+         */
         CrossSite: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2418,6 +2552,19 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The deploy token is missing, wrong or revoked (`no_deploy_token`), or has expired (`deploy_token_expired`). */
+        NoDeployToken: {
+            headers: {
+                /** @description How to authenticate. */
+                "WWW-Authenticate": "Bearer";
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The disk of the server is full (`no_room`). Nothing was made. */
         NoRoom: {
             headers: {
@@ -2639,7 +2786,8 @@ export interface components {
         };
         /**
          * @description The tools that change what the service does are off, as they are outside demo mode unless
-         *     `MKOPO_TOOLS` is true (`tools_off`); or a page of another origin made the request (`cross_site`).
+         *     `MKOPO_TOOLS` is true (`tools_off`); or a page of another origin made the request (`cross_site`); or
+         *     calls are forwarded to another provider, which the tool does not reach (`not_with_provider`).
          */
         ToolsOff: {
             headers: {
@@ -2749,6 +2897,17 @@ export interface components {
          *     JSON (`malformed_json`).
          */
         WrongPasswordOrCode: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The token is another slice's (`wrong_slice`). Nothing changed. */
+        WrongSlice: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3334,6 +3493,31 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             403: components["responses"]["ToolsOff"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    contractDifferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractReport"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -4585,6 +4769,37 @@ export interface operations {
             503: components["responses"]["ConsoleRefusal"];
         };
     };
+    consoleContractPage: {
+        parameters: {
+            query?: {
+                /** @description `json` downloads the list, as `GET /console/api/contract` returns it. */
+                as?: "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page, or the list. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContractReport"];
+                    /** @example <!DOCTYPE html><html lang="en">…</html> */
+                    "text/html": string;
+                };
+            };
+            400: components["responses"]["ConsoleRefusal"];
+            401: components["responses"]["ConsoleClosed"];
+            403: components["responses"]["CrossSite"];
+            503: components["responses"]["ConsoleRefusal"];
+        };
+    };
     consoleDataPage: {
         parameters: {
             query?: never;
@@ -4982,6 +5197,134 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
+        };
+    };
+    deploySlice: {
+        parameters: {
+            query?: {
+                /** @description Accept a version below the live one. */
+                force?: boolean;
+                /** @description Store the build without making it live. */
+                hold?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description This build was already published; nothing changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            /** @description Published. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            408: components["responses"]["TooSlow"];
+            409: components["responses"]["BuildRefused"];
+            413: components["responses"]["BuildTooLarge"];
+            415: components["responses"]["NoArchive"];
+            422: components["responses"]["BadBuild"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployActivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The version of a stored build. */
+                    version: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["ActivationRefused"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployRollBack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The previous build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["RollbackRefused"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
         };
     };
     docs: {

@@ -1,5 +1,6 @@
 //! How fast the pending list is served, compared with axum sending the same bytes from memory and
-//! with three mock servers; the time to start; and the memory used.
+//! with three mock servers; how fast it is forwarded, compared with nginx; the time to start; and the
+//! memory used.
 //!
 //! Servers, writer and load generator are separate processes on one machine, so compare the ratios,
 //! not the rates. `cargo bench --bench lists`.
@@ -23,6 +24,8 @@ use tokio::{
 
 #[path = "lists/mocks.rs"]
 mod mocks;
+#[path = "lists/proxies.rs"]
+mod proxies;
 
 const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 3;
@@ -62,6 +65,9 @@ async fn measure(loans: i64) {
     let axum = start_axum(&body).await;
     let mut mocks = if loans == 100 { mocks::start(folder.path(), &plain.body).await } else { Vec::new() };
 
+    let mut proxies =
+        if loans == 100 { proxies::start(folder.path(), axum.address).await } else { Vec::new() };
+
     let signed_in = format!("Authorization: Bearer {token}\r\n");
     let compressed = format!("{signed_in}Accept-Encoding: zstd\r\n");
     let known = format!("{signed_in}If-None-Match: {etag}\r\n");
@@ -73,6 +79,9 @@ async fn measure(loans: i64) {
         best[3].keep(load(server.address, &known).await);
         for mock in &mut mocks {
             mock.best.keep(load(mock.server.address, "").await);
+        }
+        for proxy in &mut proxies {
+            proxy.best.keep(load(proxy.server.address, "").await);
         }
         let writer = writer(folder.path());
         best[4].keep(load(axum.address, "").await);
@@ -87,6 +96,7 @@ async fn measure(loans: i64) {
     for mock in &mocks {
         mock.print(best[1]);
     }
+    proxies::print(&proxies);
     // The writer slows both down.
     println!("  while another process writes {WRITES_PER_SECOND} times per second:");
     best[4].print("axum, the same bytes from memory", best[4]);

@@ -102,6 +102,12 @@ pub enum Failure {
     /// The tools of the console are off.
     #[error("This tool is off: it is available in demo mode, and where MKOPO_TOOLS is true.")]
     ToolsOff,
+    /// The tool would change this service, and the portal's calls go to another provider.
+    #[error(
+        "Not available here: the portal's calls are forwarded to another provider, and this would neither \
+         show nor change anything there."
+    )]
+    NotWithProvider,
     /// A page of another origin made the request with somebody's browser.
     #[error("Pages of other sites can't use the console.")]
     CrossSite,
@@ -162,6 +168,25 @@ pub enum Failure {
     #[error("It was built for {library} {range}; this shell has {carried}.")]
     #[expect(missing_docs, reason = "the text says it")]
     WrongShell { library: String, range: String, carried: String },
+    /// The deploy token is missing, wrong or revoked.
+    #[error("This needs a valid deploy token: send `Authorization: Bearer <token>`.")]
+    NoDeployToken,
+    /// The deploy token has expired.
+    #[error("The deploy token {name} of {slice} has expired; `mkopo slice token add` makes another.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    DeployTokenExpired { slice: String, name: String },
+    /// The deploy token is another slice's.
+    #[error("This token deploys {token}, and not {slice}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    WrongSlice { token: String, slice: String },
+    /// The slice has a deploy token of that name.
+    #[error("{slice} has a deploy token {name} already; revoke it first, or use another name.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    DeployTokenExists { slice: String, name: String },
+    /// The slice has no deploy token of that name.
+    #[error("{slice} has no deploy token {name}.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    DeployTokenNotFound { slice: String, name: String },
     /// Another slice, the shell or the server has a path of the build.
     #[error("{name} wants the path {path}, which {owner} has.")]
     #[expect(missing_docs, reason = "the text says it")]
@@ -264,6 +289,7 @@ impl Failure {
             F::NoSession => (StatusCode::UNAUTHORIZED, "no_session"),
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
             F::ToolsOff => (StatusCode::FORBIDDEN, "tools_off"),
+            F::NotWithProvider => (StatusCode::FORBIDDEN, "not_with_provider"),
             F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
@@ -300,6 +326,11 @@ impl Failure {
             F::BuildExists => (StatusCode::CONFLICT, "build_exists"),
             F::BuildOutdated { .. } => (StatusCode::CONFLICT, "build_outdated"),
             F::WrongShell { .. } => (StatusCode::CONFLICT, "wrong_shell"),
+            F::NoDeployToken => (StatusCode::UNAUTHORIZED, "no_deploy_token"),
+            F::DeployTokenExpired { .. } => (StatusCode::UNAUTHORIZED, "deploy_token_expired"),
+            F::WrongSlice { .. } => (StatusCode::FORBIDDEN, "wrong_slice"),
+            F::DeployTokenExists { .. } => (StatusCode::CONFLICT, "deploy_token_exists"),
+            F::DeployTokenNotFound { .. } => (StatusCode::NOT_FOUND, "deploy_token_not_found"),
             F::PathTaken { .. } => (StatusCode::CONFLICT, "path_taken"),
             F::NoPortal => (StatusCode::CONFLICT, "no_portal"),
             F::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),

@@ -243,6 +243,7 @@ impl Sandbox {
         payouts::keep_settling(&sandbox, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
+        sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
         let server = Arc::clone(&sandbox.server);
@@ -481,7 +482,8 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
     let with_published = |builds: Router| builds.layer(published);
     let mut for_browsers = Router::new()
         .nest(API, api())
-        .merge(portal::routes(&sandbox, get(slices::api::live), with_published))
+        .merge(slices::deploy::api::routes())
+        .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
         .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
         for_browsers = for_browsers.layer(cross_origin);
@@ -513,6 +515,7 @@ fn behind_edge(main: Sandbox, routes: Router) -> Router {
 /// where the slices' calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
     path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::uploads_build(method, call))
+        || slices::deploy::api::uploads_build(method, path)
 }
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the

@@ -1,4 +1,6 @@
 /** For tests of screens: a simulated provider, samples of its data, and functions that draw. */
+import '@testing-library/jest-dom/vitest';
+
 export { collectNotifications, standingToasts } from './notifications';
 export { answer, failure, garbled, hold, provider, type Received, silent, unreachable } from './provider';
 export { renderPart, renderRoutes, renderSlice } from './render';

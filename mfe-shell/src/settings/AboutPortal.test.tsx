@@ -27,7 +27,7 @@ test('About names the shell and every slice, with version and origin', async () 
   );
   expect(await part('mfe-transactions')).toHaveTextContent('Live, not loaded yet');
   expect(await part('mfe-shell')).toHaveTextContent(
-    'Shell, with mfe-kit 0.1.0, build a1b2c3http://portal.test/0.1.0',
+    'Shell, with mfe-kit 0.2.0, build a1b2c3http://portal.test/0.1.0',
   );
 });
 

@@ -60,6 +60,8 @@ pub enum Action {
     Code,
     /// A wrong console token.
     ConsoleToken,
+    /// A wrong deploy token.
+    DeployToken,
 }
 
 impl Action {
@@ -72,6 +74,7 @@ impl Action {
             Self::ResetCodeRequest => "reset_code_request",
             Self::Code => "code",
             Self::ConsoleToken => "console_token",
+            Self::DeployToken => "deploy_token",
         }
     }
 }
@@ -117,7 +120,7 @@ impl Caller {
     fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
         match (action, &self.device) {
             (Action::Code, _) => vec![(&self.account, CODES_PER_ACCOUNT)],
-            (Action::ConsoleToken, _) => vec![(&self.address, PER_ADDRESS)],
+            (Action::ConsoleToken | Action::DeployToken, _) => vec![(&self.address, PER_ADDRESS)],
             (_, Some(device)) => vec![(device, PER_DEVICE)],
             (_, None) => vec![
                 (&self.account_and_address, PER_ACCOUNT_AND_ADDRESS),

@@ -2,6 +2,7 @@
 
 mod backup;
 mod data;
+mod provider;
 mod ready;
 mod seed;
 mod serve;
@@ -12,6 +13,7 @@ use clap::{CommandFactory, error::ContextKind};
 
 pub use self::{
     data::{DataCommand, DataSettings},
+    provider::{ProviderArguments, ProviderCommand},
     ready::ReadySettings,
     seed::SeedSettings,
     slice::{SliceCommand, SliceSettings},
@@ -71,6 +73,8 @@ pub enum Command {
     Seed(SeedSettings),
     /// Publish builds of slices, and choose which are live.
     Slice(SliceSettings),
+    /// Try a provider before the portal runs on it.
+    Provider(ProviderArguments),
 }
 
 impl Command {
@@ -86,6 +90,7 @@ impl Command {
             Self::Data(settings) => data::run(settings).await,
             Self::Seed(settings) => seed::run(settings).await,
             Self::Slice(settings) => slice::run(settings).await,
+            Self::Provider(arguments) => provider::run(arguments).await,
         }
     }
 }

@@ -1,13 +1,20 @@
 //! `mkopo seed`: adds generated loans and records.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
 use crate::{
+    auth::password::Passwords,
     clock::Clock,
-    demo,
+    database::Database,
+    demo::{self, Recording},
     events::{Kind, NewEvent, with_act},
+    randomness::Randomness,
     settings::StoreSettings,
 };
+use anyhow::Context;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 /// How much to add, and to which database.
@@ -28,12 +35,21 @@ pub struct SeedSettings {
     /// Seed: the same seed on the same data adds the same loans and records.
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub seed: u64,
+
+    /// Add the loans and payouts of this file, which `mkopo provider record` wrote, instead of generated ones.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["loans", "records", "seed"])]
+    pub from: Option<PathBuf>,
 }
 
 /// Runs the command. The service may keep running.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
-    let SeedSettings { store, loans, records, seed } = settings;
+    let SeedSettings { store, loans, records, seed, from } = settings;
     let database = store.open().await?;
+    if let Some(file) = from {
+        let added = add_recorded(&database, &file).await;
+        database.close().await;
+        return added;
+    }
     let total = u64::from(loans) + u64::from(records);
     let bar = ProgressBar::new(total).with_style(ProgressStyle::with_template(
         "{wide_bar} {human_pos} of {human_len}, {per_sec}, {eta} left",
@@ -56,5 +72,21 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
         started.elapsed(),
         HumanCount(u64::try_from(u128::from(total) * 1000 / ms)?),
     );
+    Ok(())
+}
+
+/// Adds what is in a recording.
+async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
+    let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
+    let recording: Recording = serde_json::from_slice(&text)
+        .with_context(|| format!("{} is not a recording of `mkopo provider record`", file.display()))?;
+    let randomness = Randomness::from_os();
+    // Nobody knows it.
+    let password = hex::encode(randomness.bytes::<32>());
+    let hash = Passwords::new(randomness).hash(password.into()).await?;
+    let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataSeeded).details("a recording");
+    let (loans, payouts) =
+        with_act(database, vec![event], recording.add(database, &hash), Result::is_ok).await?;
+    println!("Added {} loans and {} payouts.", HumanCount(loans as u64), HumanCount(payouts as u64));
     Ok(())
 }

@@ -14,7 +14,9 @@ use crate::{
     events::{Kind, NewEvent, with_act},
     randomness::Randomness,
     settings::{StoreSettings, values},
-    slices::{self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive},
+    slices::{
+        self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive, deploy, deploy::DeployToken,
+    },
 };
 use anyhow::{Context, bail};
 use secrecy::{ExposeSecret, SecretString};
@@ -34,11 +36,12 @@ pub struct SliceSettings {
     #[arg(long, global = true, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
     pub portal_dir: Option<PathBuf>,
 
-    /// Deploy through the console at this address, instead of through the service's database.
+    /// Deploy through the console at this address, instead of through the service's database. With a
+    /// deploy token, the address of the portal.
     #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
     pub server: Option<String>,
 
-    /// Console token of that service.
+    /// Console token of that service, or the slice's deploy token.
     #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
           value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
@@ -91,11 +94,50 @@ pub enum SliceCommand {
         #[arg(long)]
         yes: bool,
     },
+    /// Make, list and revoke the tokens with which teams deploy their own slice.
+    Token {
+        /// What to do.
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
     /// List all builds: slice, version, live or previous, origin, time and author.
     List {
         /// Print JSON, with the field names of the console's API.
         #[arg(long)]
         json: bool,
+    },
+}
+
+/// The operations on deploy tokens.
+#[derive(clap::Subcommand, Debug)]
+pub enum TokenCommand {
+    /// Print a new token, once. It publishes, activates, rolls back and holds that slice, and nothing else.
+    Add {
+        /// The slice, such as mfe-repayments. It may have no build yet.
+        slice: String,
+
+        /// What the list and the trail call the token.
+        #[arg(long, default_value = "ci", value_parser = values::token_name)]
+        name: String,
+
+        /// How long it is valid, in days.
+        #[arg(long, default_value = "90d", value_parser = values::lifetime, value_name = "DAYS")]
+        expires: Duration,
+    },
+    /// List all tokens: slice, name, end, and last use.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a token at once.
+    Revoke {
+        /// The slice, such as mfe-repayments.
+        slice: String,
+
+        /// The token's name.
+        #[arg(long, default_value = "ci", value_parser = values::token_name)]
+        name: String,
     },
 }
 
@@ -167,11 +209,35 @@ impl Local {
                 let slice = self.record(Kind::SliceRemoved, &name, removing).await?;
                 print_removed(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
+            SliceCommand::Token { command } => self.run_token(command).await,
             SliceCommand::List { json } => {
                 let all = slices::all(&mut *self.database.read().await?, &self.bundled).await?;
                 print_all(&serde_json::to_value(all)?, json)
             }
         }
+    }
+
+    async fn run_token(&self, command: TokenCommand) -> anyhow::Result<()> {
+        let slice_name = |slice: &str| {
+            SliceName::parse(slice)
+                .with_context(|| format!("{slice:?} is not a slice's name, such as mfe-loans"))
+        };
+        match command {
+            TokenCommand::Add { slice, name, expires } => {
+                let (randomness, now) = (Randomness::from_os(), Clock::system().unset_now());
+                let slice = slice_name(&slice)?;
+                let token = deploy::add(&self.database, &randomness, slice, name, expires, now).await?;
+                writeln!(std::io::stdout(), "{token}")?;
+            }
+            TokenCommand::List { json } => {
+                print_tokens(&deploy::list(&mut *self.database.read().await?).await?, json)?;
+            }
+            TokenCommand::Revoke { slice, name } => {
+                deploy::revoke(&self.database, slice_name(&slice)?, name.clone()).await?;
+                writeln!(std::io::stdout(), "The token {name} of {slice} is revoked.")?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs `act` on the slice `name`, which is an event.
@@ -233,6 +299,11 @@ impl Remote {
                 let (_, slice) = self.answer(request.call())?;
                 print_removed(&name, slice["live"].as_str())
             }
+            SliceCommand::Token { .. } => {
+                bail!(
+                    "deploy tokens are made on the database of the service: run this on its machine, without --server"
+                )
+            }
             SliceCommand::List { json } => {
                 let request = agent().get(self.address("")).header("authorization", self.bearer());
                 let (_, answer) = self.answer(request.call())?;
@@ -242,7 +313,12 @@ impl Remote {
     }
 
     fn address(&self, path: &str) -> String {
-        format!("{}/console/api/slices{path}", self.server)
+        let calls = if self.has_deploy_token() { "/deploy/slices" } else { "/console/api/slices" };
+        format!("{}{calls}{path}", self.server)
+    }
+
+    fn has_deploy_token(&self) -> bool {
+        self.token.expose_secret().starts_with(deploy::PREFIX)
     }
 
     fn bearer(&self) -> String {
@@ -258,8 +334,11 @@ impl Remote {
         let mut request = agent()
             .post(self.address(path))
             .header("authorization", self.bearer())
-            .query("by", &self.by)
             .query_pairs(query.iter().copied());
+        // A deploy token says itself who deploys.
+        if !self.has_deploy_token() {
+            request = request.query("by", &self.by);
+        }
         let answer = match body {
             None => request.send_empty(),
             Some((media_type, body)) => {
@@ -285,7 +364,7 @@ impl Remote {
         let text = answer.body_mut().read_to_string().unwrap_or_default();
         let body: Value = serde_json::from_str(&text).unwrap_or_default();
         if !(200..300).contains(&status) {
-            if body["code"] == "not_found" {
+            if body["code"] == "not_found" && !self.has_deploy_token() {
                 bail!(
                     "{} is not the address of a console; by default it is the portal's with the next port",
                     self.server
@@ -390,6 +469,23 @@ fn confirm_removal(name: &str) -> anyhow::Result<()> {
     std::io::stdin().lock().read_line(&mut answer)?;
     if !answer.trim().eq_ignore_ascii_case("yes") {
         bail!("{name} was not removed");
+    }
+    Ok(())
+}
+
+/// One line per token: slice, name, end, and last use.
+fn print_tokens(tokens: &[DeployToken], is_json: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let tokens = serde_json::to_value(tokens)?;
+    if is_json {
+        writeln!(out, "{tokens:#}")?;
+        return Ok(());
+    }
+    for token in tokens.as_array().into_iter().flatten() {
+        let text = |field: &str| token[field].as_str().unwrap_or("never used").to_owned();
+        let [slice, name, expires_at, last_used_at] =
+            ["slice", "name", "expires_at", "last_used_at"].map(text);
+        writeln!(out, "{slice}\t{name}\t{expires_at}\t{last_used_at}")?;
     }
     Ok(())
 }

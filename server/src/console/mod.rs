@@ -22,6 +22,8 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
+// How calls to another provider differ from the contract.
+mod contract;
 // The audit trail.
 mod events;
 // Staff accounts and their sessions.
@@ -80,6 +82,7 @@ fn calls() -> Router {
         .merge(clock::api::routes())
         .merge(faults::api::routes())
         .merge(traffic::api::routes())
+        .merge(contract::api::routes())
         .merge(events::api::routes())
         .merge(loans::api::routes())
         .merge(staff::api::routes())
@@ -128,6 +131,7 @@ fn handlers(page: Page) -> MethodRouter {
         Page::Scenario => get(scenario::page::show).post(scenario::page::act),
         Page::Faults => get(faults::page::show).post(faults::page::act),
         Page::Traffic => get(traffic::page::show).post(traffic::page::act),
+        Page::Contract => get(contract::page::show),
         Page::Events => get(events::page::show),
         Page::Staff => get(staff::page::show).post(staff::page::act),
         Page::Data => get(data::page::show).post(data::page::act),

@@ -1,5 +1,6 @@
 //! The tools that change what the service does or that read codes: for QA and demos. Outside demo mode
-//! they are off unless the deployment allows them, and this is the one place that refuses them.
+//! they are off unless the deployment allows them, and this is the one place that refuses them. Where calls
+//! are forwarded to another provider, what shows or changes the data of this service is refused, too.
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -38,11 +39,34 @@ const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Fault
 /// The forms of the data page that are tools.
 const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
+/// Where the calls of the console's API are that make no sense with another provider: it has its own accounts,
+/// loans, payouts, messages and time.
+const OWN_CALLS: [&str; 7] = [
+    "/console/api/outbox",
+    "/console/api/scenario",
+    "/console/api/clock",
+    "/console/api/staff",
+    "/console/api/loans",
+    "/console/api/payouts",
+    "/console/api/data/reset",
+];
+
+/// The pages that make no sense with another provider.
+const OWN_PAGES: [Page; 6] =
+    [Page::Outbox, Page::Loans, Page::Payouts, Page::Scenario, Page::Staff, Page::Clock];
+
+/// The forms of the data page that make no sense with another provider.
+const OWN_DATA_FORMS: [&str; 2] = ["reset", "empty"];
+
 /// Refuses calls of the API.
 pub async fn refuse_calls(sandbox: Sandbox, request: Request, next: Next) -> Response {
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let is_tool = CALLS.iter().any(|call| call.0 == *method && Some(call.1) == path);
+    let is_own = || path.is_some_and(|path| OWN_CALLS.iter().any(|own| path.starts_with(own)));
+    if sandbox.provider.is_some() && is_own() {
+        return Failure::NotWithProvider.into_response();
+    }
     if is_tool && !sandbox.settings.allows_tools() {
         return Failure::ToolsOff.into_response();
     }
@@ -51,18 +75,23 @@ pub async fn refuse_calls(sandbox: Sandbox, request: Request, next: Next) -> Res
 
 /// Refuses forms, and shows a sentence in place of the pages.
 pub async fn refuse_forms(visit: Visit, request: Request, next: Next) -> Response {
-    let page = request.extensions().get::<MatchedPath>().and_then(|path| Page::at(path.as_str()));
-    let is_tool = page.is_some_and(|page| {
-        PAGES.contains(&page) || (page == Page::Data && DATA_FORMS.contains(&visit.sent.text("act")))
-    });
-    let Some(page) = page.filter(|_| is_tool && !visit.sandbox.settings.allows_tools()) else {
+    let Some(page) = request.extensions().get::<MatchedPath>().and_then(|path| Page::at(path.as_str()))
+    else {
+        return next.run(request).await;
+    };
+    let is_among = |pages: &[Page], data_forms: &[&str]| {
+        pages.contains(&page) || (page == Page::Data && data_forms.contains(&visit.sent.text("act")))
+    };
+    let (title, failure) = if visit.sandbox.provider.is_some() && is_among(&OWN_PAGES, &OWN_DATA_FORMS) {
+        ("Another provider", Failure::NotWithProvider)
+    } else if is_among(&PAGES, &DATA_FORMS) && !visit.sandbox.settings.allows_tools() {
+        ("Off in this deployment", Failure::ToolsOff)
+    } else {
         return next.run(request).await;
     };
     if request.method().is_safe() {
-        visit.page(Frame::of(page), || {
-            empty_state(Icon::Alert, "Off in this deployment", Failure::ToolsOff.to_string())
-        })
+        visit.page(Frame::of(page), || empty_state(Icon::Alert, title, failure.to_string()))
     } else {
-        Failure::ToolsOff.into_response()
+        failure.into_response()
     }
 }

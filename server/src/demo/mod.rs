@@ -1,8 +1,10 @@
 //! Realistic Kenyan demo data, deterministic for a seed, with dates relative to the clock.
 
 mod names;
+mod recorded;
 mod seed;
 
+pub use recorded::{RecordedLoan, RecordedPayout, Recording};
 pub use seed::{PastPayout, approve, pay_in_the_past, seed};
 
 use std::time::Duration;

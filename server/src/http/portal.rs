@@ -26,11 +26,13 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 pub const SLICES_FOLDER: &str = "/slices";
 
 /// The portal's files, the shell's page for every path of a screen, and `/slices.json`, which
-/// `live_slices` answers. Without a portal folder, only `/slices.json`. `with_published` adds the builds
+/// `live_slices` answers, and the kit that slices are built with, to which `newest_kit` redirects. Without a
+/// portal folder, only `/slices.json`. `with_published` adds the builds
 /// that were published to those that came with the portal.
 pub fn routes(
     sandbox: &Sandbox,
     live_slices: MethodRouter,
+    newest_kit: MethodRouter,
     with_published: impl FnOnce(Router) -> Router,
 ) -> Router {
     let live = Router::new().route("/slices.json", live_slices);
@@ -45,7 +47,13 @@ pub fn routes(
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
     let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
+    let gallery = ServeFile::new(folder.join("kit/gallery/index.html"));
+    let kit = Router::new()
+        .route_service("/gallery/", gallery.precompressed_br().precompressed_gzip())
+        .route("/mfe-kit.tgz", newest_kit)
+        .fallback_service(files(folder.join("kit")));
     Router::new()
+        .nest("/kit", kit)
         .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
         .fallback_service(files(folder.clone()).fallback(page))

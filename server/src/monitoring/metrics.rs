@@ -24,6 +24,8 @@ pub struct Metrics {
     outbox: IntGaugeVec,
     outbox_waiting: IntGauge,
     log_lines_lost: IntGauge,
+    contract_differences: IntCounterVec,
+    provider_calls: IntGaugeVec,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -61,6 +63,18 @@ impl Metrics {
         let outbox_waiting = IntGauge::new("mkopo_outbox_waiting", "Messages that are not sent yet.")?;
         let log_lines_lost =
             IntGauge::new("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?;
+        let contract_differences = Opts::new(
+            "mkopo_contract_differences_total",
+            "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
+        );
+        let contract_differences = IntCounterVec::new(contract_differences, &["operation", "kind"])?;
+        let provider_calls = Opts::new(
+            "mkopo_provider_calls",
+            "Calls forwarded to another provider since the start, by whether they were held to the contract.",
+        );
+        let provider_calls = IntGaugeVec::new(provider_calls, &["checked"])?;
+        registry.register(Box::new(contract_differences.clone()))?;
+        registry.register(Box::new(provider_calls.clone()))?;
         registry.register(Box::new(log_lines_lost.clone()))?;
         registry.register(Box::new(outbox_waiting.clone()))?;
         registry.register(Box::new(requests.clone()))?;
@@ -83,6 +97,8 @@ impl Metrics {
             outbox,
             outbox_waiting,
             log_lines_lost,
+            contract_differences,
+            provider_calls,
         })
     }
 
@@ -104,6 +120,11 @@ impl Metrics {
         self.payouts.with_label_values(&[status, result_code.unwrap_or_default()]).inc();
     }
 
+    /// Counts a difference of a forwarded call from the contract.
+    pub fn contract_difference(&self, operation: &str, kind: &str) {
+        self.contract_differences.with_label_values(&[operation, kind]).inc();
+    }
+
     /// All metrics as text. Those from the database are as [`keep_current`] last read them: asking for the
     /// metrics costs the database nothing.
     pub fn text(&self, server: &Server) -> Result<String, Failure> {
@@ -112,6 +133,13 @@ impl Metrics {
         self.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
         self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
         self.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
+        if let Some(provider) = &server.provider {
+            for (checked, calls) in [("yes", provider.held.counts().0), ("no", provider.held.counts().1)] {
+                self.provider_calls
+                    .with_label_values(&[checked])
+                    .set(i64::try_from(calls).unwrap_or(i64::MAX));
+            }
+        }
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
         TextEncoder::new()
             .encode_to_string(&self.registry.gather())

@@ -15,6 +15,7 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
+use super::observed::Observation;
 use crate::error::Failure;
 
 /// How much of an answer is received before any of it is passed on, in bytes: an answer of this size is
@@ -31,13 +32,20 @@ pub struct AnswerBody {
     /// How long the provider may still take. The time that the caller takes does not count.
     patience: Duration,
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+    observation: Option<Observation>,
     /// The call is at the provider until its answer is complete.
     _call: OwnedSemaphorePermit,
 }
 
 impl AnswerBody {
-    pub fn new(received: Incoming, room: u64, patience: Duration, call: OwnedSemaphorePermit) -> Self {
-        Self { received, ahead: VecDeque::new(), room, patience, waiting: None, _call: call }
+    pub fn new(
+        received: Incoming,
+        room: u64,
+        patience: Duration,
+        observation: Option<Observation>,
+        call: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { received, ahead: VecDeque::new(), room, patience, waiting: None, observation, _call: call }
     }
 
     /// Receives the beginning. Returns the whole answer if that is all, and `None` if there is more.
@@ -57,6 +65,12 @@ impl AnswerBody {
         Ok(None)
     }
 
+    fn end_observation(&mut self) {
+        if let Some(observation) = self.observation.take() {
+            observation.end();
+        }
+    }
+
     fn poll_received(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutOff>>> {
         loop {
             let Poll::Ready(frame) = Pin::new(&mut self.received).poll_frame(context) else {
@@ -69,7 +83,10 @@ impl AnswerBody {
             if let Some((since, _)) = self.waiting.take() {
                 self.patience = self.patience.saturating_sub(since.elapsed());
             }
-            let Some(frame) = frame else { return Poll::Ready(None) };
+            let Some(frame) = frame else {
+                self.end_observation();
+                return Poll::Ready(None);
+            };
             let Ok(frame) = frame else { return Poll::Ready(Some(Err(CutOff::Broke))) };
             // No client of the contract reads trailers.
             let Ok(data) = frame.into_data() else { continue };
@@ -77,6 +94,11 @@ impl AnswerBody {
                 return Poll::Ready(Some(Err(CutOff::TooLarge)));
             };
             self.room = room;
+            self.observation = self.observation.take().and_then(|observation| observation.with(&data));
+            // Nobody asks for more once the announced length is there.
+            if self.received.is_end_stream() {
+                self.end_observation();
+            }
             return Poll::Ready(Some(Ok(data)));
         }
     }

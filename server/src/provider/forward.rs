@@ -56,7 +56,9 @@ impl Provider {
         let place = tokio::time::timeout_at(until, Arc::clone(&self.calls).acquire_owned()).await;
         // Never closed: an error is that of the time.
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
-        let request = self.request(parts, body, &request_id)?;
+        let uri = original(&parts).clone();
+        let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
+        let request = self.request(parts, body, &uri, &request_id)?;
         let answer = match tokio::time::timeout_at(until, self.client.send(request)).await {
             Err(_) => return Err(Failure::ProviderSlow),
             Ok(Err(error)) => {
@@ -68,13 +70,20 @@ impl Provider {
             Ok(Ok(answer)) => answer,
         };
         let (mut parts, received) = answer.into_parts();
+        if let Some(observation) = &mut observation {
+            observation.answered(parts.status, &parts.headers);
+        }
         headers::of_answer(&mut parts.headers);
         if let Some(fault) = self.fault_of(&parts, received.size_hint().exact()) {
             tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
+            // What the body is does not matter.
+            if let Some(observation) = observation {
+                observation.end();
+            }
             return Err(Failure::ProviderAnswer(fault));
         }
         let patience = until.saturating_duration_since(Instant::now());
-        let mut body = AnswerBody::new(received, self.body_limit, patience, place);
+        let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);
         let body = match body.read_ahead().await? {
             Some(whole) => Body::from(whole),
             None => Body::new(body),
@@ -86,10 +95,9 @@ impl Provider {
         &self,
         parts: Parts,
         body: Bytes,
+        uri: &Uri,
         request_id: &str,
     ) -> Result<hyper::Request<Full<Bytes>>, Failure> {
-        // The path in `parts` is relative to where the calls are mounted.
-        let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         let uri: Uri = uri
             .path_and_query()
             .and_then(|path| self.url.of_call(path))
@@ -125,4 +133,9 @@ impl Provider {
         }
         None
     }
+}
+
+/// The whole address of a call: the one in `parts` is relative to where the calls are mounted.
+fn original(parts: &Parts) -> &Uri {
+    parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri)
 }

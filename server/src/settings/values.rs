@@ -3,6 +3,7 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
+    time::Duration,
 };
 
 use axum::http::{HeaderValue, Uri};
@@ -75,6 +76,22 @@ pub fn days(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|days| (1..=3650).contains(days))
         .ok_or_else(|| "give whole days from 1 to 3650".to_owned())
+}
+
+/// A time in days, such as 90d.
+pub fn lifetime(text: &str) -> Result<Duration, String> {
+    let days = text.strip_suffix('d').and_then(|days| self::days(days).ok());
+    days.map(|days| Duration::from_hours(24 * u64::from(days)))
+        .ok_or_else(|| "give days from 1d to 3650d".to_owned())
+}
+
+/// The name of a deploy token.
+pub fn token_name(text: &str) -> Result<String, String> {
+    let is_name = (1..=60).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    is_name
+        .then(|| text.to_owned())
+        .ok_or_else(|| "give up to 60 letters, digits, dashes and dots".to_owned())
 }
 
 /// A number of builds.

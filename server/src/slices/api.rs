@@ -4,8 +4,8 @@ use axum::{
     Json as Answer, Router,
     body::Bytes,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode},
-    response::Response,
+    http::{HeaderMap, Method, StatusCode, header},
+    response::{IntoResponse, Response},
     routing::{delete, get, post},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -75,15 +75,21 @@ async fn publish(
     let mark = Mark::now(&sandbox, by)?;
     let archive = read_archive(request).await?;
     let bundled = Bundled::of(&sandbox).await?;
-    let shell = bundled.shell()?.clone();
-    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
-    let build = build.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
+    let build = check_archive(archive, &bundled).await?;
     let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
     let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
-async fn read_archive(request: Request) -> Result<Bytes, Failure> {
+/// The build in an archive, if the portal's shell can load it.
+pub(super) async fn check_archive(archive: Bytes, bundled: &Bundled) -> Result<Build, Failure> {
+    let shell = bundled.shell()?.clone();
+    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
+    build.map_err(|panicked| Failure::Internal(panicked.to_string()))?
+}
+
+/// Receives an archive of limited size.
+pub(super) async fn read_archive(request: Request) -> Result<Bytes, Failure> {
     if !accept::is_of_type(request.headers(), "application/octet-stream") {
         return Err(Failure::NoArchive);
     }
@@ -102,8 +108,8 @@ struct ByQuery {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ActivateBody {
-    version: String,
+pub(super) struct ActivateBody {
+    pub version: String,
 }
 
 async fn activate(
@@ -137,6 +143,14 @@ async fn remove(
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::remove(&sandbox.database, &bundled, name, mark).await.map(Answer)
+}
+
+/// Redirects to the package of mfe-kit that this portal has. Its address names the version, because npm
+/// keeps a package by its address for good.
+pub async fn newest_kit(sandbox: Sandbox) -> Result<Response, Failure> {
+    let shell = Bundled::of(&sandbox).await?.shell;
+    let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
+    Ok((StatusCode::FOUND, [(header::LOCATION, package.address)]).into_response())
 }
 
 /// `/slices.json`.

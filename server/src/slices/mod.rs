@@ -10,6 +10,7 @@ mod build;
 mod bundled;
 mod compress;
 mod delete_old;
+pub mod deploy;
 pub mod files;
 mod publish;
 mod range;

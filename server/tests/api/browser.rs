@@ -8,7 +8,7 @@ use axum::{
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp};
 
 /// The pages with their titles.
-pub const PAGES: [(&str, &str); 13] = [
+pub const PAGES: [(&str, &str); 14] = [
     ("/console", "Overview"),
     ("/console/outbox", "Outbox"),
     ("/console/loans", "Loans"),
@@ -16,6 +16,7 @@ pub const PAGES: [(&str, &str); 13] = [
     ("/console/scenario", "Scenario"),
     ("/console/faults", "Faults"),
     ("/console/traffic", "Traffic"),
+    ("/console/contract", "Contract"),
     ("/console/events", "Events"),
     ("/console/staff", "Staff"),
     ("/console/data", "Data"),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, PAGES, csrf, get, post},
-    contract, slices,
+    contract, deploying, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
 };
 
@@ -102,6 +102,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         "/clock",
         "/faults",
         "/traffic",
+        "/contract",
         "/events",
         "/staff",
         "/invariant",
@@ -143,6 +144,16 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
+
+    // Deploying with a token.
+    let token = deploying::token_of(&app, "mfe-loans").await;
+    for call in [
+        deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
+        deploying::call(&token, "mfe-loans/rollback", None),
+        deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
+    ] {
+        assert!(caller.send(call).await.status.is_success());
+    }
 
     // The console's pages.
     caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;

@@ -12,6 +12,7 @@ use serde_json::json;
 use tower::ServiceExt;
 
 use crate::{
+    browser::Browser,
     provider_stub::{OwnProvider, Reply, Stub, answer, nobody},
     test_app::{NOON, TestApp, request, settings, waiting},
 };
@@ -278,4 +279,171 @@ async fn it_does_not_start_in_demo_mode_or_without_tls() {
         let Err(error) = opened else { panic!("started with {options:?}") };
         assert!(format!("{error:#}").contains(reason), "{error:#}");
     }
+}
+
+/// What the console says of the provider once `count` calls were checked.
+async fn report(app: &TestApp, count: u64) -> serde_json::Value {
+    for _ in 0..500 {
+        let report = app.console(Method::GET, "/contract", None).await.json();
+        if report["checked"].as_u64().unwrap() >= count {
+            return report;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("not {count} calls are checked")
+}
+
+#[tokio::test]
+async fn calls_to_our_own_provider_keep_to_the_contract() {
+    let provider = OwnProvider::start().await;
+    let app = portal(&provider.url, &["--provider-timeout", "10"]).await;
+    let staff = app.sign_in("agent").await;
+    let pending = staff.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    staff.disburse(loan).await;
+    staff.disburse(loan).await;
+    for encoding in ["gzip", "br", "zstd"] {
+        staff.get_with("/api/v1/disbursement-records", &[("accept-encoding", encoding)]).await;
+    }
+    app.post("/api/v1/auth/login", json!({"email": "nobody@mkopo.test", "password": "x"})).await;
+    app.call(Method::GET, ME, None).await;
+    let report = report(&app, 9).await;
+    assert_eq!((&report["violations"], &report["unknown_fields"]), (&json!([]), &json!([])));
+    assert_eq!(report["skipped"], 0);
+}
+
+/// What `GET /auth/me` answers, with changes.
+fn user(change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
+    let mut user = json!({
+        "id": "1", "username": "wanjiru", "name": "Wanjiru Kamau", "email": "wanjiru@example.com", "role": "agent",
+        "phone_number": "+254712345678", "created_at": "2026-11-12T08:15:30.000Z",
+    });
+    change(&mut user);
+    let headers = ["content-type: application/json", "x-request-id: 1", "cache-control: no-store"];
+    answer("200 OK", &headers, &user.to_string())
+}
+
+#[tokio::test]
+async fn what_differs_from_the_contract_is_listed_by_place_and_kind_with_a_masked_example() {
+    let answer = user(|user| {
+        user.as_object_mut().unwrap().remove("email");
+        user["id"] = json!(4711);
+        user["role"] = json!("boss");
+        user["branch"] = json!("Kisumu 2");
+    });
+    let stub = Stub::start(move |_| Reply::Closes(answer.clone())).await;
+    let app = portal(&stub.url, &[]).await;
+    for _ in 0..2 {
+        mkopo::portal_router(app.sandbox.clone())
+            .oneshot(request(Method::GET, ME, Some("a-token"), None))
+            .await
+            .unwrap();
+    }
+    let report = report(&app, 2).await;
+    let found = |list: &str| -> Vec<String> {
+        let line = |found: &serde_json::Value| {
+            assert_eq!(
+                (found["operation"].as_str(), found["side"].as_str()),
+                (Some("GET /api/v1/auth/me"), Some("answer"))
+            );
+            format!(
+                "{} {} {}",
+                found["place"].as_str().unwrap(),
+                found["kind"].as_str().unwrap(),
+                found["count"]
+            )
+        };
+        report[list].as_array().unwrap().iter().map(line).collect()
+    };
+    assert_eq!(found("violations"), ["/email missing 2", "/id type 2", "/role value 2"]);
+    assert_eq!(found("unknown_fields"), ["/branch unknown 2"]);
+    let shown = report.to_string();
+    for value in ["Wanjiru", "wanjiru", "4711", "Kisumu", "712345678", "boss"] {
+        assert!(!shown.contains(value), "{value} is in {shown}");
+    }
+    assert_eq!(report["violations"][1]["example"]["phone_number"], "+999999999999");
+    assert_eq!(report["unknown_fields"][0]["example"], "Xxxxxx 9");
+
+    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    for line in [
+        r#"mkopo_contract_differences_total{kind="type",operation="GET /api/v1/auth/me"} 2"#,
+        r#"mkopo_provider_calls{checked="yes"} 2"#,
+    ] {
+        assert!(metrics.contains(line), "{line} is not in {metrics}");
+    }
+
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.read("/console/contract").await;
+    for words in ["2 calls to http://127.0.0.1", "/role in the answer", "Wrong type", "Unknown fields"] {
+        assert!(page.contains(words), "{words} is not in {page}");
+    }
+    let download = browser.get("/console/contract?as=json").await;
+    assert_eq!(download.json()["violations"], report["violations"]);
+}
+
+#[tokio::test]
+async fn a_request_of_the_portal_is_held_to_the_contract_too() {
+    let body = json!({"message": "done", "user": {"token": "t", "id": "1", "username": "a", "name": "a", "email": "a@b.c", "role": "agent"}});
+    let body = json!({"user": body["user"]}).to_string();
+    let headers = ["content-type: application/json", "x-request-id: 1", "cache-control: no-store"];
+    let (_stub, app) = in_front_of(Reply::Closes(answer("200 OK", &headers, &body)), &[]).await;
+    let sent = json!({"email": "a@b.c", "password": 5});
+    let sent = request(Method::POST, "/api/v1/auth/login?from=here", None, Some(sent));
+    mkopo::portal_router(app.sandbox.clone()).oneshot(sent).await.unwrap();
+    let report = report(&app, 1).await;
+    let violation = &report["violations"][0];
+    assert_eq!(
+        (violation["side"].as_str(), violation["place"].as_str()),
+        (Some("request"), Some("/password"))
+    );
+    assert_eq!(report["unknown_fields"][0]["place"], "query from");
+}
+
+#[tokio::test]
+async fn faults_hit_forwarded_calls_and_payouts_only_if_that_is_allowed() {
+    let provider = OwnProvider::start().await;
+    for (options, is_hit) in [(&[][..], false), (&["--provider-faults", "payouts"], true)] {
+        let app = portal(&provider.url, &[&["--provider-timeout", "10"], options].concat()).await;
+        let staff = app.sign_in("agent").await;
+        let pending = staff.pending().await;
+        let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503, "times": 1});
+        app.set_console(Method::POST, "/faults", fault).await;
+        assert_eq!(staff.get(ME).await.failure().1, "injected_fault");
+        assert_eq!(staff.get(ME).await.status, StatusCode::OK);
+        for path in ["/api/v1/disbursements/*/disburse", "/api/v1/*/*/*"] {
+            let fault = json!({"path": path, "kind": "status", "status": 503, "when": "before"});
+            app.set_console(Method::POST, "/faults", fault).await;
+        }
+        let paid = staff.disburse(waiting(&pending).next().unwrap()).await;
+        assert_eq!(paid.status == StatusCode::SERVICE_UNAVAILABLE, is_hit, "{}", paid.json());
+    }
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_with_another_provider_is_not_offered_and_says_why() {
+    let (_stub, app) = in_front_of(Reply::Closes(Vec::new()), &[]).await;
+    for (method, path) in [
+        (Method::GET, "/outbox"),
+        (Method::DELETE, "/outbox"),
+        (Method::GET, "/scenario"),
+        (Method::PUT, "/clock"),
+        (Method::GET, "/staff"),
+        (Method::POST, "/staff/expire"),
+        (Method::POST, "/loans"),
+        (Method::POST, "/payouts"),
+        (Method::POST, "/data/reset"),
+    ] {
+        let (status, code, text) = app.console(method.clone(), path, None).await.failure();
+        assert_eq!((status, code.as_str()), (403, "not_with_provider"), "{method} {path}: {text}");
+    }
+    for path in ["/faults", "/traffic", "/contract", "/events", "/slices", "/data/snapshots"] {
+        assert_ne!(app.console(Method::GET, path, None).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let browser = Browser::sign_in(&app).await;
+    for page in ["outbox", "loans", "payouts", "scenario", "staff", "clock"] {
+        let text = browser.read(&format!("/console/{page}")).await;
+        assert!(text.contains("the portal's calls are forwarded to another provider"), "{page}: {text}");
+    }
+    let faults = browser.read("/console/faults").await;
+    assert!(faults.contains("Payouts are spared"), "{faults}");
 }

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use axum::Router;
 use mkopo::http::connections::{self, Limits};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -108,6 +109,14 @@ async fn talk(
         }
     }
     Some(())
+}
+
+/// The address of a listener that serves `router`.
+pub async fn serve(router: Router) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
+    url
 }
 
 /// An address that nobody listens on.

@@ -876,7 +876,7 @@ async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
 }
 
 /// Runs `mkopo slice` on the data and the portal of `app`, on another thread.
-async fn slice_command(app: &TestApp, portal: &TempDir, arguments: &[&str]) -> Output {
+pub async fn slice_command(app: &TestApp, portal: &TempDir, arguments: &[&str]) -> Output {
     let mut command = mkopo();
     command.arg("slice").args(arguments).args(store::options(app.data_dir()));
     command.args(["--portal-dir", portal.path().to_str().unwrap(), "--by", "ci"]);

@@ -6,12 +6,12 @@ use serde::{Deserialize, de::IntoDeserializer};
 
 use crate::console::view::{
     form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state},
+    frame::{Frame, SuccessMessages, empty_state, note},
     icon::Icon,
     page::Page,
     table::{Head, table},
     visit::{Done, FieldError, Fields, Visit},
-    words::count,
+    words::{Tone, count},
 };
 use crate::{
     console::faults::{self, Fault, FaultPhase, Kind, NewFault},
@@ -101,7 +101,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         } else {
             listed(&visit, faults)
         };
+        let is_spared = visit.sandbox.provider.as_ref().is_some_and(|provider| !provider.has_payout_faults);
+        let spared = is_spared.then(|| {
+            let text = "Payouts are spared: calls are forwarded to another provider, which pays out real money. \
+                        Set MKOPO_PROVIDER_FAULTS=payouts to let faults hit them.";
+            note(Tone::Wait, "status", "spared", text.to_owned())
+        });
         view! {
+            {spared}
             <div class="two">
                 <div class="stack">
                     <section class="card" aria-labelledby="faults-title">

@@ -13,6 +13,7 @@ pub enum Page {
     Scenario,
     Faults,
     Traffic,
+    Contract,
     Events,
     Staff,
     Data,
@@ -23,7 +24,7 @@ pub enum Page {
 
 impl Page {
     /// Every page.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Overview,
         Self::Outbox,
         Self::Loans,
@@ -31,6 +32,7 @@ impl Page {
         Self::Scenario,
         Self::Faults,
         Self::Traffic,
+        Self::Contract,
         Self::Events,
         Self::Staff,
         Self::Data,
@@ -49,6 +51,7 @@ impl Page {
             Self::Scenario => "Scenario",
             Self::Faults => "Faults",
             Self::Traffic => "Traffic",
+            Self::Contract => "Contract",
             Self::Events => "Events",
             Self::Staff => "Staff",
             Self::Data => "Data",
@@ -68,6 +71,7 @@ impl Page {
             Self::Scenario => "/console/scenario",
             Self::Faults => "/console/faults",
             Self::Traffic => "/console/traffic",
+            Self::Contract => "/console/contract",
             Self::Events => "/console/events",
             Self::Staff => "/console/staff",
             Self::Data => "/console/data",
@@ -87,6 +91,7 @@ impl Page {
             Self::Scenario => Icon::Phone,
             Self::Faults => Icon::Alert,
             Self::Traffic => Icon::List,
+            Self::Contract => Icon::Success,
             Self::Events => Icon::Events,
             Self::Staff => Icon::User,
             Self::Data => Icon::Store,

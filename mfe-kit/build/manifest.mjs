@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+
+/** The file in which a build describes itself. */
+export const MANIFEST = 'mf-manifest.json';
+
+/** What a package says that its slice brings: the parts of `slice` in package.json that the portal reads. */
+export function bringsOf({ slice = {} }) {
+  const { screens = [], menu = [], failures = {} } = slice;
+  return { screens, menu, failures };
+}
+
+/** The entry of `slices.json` for a build, from the bytes of its manifest and their address. */
+export function listedBuild(entry, bytes) {
+  const { metaData, shared, brings } = JSON.parse(bytes);
+  return {
+    version: metaData.buildInfo.buildVersion,
+    entry,
+    integrity: integrityOf(bytes),
+    shell: shared.find(({ name }) => name === 'mfe-kit').requiredVersion,
+    ...brings,
+    previous: null,
+  };
+}
+
+/** The subresource integrity of a file's content. */
+export function integrityOf(content, algorithm = 'sha384') {
+  return `${algorithm}-${createHash(algorithm).update(content).digest('base64')}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Packs the kit for slices in other repositories: `dist/mfe-kit-<version>.tgz`, with compiled modules, the
+ * build, the test kit, the template, the command, and a development build of the shell.
+ *
+ *     npm run pack --workspace mfe-kit
+ */
+import { execFile } from 'node:child_process';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { replaceTscAliasPaths } from 'tsc-alias';
+import webpack from 'webpack';
+import { root } from './slices.mjs';
+import { shellBuild } from './webpack.mjs';
+
+const run = promisify(execFile);
+const kit = join(root, 'mfe-kit');
+const folder = join(kit, 'dist/package');
+
+/** The packages that the kit's build, its test kit and its command use; their versions are this repository's. */
+const TOOLS = [
+  '@module-federation/enhanced',
+  '@module-federation/inject-external-runtime-core-plugin',
+  '@pmmmwh/react-refresh-webpack-plugin',
+  '@swc/core',
+  '@tanstack/react-query',
+  '@testing-library/dom',
+  '@testing-library/jest-dom',
+  '@testing-library/react',
+  '@testing-library/user-event',
+  '@types/node',
+  '@types/react',
+  '@types/react-dom',
+  'css-loader',
+  'jsdom',
+  'mini-css-extract-plugin',
+  'msw',
+  'react',
+  'react-dom',
+  'react-refresh',
+  'react-router',
+  'semver',
+  'swc-loader',
+  'tar',
+  'terser-webpack-plugin',
+  'typescript',
+  'vitest',
+  'webpack',
+  'webpack-dev-server',
+];
+
+/** The files of `build/` that a slice's repository needs. */
+const BUILD = [
+  'chunks.mjs',
+  'compress.mjs',
+  'conformance.d.mts',
+  'conformance.mjs',
+  'jsx-dev-runtime.mjs',
+  'manifest.mjs',
+  'mount.mjs',
+  'new-slice-files.mjs',
+  'page.mjs',
+  'refreshable.mjs',
+  'reload.mjs',
+  'slice-manifest.mjs',
+  'slice-problems.mjs',
+  'vitest.d.mts',
+  'vitest.mjs',
+  'webpack.d.mts',
+  'webpack.mjs',
+];
+
+await rm(join(kit, 'dist'), { recursive: true, force: true });
+await mkdir(join(folder, 'build'), { recursive: true });
+await Promise.all([compile(), buildShell()]);
+for (const file of BUILD) await copyFile(join(kit, 'build', file), join(folder, 'build', file));
+await copyFile(join(kit, 'build/slice.tsconfig.json'), join(folder, 'tsconfig.json'));
+await cp(join(kit, 'cli'), join(folder, 'cli'), { recursive: true });
+await cp(join(kit, 'template'), join(folder, 'template'), {
+  recursive: true,
+  filter: (path) => !/\/(dist|node_modules)$/.test(path),
+});
+await copyFile(join(kit, 'README.md'), join(folder, 'README.md'));
+await copyFile(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
+await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageJson(), null, 2)}\n`);
+const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', join(kit, 'dist')], {
+  cwd: folder,
+});
+const [packed] = Object.values(JSON.parse(stdout));
+console.log(`mfe-kit/dist/${packed.filename}: ${packed.size} bytes, ${packed.integrity}`);
+
+/** Compiles `src/` to ES modules and type declarations that any tool resolves, with their styles beside them. */
+async function compile() {
+  const configFile = join(kit, 'tsconfig.package.json');
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '--project', configFile]);
+  await replaceTscAliasPaths({ configFile, outDir: join(folder, 'dist'), resolveFullPaths: true });
+  // The compiler keeps the path of this reference as it is in the sources.
+  const index = join(folder, 'dist/index.d.ts');
+  await writeFile(
+    index,
+    (await readFile(index, 'utf8')).replace(/path="[^"]*css\.d\.ts"/, 'path="./css.d.ts"'),
+  );
+  const sources = await readdir(join(kit, 'src'), { recursive: true });
+  for (const file of sources.filter((name) => /\.css$|(^|\/)css\.d\.ts$/.test(name))) {
+    await mkdir(dirname(join(folder, 'dist', file)), { recursive: true });
+    await copyFile(join(kit, 'src', file), join(folder, 'dist', file));
+  }
+}
+
+/** The shell whose React can refresh screens, for `mfe-kit dev`. */
+async function buildShell() {
+  const config = shellBuild(join(root, 'mfe-shell'))({}, { mode: 'development' });
+  const output = { ...config.output, path: join(folder, 'shell') };
+  const compiler = webpack({ ...config, output, devtool: false });
+  const stats = await new Promise((resolve, reject) =>
+    compiler.run((error, result) => compiler.close(() => (error ? reject(error) : resolve(result)))),
+  );
+  if (stats.hasErrors()) throw new Error(stats.toString('errors-only'));
+}
+
+/** The package's own description: what is compiled, and everything that it needs. */
+async function packageJson() {
+  const read = async (path) => JSON.parse(await readFile(path, 'utf8'));
+  const { exports, dependencies, ...own } = await read(join(kit, 'package.json'));
+  Reflect.deleteProperty(own, 'private');
+  Reflect.deleteProperty(own, 'scripts');
+  const { devDependencies } = await read(join(root, 'package.json'));
+  const tools = Object.fromEntries(TOOLS.map((name) => [name, devDependencies[name]]));
+  const missing = TOOLS.filter((name) => !tools[name]);
+  if (missing.length > 0) throw new Error(`The root has no version of ${missing.join(', ')}`);
+  return {
+    ...own,
+    exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, exported(file)])),
+    dependencies: Object.fromEntries(Object.entries({ ...dependencies, ...tools }).sort()),
+  };
+}
+
+/** Where an entry's file is in the package. */
+function exported(file) {
+  const built = file.replace(/^\.\/src\//, './dist/').replace(/\.tsx?$/, '.js');
+  if (built.endsWith('.js')) return { types: built.replace(/\.js$/, '.d.ts'), default: built };
+  if (built.endsWith('.mjs')) return { types: built.replace(/\.mjs$/, '.d.mts'), default: built };
+  return built.replace('./build/slice.tsconfig.json', './tsconfig.json');
+}

@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import webpack from 'webpack';
+import DevServer from 'webpack-dev-server';
+import { bringsOf } from '../build/manifest.mjs';
+import { configOf } from './build.mjs';
+import { ask, portalAt, readList } from './portal.mjs';
+import { Refusal } from './refusal.mjs';
+import { portalOf, readSlicePackage } from './slice-package.mjs';
+
+/** Where the slice's own files are. */
+const OWN = '/@slice/';
+
+/** The shell's development build: in the package, or where this repository packs it. */
+const SHELLS = ['../shell', '../dist/package/shell'].map((path) => join(import.meta.dirname, path));
+
+/**
+ * Runs the portal on this machine: a development build of the shell, the slice as it is edited, and from the
+ * running portal its API and the other slices. A change updates the screen and keeps its state.
+ */
+export async function run(args) {
+  const { values } = parseArgs({
+    args,
+    options: { portal: { type: 'string' }, port: { type: 'string', default: process.env.PORT ?? '3000' } },
+  });
+  const slicePackage = readSlicePackage();
+  const portal = portalAt(portalOf(slicePackage, values.portal));
+  await readList(portal);
+  const shell = SHELLS.find((folder) => existsSync(join(folder, 'index.html')));
+  if (!shell) throw new Refusal("the kit has no shell: run 'npm run pack --workspace mfe-kit' first.");
+
+  const config = await configOf(slicePackage.folder, 'development');
+  const server = new DevServer(options(slicePackage, portal, shell, Number(values.port)), webpack(config));
+  await server.start().catch((error) => {
+    throw error.code === 'EADDRINUSE'
+      ? new Refusal(`port ${values.port} is in use: choose another with --port.`)
+      : error;
+  });
+  const here = `http://localhost:${values.port}`;
+  const [{ path = '/' } = {}] = bringsOf(slicePackage).screens;
+  console.log(`\n  ${slicePackage.name} as you edit it: ${here}${path.includes(':') ? '/' : path}`);
+  console.log(`  In the running portal, reloading: ${portal}/?slice=${slicePackage.name}@${here}${OWN}\n`);
+}
+
+function options({ name, version, slice }, portal, shell, port) {
+  const passedOn = { target: portal, changeOrigin: true, headers: { origin: portal } };
+  return {
+    host: '127.0.0.1', // reachable from this machine only
+    port,
+    // Pages of this machine and of the portal may follow changes.
+    allowedHosts: ['localhost', '127.0.0.1', new URL(portal).hostname],
+    hot: true,
+    static: { directory: shell, watch: false },
+    historyApiFallback: true,
+    devMiddleware: { publicPath: OWN },
+    headers: { 'Access-Control-Allow-Origin': '*' },
+    client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
+    proxy: [{ context: ['/api', '/slices/'], ...passedOn }],
+    setupMiddlewares: (middlewares) => [
+      {
+        name: 'slices.json',
+        path: '/slices.json',
+        middleware: (_request, response) => {
+          listWith(portal, name, { version, ...bringsOf({ slice }) }).then(
+            (list) => response.set('Cache-Control', 'no-cache').json(list),
+            ({ message }) => response.status(502).json({ error: message }),
+          );
+        },
+      },
+      ...middlewares,
+    ],
+  };
+}
+
+/** The portal's list with the slice of this machine. */
+async function listWith(portal, name, slice) {
+  const list = await (await ask(portal, '/slices.json')).json();
+  // The page's policy is not the portal's, and nothing else is to be overridden.
+  list.portal.allow_override = false;
+  list.slices[name] = {
+    ...slice,
+    entry: `${OWN}mf-manifest.json`,
+    integrity: '', // changes with every edit
+    shell: '*',
+    previous: null,
+  };
+  return list;
+}

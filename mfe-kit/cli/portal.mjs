@@ -1,0 +1,34 @@
+import { Refusal } from './refusal.mjs';
+
+const TIMEOUT_MS = 20_000;
+
+/** The address of a portal, without a slash at its end. */
+export function portalAt(given) {
+  if (!given)
+    throw new Refusal(
+      'say which portal: set slice.portal in package.json, or MKOPO_PORTAL, or add its address.',
+    );
+  const address = URL.canParse(given) ? new URL(given) : null;
+  if (!/^https?:$/.test(address?.protocol ?? ''))
+    throw new Refusal(`'${given}' is not the address of a portal.`);
+  return address.origin;
+}
+
+/** Asks a portal. Fails with a sentence if it can't be reached. */
+export async function ask(portal, path, init = {}) {
+  try {
+    return await fetch(`${portal}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init });
+  } catch (error) {
+    throw new Refusal(`${portal} can't be reached: ${error.cause?.message ?? error.message}.`);
+  }
+}
+
+/** The list of a portal's slices. */
+export async function readList(portal) {
+  const answer = await ask(portal, '/slices.json');
+  const list = await answer.json().catch(() => null);
+  if (!answer.ok || !list?.slices)
+    throw new Refusal(`${portal} is not a Mkopo portal: it has no /slices.json.`);
+  if (!list.shell) throw new Refusal(`${portal} serves no shell, so no slice can be loaded there.`);
+  return list;
+}

@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from './refusal.mjs';
+
+/** The package of the slice in the working directory. */
+export function readSlicePackage() {
+  const folder = process.cwd();
+  const file = join(folder, 'package.json');
+  const content = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  if (!content.slice)
+    throw new Refusal(`${folder} is not the folder of a slice: run this where its package.json is.`);
+  return { folder, ...content };
+}
+
+/** Where a slice goes: an option, the environment, or its package. */
+export function portalOf({ slice }, given) {
+  return given ?? process.env.MKOPO_PORTAL ?? slice.portal;
+}

@@ -1,0 +1,15 @@
+//! The API of what differs from the contract.
+
+use axum::{Json as Answer, Router, routing::get};
+
+use super::report;
+use crate::{Sandbox, provider::Report};
+
+/// Routes, relative to the console's API.
+pub fn routes() -> Router {
+    Router::new().route("/contract", get(differences))
+}
+
+async fn differences(sandbox: Sandbox) -> Answer<Report> {
+    Answer(report(&sandbox))
+}

@@ -1,0 +1,207 @@
+//! Replaces what tells who somebody is by something made up, of the same shape and always the same for the same
+//! original.
+
+use std::collections::{HashMap, HashSet};
+
+use hmac::{Hmac, KeyInit, Mac};
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use sha2::Sha256;
+
+use crate::phone::Msisdn;
+
+/// How often another replacement of the same length is tried before it gets longer.
+const TRIES: u32 = 50;
+
+/// What is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An id or a number, which differs from every other one of its `noun`.
+    Id(&'static str),
+    /// One or more names of a person.
+    Name,
+    /// A phone number.
+    Phone,
+    /// An e-mail address.
+    Email,
+}
+
+/// Makes replacements up. The key is not stored: without it, nobody finds the originals.
+pub struct MadeUp {
+    key: Hmac<Sha256>,
+    originals: HashSet<String>,
+    made: HashMap<(Kind, String), String>,
+    used: HashSet<(Kind, String)>,
+}
+
+impl MadeUp {
+    /// With a random `key`. None of `originals` is made up.
+    #[expect(clippy::expect_used, reason = "HMAC accepts keys of any length")]
+    pub fn new(key: &[u8; 32], originals: HashSet<String>) -> Self {
+        let key = Hmac::new_from_slice(key).expect("a key of any length");
+        Self { key, originals, made: HashMap::new(), used: HashSet::new() }
+    }
+
+    /// The replacement of `original`.
+    pub fn of(&mut self, kind: Kind, original: &str) -> String {
+        if kind == Kind::Name {
+            // Word by word, so that a full name fits the first and the last one elsewhere.
+            let words: Vec<String> = original.split_whitespace().map(|word| self.word(word)).collect();
+            return words.join(" ");
+        }
+        let original = if kind == Kind::Email { original.to_lowercase() } else { original.to_owned() };
+        self.whole(kind, &original)
+    }
+
+    fn word(&mut self, word: &str) -> String {
+        self.whole(Kind::Name, word)
+    }
+
+    fn whole(&mut self, kind: Kind, original: &str) -> String {
+        let entry = (kind, original.to_owned());
+        if let Some(made) = self.made.get(&entry) {
+            return made.clone();
+        }
+        let mut tries = 0;
+        let made = loop {
+            let mut rng = self.rng(kind, original, tries);
+            let mut made = replaced(&mut rng, kind, original);
+            for _ in 0..tries / TRIES {
+                made.push(digit(&mut rng));
+            }
+            let is_free = kind == Kind::Name || !self.used.contains(&(kind, made.clone()));
+            if is_free && !self.originals.contains(&made) {
+                break made;
+            }
+            tries += 1;
+        };
+        self.used.insert((kind, made.clone()));
+        self.made.insert(entry, made.clone());
+        made
+    }
+
+    /// A number from 0 to `most` that is always the same for `original`.
+    pub fn number(&self, purpose: &'static str, original: &str, most: u32) -> u32 {
+        self.rng(Kind::Id(purpose), original, 0).random_range(0..=most)
+    }
+
+    fn rng(&self, kind: Kind, original: &str, tries: u32) -> ChaCha12Rng {
+        let noun = match kind {
+            Kind::Id(noun) => noun,
+            Kind::Name => "a name",
+            Kind::Phone => "a phone",
+            Kind::Email => "an address",
+        };
+        let mac = self.key.clone().chain_update(noun).chain_update([0_u8]).chain_update(original);
+        let mac = mac.chain_update([0_u8]).chain_update(tries.to_be_bytes());
+        ChaCha12Rng::from_seed(mac.finalize().into_bytes().into())
+    }
+}
+
+fn replaced(rng: &mut ChaCha12Rng, kind: Kind, original: &str) -> String {
+    match kind {
+        Kind::Phone if Msisdn::parse(original).is_some() => {
+            // Those that mobile money treats in a special way begin with +25470.
+            format!("+2547{}{}", rng.random_range(1..=9), digits(rng, 7))
+        }
+        Kind::Email => {
+            let name = original.split('@').next().unwrap_or_default();
+            let name: String = name.chars().filter(char::is_ascii).map(|c| similar(rng, c)).collect();
+            format!("{}@example.com", if name.is_empty() { "x" } else { &name })
+        }
+        Kind::Id(_) if is_uuid(original) => {
+            // The version and the variant stay.
+            let hex = |(at, c): (usize, char)| match c {
+                '-' => '-',
+                _ if at == 14 || at == 19 => c,
+                _ => char::from_digit(rng.random_range(0..16), 16).unwrap_or('0'),
+            };
+            original.char_indices().map(hex).collect()
+        }
+        _ => original.chars().map(|c| similar(rng, c)).collect(),
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text
+            .char_indices()
+            .all(|(at, c)| if matches!(at, 8 | 13 | 18 | 23) { c == '-' } else { c.is_ascii_hexdigit() })
+}
+
+/// A character of the same kind: a vowel for a vowel, so that a name can be read aloud.
+fn similar(rng: &mut ChaCha12Rng, c: char) -> char {
+    const VOWELS: &[u8] = b"aeiou";
+    const CONSONANTS: &[u8] = b"bcdfghjklmnprstvwyz";
+    if c.is_numeric() {
+        return digit(rng);
+    }
+    if !c.is_alphabetic() {
+        return c;
+    }
+    let is_vowel = c.to_lowercase().next().is_some_and(|c| !c.is_ascii() || "aeiou".contains(c));
+    let from = if is_vowel { VOWELS } else { CONSONANTS };
+    let made = char::from(from[rng.random_range(0..from.len())]);
+    if c.is_uppercase() { made.to_ascii_uppercase() } else { made }
+}
+
+fn digit(rng: &mut ChaCha12Rng) -> char {
+    char::from(b'0' + rng.random_range(0..10_u8))
+}
+
+fn digits(rng: &mut ChaCha12Rng, count: usize) -> String {
+    (0..count).map(|_| digit(rng)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made_up(key: u8, originals: &[&str]) -> MadeUp {
+        MadeUp::new(&[key; 32], originals.iter().map(|&text| text.to_owned()).collect())
+    }
+
+    #[test]
+    fn the_same_original_has_the_same_replacement_everywhere() {
+        let mut made_up = made_up(1, &["Wanjiru", "Kamau"]);
+        let (first, last) = (made_up.of(Kind::Name, "Wanjiru"), made_up.of(Kind::Name, "Kamau"));
+        assert_eq!(made_up.of(Kind::Name, "Wanjiru Kamau"), format!("{first} {last}"));
+        assert_ne!(first, "Wanjiru");
+        assert_eq!(first.len(), 7);
+        let another_key = super::MadeUp::new(&[2; 32], HashSet::new()).of(Kind::Name, "Wanjiru");
+        assert_ne!(first, another_key);
+    }
+
+    #[test]
+    fn replacements_have_the_shape_of_the_original() {
+        let mut made_up = made_up(1, &[]);
+        let shape = |text: &str| -> String {
+            text.chars()
+                .map(|c| {
+                    if c.is_ascii_digit() {
+                        '9'
+                    } else if c.is_uppercase() {
+                        'X'
+                    } else if c.is_alphabetic() {
+                        'x'
+                    } else {
+                        c
+                    }
+                })
+                .collect()
+        };
+        assert_eq!(shape(&made_up.of(Kind::Id("loan"), "LN-2026-00917")), "XX-9999-99999");
+        assert!(Msisdn::parse(&made_up.of(Kind::Phone, "0712345678")).is_some());
+        assert!(made_up.of(Kind::Email, "Wanjiru.K@bank.co.ke").ends_with("@example.com"));
+        let id = made_up.of(Kind::Id("transaction"), "01a1ced3-80d0-7942-9380-aaa0158accb5");
+        assert!(is_uuid(&id) && id.as_bytes()[14] == b'7', "{id}");
+    }
+
+    #[test]
+    fn ids_stay_different_and_none_is_an_original_however_few_there_could_be() {
+        let originals: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        let mut made_up = MadeUp::new(&[1; 32], originals.iter().cloned().collect());
+        let made: HashSet<String> = originals.iter().map(|id| made_up.of(Kind::Id("loan"), id)).collect();
+        assert_eq!(made.len(), 10);
+        assert!(originals.iter().all(|id| !made.contains(id)));
+    }
+}

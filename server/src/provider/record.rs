@@ -1,0 +1,179 @@
+//! Records both lists of a provider, with made-up people and numbers in place of the real ones.
+
+use std::collections::HashSet;
+
+use anyhow::{Context, ensure};
+use axum::http::{Method, StatusCode};
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+
+use super::{
+    caller::{Call, Caller},
+    check::Credentials,
+    made_up::{Kind, MadeUp},
+};
+use crate::{clock::UnixMillis, demo::Recording};
+
+/// What becomes of a field.
+#[derive(Clone, Copy)]
+enum Field {
+    /// Replaced by something made up.
+    Replaced(Kind),
+    /// Stays: it says nothing of a person.
+    Number,
+    /// Stays if it is one word, such as `ACTIVE`.
+    Word,
+    /// An amount in KES, which can be jittered.
+    Amount,
+    /// A time, which can be jittered.
+    Time,
+    /// A reason for a failure, in words of ours.
+    Reason,
+}
+
+const fn id(noun: &'static str) -> Field {
+    Field::Replaced(Kind::Id(noun))
+}
+
+const NAME: Field = Field::Replaced(Kind::Name);
+const PHONE: Field = Field::Replaced(Kind::Phone);
+const EMAIL: Field = Field::Replaced(Kind::Email);
+
+/// The fields that are recorded. Others, such as notes, may say anything and are left out.
+const FIELDS: [(&str, Field); 39] = [
+    ("account_number", id("account number")),
+    ("account_status", Field::Word),
+    ("amount", Field::Amount),
+    ("approved_at", Field::Time),
+    ("approver_email", EMAIL),
+    ("approver_id", id("staff")),
+    ("approver_name", NAME),
+    ("created_at", Field::Time),
+    ("credit_score", Field::Number),
+    ("customer_account_id", id("account")),
+    ("customer_first_name", NAME),
+    ("customer_gender", Field::Word),
+    ("customer_id", id("customer")),
+    ("customer_id_number", id("national id")),
+    ("customer_last_name", NAME),
+    ("customer_nickname", NAME),
+    ("customer_phone_number", PHONE),
+    ("customer_status", Field::Word),
+    ("disbursement_status", Field::Word),
+    ("error_message", Field::Reason),
+    ("id", id("payout")),
+    ("interest_rate", Field::Number),
+    ("loan_created_at", Field::Time),
+    ("loan_id", id("loan")),
+    ("loan_status", Field::Word),
+    ("loan_updated_at", Field::Time),
+    ("mpesa_ref", id("receipt")),
+    ("phone", PHONE),
+    ("processed_at", Field::Time),
+    ("remaining_balance", Field::Amount),
+    ("risk_level", Field::Word),
+    ("status", Field::Word),
+    ("term", Field::Number),
+    ("total_loan_amount", Field::Amount),
+    ("transaction_id", id("transaction")),
+    ("user_email", EMAIL),
+    ("user_first_name", NAME),
+    ("user_id", id("staff")),
+    ("user_last_name", NAME),
+];
+
+/// How far a time is moved back at most, in minutes.
+const MAX_MINUTES: u32 = 7 * 24 * 60;
+
+/// Records what the provider of `caller` lists. `key` is random, and is not kept. With `is_jittered`, amounts
+/// and times are changed by up to a tenth and a week, those of one loan alike.
+///
+/// # Errors
+/// A sentence when the provider refuses, or its lists are not those of the contract.
+pub async fn record(
+    caller: &Caller,
+    credentials: Credentials,
+    key: &[u8; 32],
+    is_jittered: bool,
+) -> anyhow::Result<Recording> {
+    let (token, _) = caller.sign_in(&credentials.email, &credentials.password).await?;
+    let lists = async {
+        let pending = list(caller, "/disbursements/pending", &token).await?;
+        let records = list(caller, "/disbursement-records", &token).await?;
+        anyhow::Ok((pending, records))
+    };
+    let lists = lists.await;
+    let sign_out = Call { method: Method::POST, ..Call::get("/auth/logout") }.with_token(&token);
+    _ = caller.call(&sign_out).await;
+    let (pending, records) = lists?;
+    let mut originals = HashSet::new();
+    pending.iter().chain(&records).for_each(|row| collect(row, &mut originals));
+    let mut made_up = MadeUp::new(key, originals);
+    let mut replace = |rows: Vec<Value>| -> Value {
+        rows.iter().map(|row| replaced(&mut made_up, row, is_jittered)).collect()
+    };
+    let recording = json!({"pending_loans": replace(pending), "disbursement_records": replace(records)});
+    serde_json::from_value(recording).context(
+        "the provider's lists are not those of the contract; `mkopo provider check` says what differs",
+    )
+}
+
+async fn list(caller: &Caller, path: &str, token: &SecretString) -> anyhow::Result<Vec<Value>> {
+    let answer = caller.call(&Call::get(path).with_token(token)).await?;
+    ensure!(answer.status == StatusCode::OK, "the provider answered {} to {path}", answer.status.as_u16());
+    answer
+        .json()
+        .as_array()
+        .cloned()
+        .with_context(|| format!("the provider's answer to {path} is not a list"))
+}
+
+/// The texts in a row, whole and word by word.
+fn collect(row: &Value, originals: &mut HashSet<String>) {
+    for text in row.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_str) {
+        originals.insert(text.to_owned());
+        originals.extend(text.split_whitespace().map(str::to_owned));
+    }
+}
+
+fn replaced(made_up: &mut MadeUp, row: &Value, is_jittered: bool) -> Value {
+    // All that is of one loan is jittered alike.
+    let loan = row["loan_id"].as_str().unwrap_or_default().to_owned();
+    let mut fields = Map::new();
+    for (name, field) in FIELDS {
+        let Some(value) = row.get(name) else { continue };
+        let value = match (field, value) {
+            (_, Value::Null) => Value::Null,
+            (Field::Replaced(kind), Value::String(text)) => json!(made_up.of(kind, text)),
+            (Field::Word, Value::String(text)) => json!(word(text)),
+            (Field::Reason, Value::String(_)) => json!("The payment failed."),
+            (Field::Amount, value) if is_jittered => jittered_amount(made_up, &loan, value),
+            (Field::Time, Value::String(text)) if is_jittered => jittered_time(made_up, &loan, text),
+            (Field::Number | Field::Amount, Value::Number(_)) => value.clone(),
+            (Field::Time, Value::String(text)) => {
+                text.parse().map_or(Value::Null, |at: UnixMillis| json!(at))
+            }
+            // It is of another type than the contract says, and may say anything.
+            _ => Value::Null,
+        };
+        fields.insert(name.to_owned(), value);
+    }
+    Value::Object(fields)
+}
+
+fn word(text: &str) -> &str {
+    let is_word = text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    if is_word { text } else { "OTHER" }
+}
+
+/// From nine to eleven tenths of the amount.
+fn jittered_amount(made_up: &MadeUp, loan: &str, amount: &Value) -> Value {
+    let thousandths = 900 + i64::from(made_up.number("the amounts of a loan", loan, 200));
+    amount.as_i64().map_or(Value::Null, |amount| json!((amount.saturating_mul(thousandths) / 1000).max(1)))
+}
+
+fn jittered_time(made_up: &MadeUp, loan: &str, time: &str) -> Value {
+    let minutes = u64::from(made_up.number("the times of a loan", loan, MAX_MINUTES));
+    let time = time.parse::<UnixMillis>();
+    time.map_or(Value::Null, |time| json!(time.minus(std::time::Duration::from_mins(minutes))))
+}

@@ -1,0 +1,158 @@
+//! Deploying a slice with its own token, at the portal's address: the console's listener is not for the
+//! world.
+
+use axum::{
+    Json as Answer, Router,
+    extract::{FromRequestParts, Request},
+    http::{Method, StatusCode, request::Parts},
+    routing::post,
+};
+use serde::Deserialize;
+
+use super::{DeployToken, redeem};
+use crate::{
+    Sandbox,
+    auth::{
+        client_address::ClientAddress,
+        limits::{self, Action, Caller},
+    },
+    database::Connection,
+    error::Failure,
+    events::{Kind, NewEvent, with_act},
+    http::{
+        accept,
+        extract::{Json, Path, Query},
+    },
+    slices::{
+        self, Bundled, Mark, Publication, SliceBuilds, SliceName,
+        api::{ActivateBody, check_archive, read_archive},
+    },
+};
+
+/// The path that builds are uploaded to.
+const BUILDS: &str = "/deploy/slices";
+
+/// The routes on the portal's listener.
+pub fn routes() -> Router {
+    Router::new()
+        .route(BUILDS, post(publish))
+        .route("/deploy/slices/{name}/activate", post(activate))
+        .route("/deploy/slices/{name}/rollback", post(roll_back))
+}
+
+/// Whether a call uploads a build. Its body may exceed the usual limit and is read by its handler, once
+/// the caller is authenticated.
+pub fn uploads_build(method: &Method, path: &str) -> bool {
+    method == Method::POST && path == BUILDS
+}
+
+/// A caller with a valid token.
+struct Deployer {
+    token: DeployToken,
+    address: ClientAddress,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Deployer {
+    type Rejection = Failure;
+
+    /// Wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets.
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let address = ClientAddress::from_request_parts(parts, state).await?;
+        let sandbox = Sandbox::of(parts)?;
+        let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
+        limits::check(&mut *sandbox.database.read().await?, Action::DeployToken, &caller, now).await?;
+        let given = accept::bearer(&parts.headers).ok_or(Failure::NoDeployToken)?;
+        match redeem(&sandbox.database, given, now).await {
+            Ok(token) => Ok(Self { token, address }),
+            Err(Failure::NoDeployToken) => {
+                let counted = sandbox.database.write(move |connection: &mut Connection| {
+                    Box::pin(
+                        async move { limits::count(connection, Action::DeployToken, &caller, now).await },
+                    )
+                });
+                counted.await?;
+                Err(Failure::NoDeployToken)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+impl Deployer {
+    /// Checks that the token is for the slice `name`.
+    fn check(&self, name: &str) -> Result<SliceName, Failure> {
+        if name == self.token.slice {
+            return SliceName::from_request(name);
+        }
+        Err(Failure::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() })
+    }
+
+    /// The name in the trail.
+    fn by(&self) -> String {
+        format!("deploy token {}", self.token.name)
+    }
+
+    fn mark(&self, sandbox: &Sandbox) -> Result<Mark, Failure> {
+        Mark::now(sandbox, Some(self.by()))
+    }
+
+    /// Runs `act` on the slice, which is an event.
+    async fn record<T>(
+        &self,
+        sandbox: &Sandbox,
+        kind: Kind,
+        act: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let event = NewEvent::new(sandbox.clock.now(), kind, self.by(), Some(self.address.0));
+        with_act(&sandbox.database, vec![event.about(&self.token.slice)], act, Result::is_ok).await
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublishQuery {
+    #[serde(default)]
+    hold: bool,
+    #[serde(default)]
+    force: bool,
+}
+
+async fn publish(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Query(PublishQuery { hold, force }): Query<PublishQuery>,
+    request: Request,
+) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
+    let mark = deployer.mark(&sandbox)?;
+    let bundled = Bundled::of(&sandbox).await?;
+    let build = check_archive(read_archive(request).await?, &bundled).await?;
+    deployer.check(build.name.as_str())?;
+    let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
+    let publishing = slices::publish(&sandbox.database, &bundled, build, publication, mark);
+    let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, publishing).await?;
+    Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
+}
+
+async fn activate(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+    Json(ActivateBody { version }): Json<ActivateBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let version = name.version_from_request(&version)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let activating = slices::activate(&sandbox.database, &bundled, name, version, mark);
+    deployer.record(&sandbox, Kind::SliceActivated, activating).await.map(Answer)
+}
+
+async fn roll_back(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let rolling_back = slices::roll_back(&sandbox.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolledBack, rolling_back).await.map(Answer)
+}

@@ -1,0 +1,153 @@
+//! Deploying a slice with a token of its own, at the portal's address.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{Method, Request, header},
+};
+use mkopo::{
+    database::query_scalar,
+    slices::{SliceName, archive, deploy},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    command_line::error_line,
+    slices::{Files, build, portal, slice_command, start, versions},
+    test_app::{Answer, TestApp},
+};
+
+const DAY: Duration = Duration::from_hours(24);
+
+async fn token_for(app: &TestApp, slice: &str, name: &str, lifetime: Duration) -> String {
+    let (slice, sandbox) = (SliceName::parse(slice).unwrap(), &app.sandbox);
+    let now = sandbox.clock.unset_now();
+    deploy::add(&sandbox.database, &sandbox.randomness, slice, name.to_owned(), lifetime, now).await.unwrap()
+}
+
+/// A token of a slice, valid for a day.
+pub async fn token_of(app: &TestApp, slice: &str) -> String {
+    token_for(app, slice, "ci", DAY).await
+}
+
+/// The request that publishes `files` with a token.
+pub fn publication(token: &str, files: &Files) -> Request<Body> {
+    Request::post("/deploy/slices")
+        .header(header::AUTHORIZATION, format!("Bearer {token}"))
+        .header(header::CONTENT_TYPE, "application/octet-stream")
+        .body(Body::from(archive::write(files).unwrap()))
+        .unwrap()
+}
+
+/// Another request with a token.
+pub fn call(token: &str, path: &str, body: Option<Value>) -> Request<Body> {
+    let request = Request::post(format!("/deploy/slices/{path}"))
+        .header(header::AUTHORIZATION, format!("Bearer {token}"));
+    match body {
+        Some(body) => {
+            request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_string()))
+        }
+        None => request.body(Body::empty()),
+    }
+    .unwrap()
+}
+
+async fn publish(app: &TestApp, token: &str, files: &Files) -> Answer {
+    app.send(publication(token, files)).await
+}
+
+#[tokio::test]
+async fn a_token_publishes_activates_and_rolls_back_its_slice_and_the_trail_names_it() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let token = token_of(&app, "mfe-loans").await;
+    assert_eq!(publish(&app, &token, &build("mfe-loans", "0.2.0")).await.status, 201);
+    assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    assert_eq!(app.send(call(&token, "mfe-loans/rollback", None)).await.status, 200);
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    let activated = app.send(call(&token, "mfe-loans/activate", Some(json!({"version": "0.2.0"})))).await;
+    assert_eq!(activated.json()["live"], "0.2.0");
+    let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].clone();
+    let by: Vec<_> = trail.as_array().unwrap().iter().map(|event| &event["by"]).collect();
+    assert_eq!(by, ["deploy token ci"; 3]);
+}
+
+#[tokio::test]
+async fn a_token_does_nothing_else() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let token = token_of(&app, "mfe-repayments").await;
+    let text = "This token deploys mfe-repayments, and not mfe-loans.";
+    for refused in [
+        publish(&app, &token, &build("mfe-loans", "0.2.0")).await,
+        app.send(call(&token, "mfe-loans/rollback", None)).await,
+        app.send(call(&token, "mfe-loans/activate", Some(json!({"version": "0.1.0"})))).await,
+    ] {
+        assert_eq!(refused.failure(), (403, "wrong_slice".to_owned(), text.to_owned()));
+    }
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    let console =
+        Request::get("/console/api/slices").header(header::AUTHORIZATION, format!("Bearer {token}"));
+    assert_eq!(app.send(console.body(Body::empty()).unwrap()).await.failure().1, "no_console_token");
+    let me = Request::get("/api/v1/auth/me").header(header::AUTHORIZATION, format!("Bearer {token}"));
+    assert_eq!(app.send(me.body(Body::empty()).unwrap()).await.failure().1, "no_session");
+}
+
+#[tokio::test]
+async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_limited() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let files = build("mfe-loans", "0.2.0");
+    let expired = token_for(&app, "mfe-loans", "old", Duration::ZERO).await;
+    assert_eq!(
+        publish(&app, &expired, &files).await.failure().2,
+        "The deploy token old of mfe-loans has expired; `mkopo slice token add` makes another."
+    );
+    let revoked = token_of(&app, "mfe-loans").await;
+    let loans = SliceName::parse("mfe-loans").unwrap();
+    deploy::revoke(&app.sandbox.database, loans, "ci".to_owned()).await.unwrap();
+    assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
+    let valid = token_of(&app, "mfe-loans").await;
+    for _ in 0..98 {
+        assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.status, 401);
+    }
+    assert_eq!(publish(&app, "mkopo_deploy_guess", &files).await.status, 429);
+    assert_eq!(publish(&app, &valid, &files).await.status, 429, "even with a valid token");
+    assert_eq!(versions(&app).await.0, "0.1.0");
+}
+
+#[tokio::test]
+async fn a_token_is_kept_as_a_hash_with_its_last_use() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let token = token_of(&app, "mfe-loans").await;
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let kept: Vec<String> =
+        query_scalar("SELECT digest FROM deploy_token").fetch_all(&mut reader).await.unwrap();
+    assert!(kept.iter().all(|digest| !digest.contains(&token) && digest.len() == 64));
+    assert_eq!(deploy::list(&mut reader).await.unwrap()[0].last_used_at, None);
+    drop(reader);
+    publish(&app, &token, &build("mfe-loans", "0.2.0")).await;
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    assert!(deploy::list(&mut reader).await.unwrap()[0].last_used_at.is_some());
+}
+
+#[tokio::test]
+async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let run =
+        async |arguments: &[&str]| slice_command(&app, &portal, &[&["token"], arguments].concat()).await;
+    let added = run(&["add", "mfe-repayments", "--name", "ci", "--expires", "90d"]).await;
+    let token = String::from_utf8(added.stdout).unwrap();
+    assert!(token.starts_with("mkopo_deploy_") && token.trim().len() > 50, "{token}");
+    let again = run(&["add", "mfe-repayments", "--name", "ci"]).await;
+    assert_eq!(again.status.code(), Some(1));
+    assert!(error_line(&again).contains("mfe-repayments has a deploy token ci already"));
+    let listed = String::from_utf8(run(&["list"]).await.stdout).unwrap();
+    assert!(listed.starts_with("mfe-repayments\tci\t") && listed.ends_with("\tnever used\n"), "{listed}");
+    assert!(run(&["revoke", "mfe-repayments"]).await.status.success());
+    assert!(run(&["list"]).await.stdout.is_empty());
+    assert!(error_line(&run(&["revoke", "mfe-repayments"]).await).contains("has no deploy token ci."));
+}

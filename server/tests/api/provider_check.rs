@@ -1,0 +1,159 @@
+//! `mkopo provider check`.
+
+use axum::{
+    Json, Router,
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::Method,
+    middleware::{self, Next},
+    response::Response,
+};
+use http_body_util::BodyExt;
+use mkopo::provider::{
+    caller::Caller,
+    check::{Check, Chosen, Credentials, Tried},
+};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::{
+    provider_stub::{OwnProvider, serve},
+    test_app::TestApp,
+};
+
+/// Checks the provider at `url`, with a payout.
+async fn check(url: &str) -> Vec<Tried> {
+    let caller = Caller::new(mkopo::settings::provider::ProviderUrl::parse(url).unwrap(), None).unwrap();
+    let credentials =
+        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+    let mut confirm = |_: &Chosen| Ok(true);
+    Check::new(caller, "a-key".to_owned()).run(credentials, Some(&mut confirm)).await.unwrap()
+}
+
+/// Everything that was found wrong.
+fn violations(tried: &[Tried]) -> Vec<String> {
+    let lines = |tried: &Tried| {
+        tried.violations.iter().map(|text| format!("{}: {text}", tried.what)).collect::<Vec<_>>()
+    };
+    tried.iter().flat_map(lines).collect()
+}
+
+#[tokio::test]
+async fn our_own_provider_is_clean() {
+    let provider = OwnProvider::start().await;
+    provider.app.approve_loan(1000, "0712345678").await;
+    let tried = check(&provider.url).await;
+    assert_eq!(violations(&tried), Vec::<String>::new());
+    assert!(tried.len() > 40 && tried.iter().all(|tried| tried.unknown_fields.is_empty()), "{tried:#?}");
+    let payouts = tried.iter().filter(|tried| tried.call.ends_with("/disburse") && tried.status == Some(200));
+    assert_eq!(payouts.count(), 2);
+    provider.app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
+    let provider = OwnProvider::start().await;
+    let before = provider.app.sign_in("agent").await.records().await.len();
+    let caller =
+        Caller::new(mkopo::settings::provider::ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
+    let credentials =
+        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+    Check::new(caller, "a-key".to_owned()).run(credentials, None).await.unwrap();
+    assert_eq!(provider.app.sign_in("agent").await.records().await.len(), before);
+    let messages = provider.app.console(Method::GET, "/outbox", None).await.json();
+    assert_eq!(messages, json!([]), "no code was sent");
+}
+
+/// A provider that is ours, except that each answer to a GET goes through `change`.
+async fn changed(change: fn(&mut Value)) -> (TestApp, String) {
+    let app = TestApp::start().await;
+    let router = mkopo::portal_router(app.sandbox.clone()).layer(middleware::from_fn(
+        move |mut request: Request, next: Next| async move {
+            request.headers_mut().remove("accept-encoding");
+            let is_get = request.method() == Method::GET;
+            let (mut parts, body) = next.run(request).await.into_parts();
+            let bytes = body.collect().await.unwrap().to_bytes();
+            let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
+                return Response::from_parts(parts, Body::from(bytes));
+            };
+            if is_get {
+                change(&mut json);
+            }
+            parts.headers.remove("content-length");
+            Response::from_parts(parts, Body::from(json.to_string()))
+        },
+    ));
+    let url = serve(router).await;
+    (app, url)
+}
+
+#[tokio::test]
+async fn a_missing_field_is_caught() {
+    let (_app, url) = changed(|json| {
+        for row in json.as_array_mut().into_iter().flatten() {
+            row.as_object_mut().unwrap().remove("customer_last_name");
+        }
+    })
+    .await;
+    let found = violations(&check(&url).await);
+    let text = "Read the pending loans: /*/customer_last_name: the field is missing";
+    assert!(found.contains(&text.to_owned()), "{found:#?}");
+}
+
+#[tokio::test]
+async fn a_number_as_text_is_caught() {
+    let (_app, url) = changed(|json| {
+        for row in json.as_array_mut().into_iter().flatten() {
+            if let Some(amount) = row.get_mut("amount") {
+                *amount = json!(amount.to_string());
+            }
+        }
+    })
+    .await;
+    let found = violations(&check(&url).await);
+    let text = "Read the payouts: /*/amount: value is not of type \"integer\"";
+    assert!(found.contains(&text.to_owned()), "{found:#?}");
+}
+
+#[tokio::test]
+async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
+    /// Pays again whenever it is asked, and remembers it.
+    type Paid = std::sync::Arc<std::sync::Mutex<Vec<Value>>>;
+    async fn pays_again(State((router, paid)): State<(Router, Paid)>, request: Request) -> Response {
+        let path = request.uri().path().to_owned();
+        let is_payout = path.ends_with("/disburse") && request.method() == Method::POST;
+        let answer = router.oneshot(request).await.unwrap();
+        if !(is_payout && answer.status() == 200 || path.ends_with("/disbursement-records")) {
+            return answer;
+        }
+        let (mut parts, body) = answer.into_parts();
+        let bytes: Bytes = body.collect().await.unwrap().to_bytes();
+        let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) else {
+            return Response::from_parts(parts, Body::from(bytes));
+        };
+        let mut paid = paid.lock().unwrap();
+        if is_payout {
+            parts.headers.remove("idempotent-replayed");
+            json["id"] = json!(format!("payout-{}", paid.len()));
+            paid.push(json.clone());
+        } else if let Some(rows) = json.as_array_mut() {
+            rows.retain(|row| paid.iter().all(|paid| paid["loan_id"] != row["loan_id"]));
+            rows.extend(paid.iter().cloned());
+        }
+        parts.headers.remove("content-length");
+        let Json(json) = Json(json);
+        Response::from_parts(parts, Body::from(json.to_string()))
+    }
+    let app = TestApp::start().await;
+    app.approve_loan(1000, "0712345678").await;
+    let state = (mkopo::portal_router(app.sandbox.clone()), Paid::default());
+    let url = serve(Router::new().fallback(pays_again).with_state(state)).await;
+    let found = violations(&check(&url).await);
+    for text in [
+        "Repeat it with the same key: the repeat is not answered like the first call",
+        "Repeat it with the same key: header Idempotent-Replayed: it is not true",
+        "Find its record: the loan was paid 2 times: it has 2 records",
+    ] {
+        assert!(found.contains(&text.to_owned()), "{found:#?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! `mkopo provider record`, and `mkopo seed --from`.
+
+use std::collections::HashSet;
+
+use mkopo::{
+    demo::Recording,
+    provider::{caller::Caller, check::Credentials, record::record},
+    settings::provider::ProviderUrl,
+};
+use serde_json::Value;
+
+use crate::{command_line::mkopo, provider_stub::OwnProvider, store, test_app::TestApp};
+
+/// Records a provider with demo data.
+async fn recorded(provider: &OwnProvider, is_jittered: bool) -> Recording {
+    let caller = Caller::new(ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
+    let credentials =
+        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+    record(&caller, credentials, &[7; 32], is_jittered).await.unwrap()
+}
+
+/// The values of the fields that tell who somebody is, in both lists.
+async fn identities(app: &TestApp) -> HashSet<String> {
+    const PLAIN: [&str; 10] = [
+        "customer_gender",
+        "customer_status",
+        "account_status",
+        "risk_level",
+        "loan_status",
+        "disbursement_status",
+        "status",
+        "purpose",
+        "notes",
+        "error_message",
+    ];
+    let staff = app.sign_in("agent").await;
+    let mut found = HashSet::new();
+    for row in staff.pending().await.into_iter().chain(staff.records().await) {
+        for (name, value) in row.as_object().unwrap() {
+            let is_time = name.ends_with("_at");
+            if let Some(text) = value.as_str().filter(|_| !PLAIN.contains(&name.as_str()) && !is_time) {
+                found.insert(text.to_owned());
+                found.extend(text.split_whitespace().map(str::to_owned));
+            }
+        }
+    }
+    found
+}
+
+fn texts(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            found.push(text.clone());
+            found.extend(text.split_whitespace().map(str::to_owned));
+        }
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn no_original_is_in_a_recording() {
+    let provider = OwnProvider::start().await;
+    let originals = identities(&provider.app).await;
+    assert!(originals.len() > 300, "{}", originals.len());
+    let recording = serde_json::to_value(recorded(&provider, false).await).unwrap();
+    let mut found = Vec::new();
+    texts(&recording["pending_loans"], &mut found);
+    let mut records = recording["disbursement_records"].clone();
+    for record in records.as_array_mut().unwrap() {
+        // The one text that is ours.
+        record.as_object_mut().unwrap().remove("error_message");
+    }
+    texts(&records, &mut found);
+    let left: Vec<_> = found.iter().filter(|text| originals.contains(*text)).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let text = recording.to_string();
+    for original in originals.iter().filter(|original| original.len() >= 8) {
+        assert!(!text.contains(original.as_str()), "{original}");
+    }
+}
+
+#[tokio::test]
+async fn a_recording_is_the_same_world_with_other_people() {
+    let provider = OwnProvider::start().await;
+    let recording = recorded(&provider, false).await;
+    let staff = provider.app.sign_in("agent").await;
+    let (pending, records) = (staff.pending().await, staff.records().await);
+    assert_eq!(recording.pending_loans.len(), pending.len());
+    let amounts =
+        |loans: &[Value]| loans.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).sum::<i64>();
+    assert_eq!(
+        recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum::<i64>(),
+        amounts(&pending)
+    );
+    let jittered = recorded(&provider, true).await;
+    assert_ne!(jittered.pending_loans[0].total_loan_amount, 0);
+    assert!(
+        jittered
+            .pending_loans
+            .iter()
+            .zip(&recording.pending_loans)
+            .any(|(a, b)| a.approved_at != b.approved_at)
+    );
+
+    // Into a service of its own, by the command.
+    let app = TestApp::start_with(&["--demo", "false"]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("seed.json");
+    std::fs::write(&file, serde_json::to_string(&recording).unwrap()).unwrap();
+    let before = waiting_and_paid(&app).await;
+    let seed = |file: std::path::PathBuf, data_dir: std::path::PathBuf| {
+        let mut command = mkopo();
+        command.arg("seed").arg("--from").arg(file).args(store::options(&data_dir));
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let output = seed(file.clone(), app.data_dir().to_owned()).await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let after = waiting_and_paid(&app).await;
+    assert_eq!((after.0 - before.0, after.1 - before.1), (pending.len(), records.len()));
+    app.assert_every_shilling_is_accounted_for().await;
+
+    let again = seed(file, app.data_dir().to_owned()).await.unwrap();
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is this recording in the database already?"));
+}
+
+/// How many loans wait, and how many payouts there are.
+async fn waiting_and_paid(app: &TestApp) -> (usize, usize) {
+    let count = async |sql: &'static str| -> i64 {
+        let mut reader = app.sandbox.database.read().await.unwrap();
+        mkopo::database::query_scalar(sql).fetch_one(&mut reader).await.unwrap()
+    };
+    let loans = count("SELECT count(*) FROM loan WHERE status = 'APPROVED'").await;
+    let payouts = count("SELECT count(*) FROM payout").await;
+    (usize::try_from(loans).unwrap(), usize::try_from(payouts).unwrap())
+}
