@@ -71,8 +71,12 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
-    let bundled = Bundled::of(sandbox).await?;
-    let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
+    let builds = if sandbox.is_main() {
+        let bundled = Bundled::of(sandbox).await?;
+        slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
+    } else {
+        0
+    };
     if sessions + messages + keys + events + limits + builds > 0 {
         tracing::info!(sessions, messages, keys, events, limits, builds, "retention.deleted");
     }

@@ -3,6 +3,7 @@
 mod backup;
 mod data;
 mod ready;
+mod sandbox;
 mod seed;
 mod serve;
 mod slice;
@@ -13,6 +14,7 @@ use clap::{CommandFactory, error::ContextKind};
 pub use self::{
     data::{DataCommand, DataSettings},
     ready::ReadySettings,
+    sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
     slice::{SliceCommand, SliceSettings},
     user::{AddUser, UserCommand, UserSettings},
@@ -71,6 +73,8 @@ pub enum Command {
     Seed(SeedSettings),
     /// Publish builds of slices, and choose which are live.
     Slice(SliceSettings),
+    /// Make, list and remove sandboxes.
+    Sandbox(SandboxSettings),
 }
 
 impl Command {
@@ -86,6 +90,7 @@ impl Command {
             Self::Data(settings) => data::run(settings).await,
             Self::Seed(settings) => seed::run(settings).await,
             Self::Slice(settings) => slice::run(settings).await,
+            Self::Sandbox(settings) => sandbox::run(settings).await,
         }
     }
 }

@@ -51,9 +51,9 @@ struct Overview {
 
 async fn list(sandbox: Sandbox) -> Result<Answer<Overview>, Failure> {
     let bundled = Bundled::of(&sandbox).await?;
-    let mut reader = sandbox.database.read().await?;
+    let mut reader = sandbox.server.database.read().await?;
     let slices = super::all(&mut reader, &bundled).await?;
-    let trail = super::trail(&mut reader).await?;
+    let trail = super::trail(&mut reader, &bundled).await?;
     Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
 }
 
@@ -79,7 +79,7 @@ async fn publish(
     let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
     let build = build.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
     let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
-    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, publication, mark).await?;
+    let (slice, is_new) = super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -116,7 +116,7 @@ async fn activate(
     let version = name.version_from_request(&version)?;
     let mark = Mark::now(&sandbox, by)?;
     let bundled = Bundled::of(&sandbox).await?;
-    super::activate(&sandbox.database, &bundled, name, version, mark).await.map(Answer)
+    super::activate(&sandbox.server.database, &bundled, name, version, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -126,7 +126,7 @@ async fn roll_back(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
+    super::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn remove(
@@ -136,14 +136,14 @@ async fn remove(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::remove(&sandbox.database, &bundled, name, mark).await.map(Answer)
+    super::remove(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 /// `/slices.json`.
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
-    let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
+    let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
     let listed: Map<String, Value> = slices.into_iter().filter_map(listed).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
