@@ -123,7 +123,9 @@ impl AddSandbox {
 
     fn wish(&self) -> anyhow::Result<Wish> {
         let parse = |name: &String| {
-            Name::parse(name).context("a name is 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
+            Name::parse(name).context(
+                "a name is 1 to 40 lower-case letters, digits and dashes, without a dash at either end",
+            )
         };
         let wish = Wish {
             name: self.name.as_ref().map(parse).transpose()?,

@@ -241,13 +241,19 @@ impl Remote {
             }
             SliceCommand::Remove { name, .. } => {
                 let path = self.address(&format!("/{}", parse(&name)?.as_str()));
-                let request =
-                    agent().delete(path).header("authorization", self.bearer()).header(SANDBOX, self.sandbox()).query("by", &self.by);
+                let request = agent()
+                    .delete(path)
+                    .header("authorization", self.bearer())
+                    .header(SANDBOX, self.sandbox())
+                    .query("by", &self.by);
                 let (_, slice) = self.answer(request.call())?;
                 print_removed(&name, slice["live"].as_str())
             }
             SliceCommand::List { json } => {
-                let request = agent().get(self.address("")).header("authorization", self.bearer()).header(SANDBOX, self.sandbox());
+                let request = agent()
+                    .get(self.address(""))
+                    .header("authorization", self.bearer())
+                    .header(SANDBOX, self.sandbox());
                 let (_, answer) = self.answer(request.call())?;
                 print_all(&answer["slices"], json)
             }

@@ -79,7 +79,8 @@ async fn publish(
     let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
     let build = build.map_err(|panicked| Failure::Internal(panicked.to_string()))??;
     let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
-    let (slice, is_new) = super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
+    let (slice, is_new) =
+        super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 

@@ -65,8 +65,16 @@ pub async fn remove(
                 set_live(connection, &bundled, &name, None, None).await?;
                 let after = read_one(connection, &bundled, &name).await?;
                 let live_before = before.live.as_ref();
-                trail::add(connection, &bundled, mark, SliceAction::Removed, &name, after.live.as_ref(), live_before)
-                    .await?;
+                trail::add(
+                    connection,
+                    &bundled,
+                    mark,
+                    SliceAction::Removed,
+                    &name,
+                    after.live.as_ref(),
+                    live_before,
+                )
+                .await?;
                 Ok(after)
             })
         })

@@ -9,9 +9,9 @@ use axum::{
 use mkopo::{demo, sandboxes};
 use serde_json::{Value, json};
 
-use crate::{command_line, slices, store};
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
+use crate::{command_line, slices, store};
 
 /// A sandbox as somebody sees it who was given its name and token.
 pub struct Given<'a> {

@@ -163,8 +163,13 @@ impl<'a> Model<'a> {
         assert_eq!(self.listed().await, self.waiting, "{}", self.given.name);
         let path = "/api/v1/disbursement-records";
         let records = self.given.call(Method::GET, path, Some(&self.session), None).await;
-        let shown: BTreeSet<String> =
-            records.json().as_array().unwrap().iter().map(|record| record["loan_id"].as_str().unwrap().to_owned()).collect();
+        let shown: BTreeSet<String> = records
+            .json()
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|record| record["loan_id"].as_str().unwrap().to_owned())
+            .collect();
         assert!(self.paid.is_subset(&shown), "{}", self.given.name);
         self.etag = Some(records.headers["etag"].to_str().unwrap().to_owned());
         let outbox = self.given.console(Method::GET, "/outbox", None).await.json();
@@ -218,7 +223,8 @@ async fn run(schedule: Vec<(usize, Act)>) {
 
 #[test]
 fn nothing_of_one_sandbox_shows_in_another() {
-    let schedules = std::env::var("MKOPO_TEST_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(6_u32);
+    let schedules =
+        std::env::var("MKOPO_TEST_SCHEDULES").ok().and_then(|text| text.parse().ok()).unwrap_or(6_u32);
     let mut runner = TestRunner::new(Config::default());
     let strategy = prop::collection::vec((0..SANDBOXES, act()), 10..60);
     for _ in 0..schedules.min(200) {

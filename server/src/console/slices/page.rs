@@ -205,7 +205,9 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
             return Ok(Done::new(message).with(slice.name));
         }
-        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?),
+        "roll-back" => {
+            ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?)
+        }
         _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();
