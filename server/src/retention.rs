@@ -72,8 +72,12 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
     mobile_money::delete_old_sums(database, now.minus(days(2))).await?;
-    let bundled = Bundled::of(sandbox).await?;
-    let builds = slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?;
+    let builds = if sandbox.is_main() {
+        let bundled = Bundled::of(sandbox).await?;
+        slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
+    } else {
+        0
+    };
     if sessions + messages + keys + events + limits + builds > 0 {
         tracing::info!(sessions, messages, keys, events, limits, builds, "retention.deleted");
     }

@@ -4,6 +4,7 @@ mod backup;
 mod data;
 mod provider;
 mod ready;
+mod sandbox;
 mod seed;
 mod serve;
 mod slice;
@@ -15,6 +16,7 @@ pub use self::{
     data::{DataCommand, DataSettings},
     provider::{ProviderArguments, ProviderCommand},
     ready::ReadySettings,
+    sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
     slice::{SliceCommand, SliceSettings},
     user::{AddUser, UserCommand, UserSettings},
@@ -59,7 +61,6 @@ impl CommandLine {
 
 /// The commands of `mkopo`.
 #[derive(clap::Subcommand, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is only one, and briefly")]
 pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
@@ -75,6 +76,8 @@ pub enum Command {
     Slice(SliceSettings),
     /// Try a provider before the portal runs on it.
     Provider(ProviderArguments),
+    /// Make, list and remove sandboxes.
+    Sandbox(SandboxSettings),
 }
 
 impl Command {
@@ -91,6 +94,7 @@ impl Command {
             Self::Seed(settings) => seed::run(settings).await,
             Self::Slice(settings) => slice::run(settings).await,
             Self::Provider(arguments) => provider::run(arguments).await,
+            Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,
         }
     }
 }

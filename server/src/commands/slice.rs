@@ -13,6 +13,7 @@ use crate::{
     error::Failure,
     events::{Kind, NewEvent, with_act},
     randomness::Randomness,
+    sandboxes::{self, HEADER as SANDBOX, Name},
     settings::{StoreSettings, values},
     slices::{
         self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive, deploy, deploy::DeployToken,
@@ -49,6 +50,10 @@ pub struct SliceSettings {
     /// Who makes the change, for the trail. Defaults to the user who runs the command.
     #[arg(long, global = true, env = "MKOPO_BY", value_parser = values::by, value_name = "NAME")]
     pub by: Option<String>,
+
+    /// The sandbox to deploy to, for it alone; others follow `main`.
+    #[arg(long, global = true, env = "MKOPO_SANDBOX", value_name = "NAME")]
+    pub sandbox: Option<String>,
 
     /// What to do.
     #[command(subcommand)]
@@ -146,25 +151,31 @@ const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Runs the command.
 pub async fn run(settings: SliceSettings) -> anyhow::Result<()> {
-    let SliceSettings { store, portal_dir, server, token, by, command } = settings;
+    let SliceSettings { store, portal_dir, server, token, by, sandbox, command } = settings;
+    let sandbox = sandbox.as_deref().map(Name::existing).transpose()?.filter(|name| !name.is_main());
     let by = by.unwrap_or_else(current_user);
     if let SliceCommand::Remove { name, yes: false } = &command {
         confirm_removal(name)?;
     }
     if let Some(server) = server {
         let token = token.context("--server needs --token, the console token of that service")?;
-        let remote = Remote { server, token, by };
+        let remote = Remote { server, token, by, sandbox };
         return tokio::task::spawn_blocking(move || remote.run(command)).await?;
     }
     let database = store.open_existing().await?;
-    let local = Local { bundled: Bundled::read(portal_dir.as_deref()).await?, database, by };
+    let sandbox_id = match &sandbox {
+        Some(name) => Some(sandboxes::id_of(&database, name).await?),
+        None => None,
+    };
+    let bundled = Bundled { sandbox_id, ..Bundled::read(portal_dir.as_deref()).await? };
+    let local = Local { database, bundled, by };
     let done = local.run(command).await;
     local.database.close().await;
     done
 }
 
 /// The user's name from the environment, where CI systems and shells set it.
-fn current_user() -> String {
+pub(super) fn current_user() -> String {
     let names = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "LOGNAME", "USER", "USERNAME"];
     let name = names.iter().find_map(|name| std::env::var(name).ok());
     let name = name.unwrap_or_else(|| "unknown".to_owned());
@@ -262,10 +273,12 @@ fn parse(name: &str) -> Result<SliceName, Failure> {
     SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()))
 }
 
-struct Remote {
-    server: String,
-    token: SecretString,
-    by: String,
+pub(super) struct Remote {
+    pub server: String,
+    pub token: SecretString,
+    pub by: String,
+    /// The sandbox that it is about; `None` for `main`.
+    pub sandbox: Option<Name>,
 }
 
 impl Remote {
@@ -294,8 +307,11 @@ impl Remote {
             }
             SliceCommand::Remove { name, .. } => {
                 let path = self.address(&format!("/{}", parse(&name)?.as_str()));
-                let request =
-                    agent().delete(path).header("authorization", self.bearer()).query("by", &self.by);
+                let request = agent()
+                    .delete(path)
+                    .header("authorization", self.bearer())
+                    .header(SANDBOX, self.sandbox())
+                    .query("by", &self.by);
                 let (_, slice) = self.answer(request.call())?;
                 print_removed(&name, slice["live"].as_str())
             }
@@ -305,11 +321,30 @@ impl Remote {
                 )
             }
             SliceCommand::List { json } => {
-                let request = agent().get(self.address("")).header("authorization", self.bearer());
+                let request = agent()
+                    .get(self.address(""))
+                    .header("authorization", self.bearer())
+                    .header(SANDBOX, self.sandbox());
                 let (_, answer) = self.answer(request.call())?;
                 print_all(&answer["slices"], json)
             }
         }
+    }
+
+    /// The answer of the console's API to a call.
+    pub fn console(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        let address = format!("{}/console/api{path}", self.server);
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(address)
+            .header("authorization", self.bearer())
+            .header("content-type", "application/json")
+            .body(body.map(serde_json::to_vec).transpose()?.unwrap_or_default())?;
+        Ok(self.answer(agent().run(request))?.1)
+    }
+
+    fn sandbox(&self) -> &str {
+        self.sandbox.as_ref().map_or("main", Name::as_str)
     }
 
     fn address(&self, path: &str) -> String {
@@ -334,6 +369,7 @@ impl Remote {
         let mut request = agent()
             .post(self.address(path))
             .header("authorization", self.bearer())
+            .header(SANDBOX, self.sandbox())
             .query_pairs(query.iter().copied());
         // A deploy token says itself who deploys.
         if !self.has_deploy_token() {

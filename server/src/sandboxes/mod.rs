@@ -29,7 +29,7 @@ pub use self::{
     make::{Made, Wish, token_parts},
     name::Name,
     not_found::page as not_found_page,
-    records::Record,
+    records::{Record, id_of},
     registry::{Busy, InUse, Listed},
     scheduler::{keep, tend},
 };

@@ -271,7 +271,7 @@ impl Sandboxes {
     }
 
     /// Closes all of them, for a shutdown.
-    pub(crate) async fn close_all(&self, timeout: Duration) {
+    pub async fn close_all(&self, timeout: Duration) {
         let closing = self.met().into_iter().map(|known| self.close_now(known, timeout).boxed());
         futures::future::join_all(closing).await;
         self.all_known().clear();

@@ -73,8 +73,8 @@ async fn change(
                 check_paths(connection, &bundled, &name, &build.brings).await?;
                 let live_before = before.live.as_ref();
                 let previous = if act == SliceAction::RolledBack { None } else { live_before };
-                set_live(connection, &name, Some(&version), previous).await?;
-                trail::add(connection, mark, act, &name, Some(&version), live_before).await?;
+                set_live(connection, &bundled, &name, Some(&version), previous).await?;
+                trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before).await?;
                 read_one(connection, &bundled, &name).await
             })
         })

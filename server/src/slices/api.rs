@@ -51,9 +51,9 @@ struct Overview {
 
 async fn list(sandbox: Sandbox) -> Result<Answer<Overview>, Failure> {
     let bundled = Bundled::of(&sandbox).await?;
-    let mut reader = sandbox.database.read().await?;
+    let mut reader = sandbox.server.database.read().await?;
     let slices = super::all(&mut reader, &bundled).await?;
-    let trail = super::trail(&mut reader).await?;
+    let trail = super::trail(&mut reader, &bundled).await?;
     Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
 }
 
@@ -77,7 +77,8 @@ async fn publish(
     let bundled = Bundled::of(&sandbox).await?;
     let build = check_archive(archive, &bundled).await?;
     let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
-    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, publication, mark).await?;
+    let (slice, is_new) =
+        super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -122,7 +123,7 @@ async fn activate(
     let version = name.version_from_request(&version)?;
     let mark = Mark::now(&sandbox, by)?;
     let bundled = Bundled::of(&sandbox).await?;
-    super::activate(&sandbox.database, &bundled, name, version, mark).await.map(Answer)
+    super::activate(&sandbox.server.database, &bundled, name, version, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -132,7 +133,7 @@ async fn roll_back(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
+    super::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn remove(
@@ -142,7 +143,7 @@ async fn remove(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::remove(&sandbox.database, &bundled, name, mark).await.map(Answer)
+    super::remove(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 /// Redirects to the package of mfe-kit that this portal has. Its address names the version, because npm
@@ -157,7 +158,7 @@ pub async fn newest_kit(sandbox: Sandbox) -> Result<Response, Failure> {
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
-    let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
+    let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
     let listed: Map<String, Value> = slices.into_iter().filter_map(listed).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();

@@ -47,9 +47,11 @@ pub struct KitPackage {
     pub integrity: String,
 }
 
-/// The contents of the portal's folder.
+/// The contents of the portal's folder, as a sandbox shows them.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
+    /// The sandbox whose live builds are meant; `None` for `main`.
+    pub sandbox_id: Option<String>,
     /// The shell; `None` without a portal.
     pub shell: Option<Shell>,
     /// The builds, by the slice's name.
@@ -84,7 +86,8 @@ impl Bundled {
     /// # Errors
     /// As [`Bundled::read`].
     pub async fn of(sandbox: &Sandbox) -> Result<Self, Failure> {
-        Self::read(sandbox.settings.portal_dir.as_deref()).await
+        let bundled = Self::read(sandbox.settings.portal_dir.as_deref()).await?;
+        Ok(Self { sandbox_id: sandbox.id.clone(), ..bundled })
     }
 
     /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
@@ -109,11 +112,12 @@ impl Bundled {
                 published_by: None,
                 entry: listed.entry,
                 digest: None,
+                published_for: None,
                 brings: Brings { screens: listed.screens, menu: listed.menu, failures: listed.failures },
             };
             (name, build)
         });
-        Ok(Self { shell: list.shell, slices: slices.collect() })
+        Ok(Self { sandbox_id: None, shell: list.shell, slices: slices.collect() })
     }
 
     /// The shell that builds must be compatible with.

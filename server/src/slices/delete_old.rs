@@ -1,13 +1,13 @@
 //! Deletes the files of builds that nobody needs any more.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, time::Duration};
 
 use semver::Version;
 
 use super::{Bundled, Origin, SliceBuild, SliceBuilds, SliceName, all, lock, read_one};
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database, query},
+    database::{Connection, Database, query, query_as},
     error::Failure,
 };
 
@@ -22,10 +22,16 @@ pub async fn delete_old(
     keep: usize,
     now: UnixMillis,
 ) -> Result<u64, Failure> {
-    let slices = all(&mut *database.read().await?, bundled).await?;
+    let mut reader = database.read().await?;
+    let slices = all(&mut reader, bundled).await?;
+    let mut chosen = Vec::new();
+    for slice in &slices {
+        chosen.push(chosen_in_sandboxes(&mut reader, &slice.name).await?);
+    }
+    drop(reader);
     let mut deleted = 0;
-    for slice in slices {
-        for version in old_builds(&slice, keep) {
+    for (slice, chosen) in slices.into_iter().zip(chosen) {
+        for version in old_builds(&slice, &chosen, keep, now) {
             let name = SliceName::from_request(&slice.name)?;
             let build = OldBuild { name, version, bundled: bundled.clone(), keep, now };
             let is_deleted = database
@@ -37,17 +43,37 @@ pub async fn delete_old(
     Ok(deleted)
 }
 
+const CHOSEN: &str = "SELECT live_version, previous_version FROM sandbox_slice WHERE name = $1";
+
+/// The versions that sandboxes have chosen.
+async fn chosen_in_sandboxes(connection: &mut Connection, name: &str) -> Result<Vec<String>, Failure> {
+    let chosen: Vec<(Option<String>, Option<String>)> =
+        query_as(CHOSEN).bind(name).fetch_all(connection).await?;
+    Ok(chosen.into_iter().flat_map(|(live, previous)| [live, previous]).flatten().collect())
+}
+
+/// How long a build is kept that was published for a sandbox and is not live there.
+const UNUSED_IN_SANDBOX: Duration = Duration::from_hours(24);
+
 /// The versions to delete.
-fn old_builds(slice: &SliceBuilds, keep: usize) -> Vec<Version> {
+fn old_builds(slice: &SliceBuilds, chosen: &[String], keep: usize, now: UnixMillis) -> Vec<Version> {
     let in_use = [&slice.live, &slice.previous];
     let mut unused: Vec<&SliceBuild> = slice
         .builds
         .iter()
         .filter(|build| build.origin == Origin::Published)
         .filter(|build| in_use.iter().all(|version| version.as_ref() != Some(&build.version)))
+        .filter(|build| !chosen.contains(&build.version.to_string()))
         .collect();
+    // Those of sandboxes take no place of others.
+    let is_left = |build: &&SliceBuild| {
+        let age = build.published_at.map_or(Duration::ZERO, |at| now.since(at));
+        build.published_for.is_some() && age >= UNUSED_IN_SANDBOX
+    };
+    let left: Vec<&SliceBuild> = unused.iter().copied().filter(is_left).collect();
+    unused.retain(|build| build.published_for.is_none());
     unused.sort_by_key(|build| Reverse(build.published_at));
-    unused.into_iter().skip(keep).map(|build| build.version.clone()).collect()
+    unused.into_iter().skip(keep).chain(left).map(|build| build.version.clone()).collect()
 }
 
 struct OldBuild {
@@ -69,7 +95,8 @@ impl OldBuild {
         let Self { name, version, bundled, keep, now } = self;
         lock(connection, &name).await?;
         let slice = read_one(connection, &bundled, &name).await?;
-        if !old_builds(&slice, keep).contains(&version) {
+        let chosen = chosen_in_sandboxes(connection, name.as_str()).await?;
+        if !old_builds(&slice, &chosen, keep, now).contains(&version) {
             return Ok(false);
         }
         let of_build = |statement| query(statement).bind(name.as_str()).bind(version.to_string());

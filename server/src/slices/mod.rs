@@ -1,5 +1,6 @@
 //! Builds of slices, and which of them are live. Published builds are stored in the
-//! database, so that every server on it serves them; the portal requests the list of live builds.
+//! database, so that every server on it serves them; the portal requests the list of live builds. All
+//! sandboxes share the builds, and each follows `main` slice by slice until another build is chosen there.
 //! The build that came with the portal is live until another is published.
 
 mod activate;
@@ -76,6 +77,9 @@ pub struct SliceBuild {
     /// The digest of all its files.
     #[serde(skip)]
     digest: Option<String>,
+    /// The sandbox that it was published for; `None` for `main`.
+    #[serde(skip)]
+    published_for: Option<String>,
     /// What the slice brings with it.
     #[serde(skip)]
     pub brings: Brings,
@@ -121,7 +125,9 @@ impl SliceBuilds {
         let live = existing(live).or(bundled_version);
         let next_older = || {
             let live = live.as_ref()?;
-            builds.iter().map(|build| &build.version).find(|version| *version < live).cloned()
+            // What was published for a sandbox is live in another one only if somebody chooses it.
+            let mut shared = builds.iter().filter(|build| build.published_for.is_none());
+            shared.find(|build| build.version < *live).map(|build| build.version.clone())
         };
         let previous =
             existing(previous).filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
@@ -147,6 +153,7 @@ struct BuildRow {
     published_at: UnixMillis,
     published_by: String,
     brings: Option<String>,
+    published_for: Option<String>,
 }
 
 impl BuildRow {
@@ -167,6 +174,7 @@ impl BuildRow {
             published_at: Some(self.published_at),
             published_by: Some(self.published_by),
             digest: Some(self.digest),
+            published_for: self.published_for,
             brings,
         })
     }
@@ -180,15 +188,21 @@ fn address(name: &str, version: &Version) -> String {
 const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
 
 const BUILDS: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings, published_for
     FROM slice_build WHERE removed_at IS NULL";
+
+const CHOSEN: &str = "SELECT name, live_version, previous_version FROM sandbox_slice WHERE sandbox_id = $1";
 
 /// Every slice that has a build, sorted by name.
 ///
 /// # Errors
 /// When the database can't be read.
 pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
-    let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
+    let mut live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
+    if let Some(sandbox_id) = &bundled.sandbox_id {
+        // Later rows take precedence.
+        live.extend(query_as::<LiveRow>(CHOSEN).bind(sandbox_id).fetch_all(&mut *connection).await?);
+    }
     let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
     let mut live: BTreeMap<String, LiveRow> = live.into_iter().map(|row| (row.name.clone(), row)).collect();
     let mut slices: BTreeMap<String, Vec<SliceBuild>> =
@@ -206,8 +220,11 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
 const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slice WHERE name = $1";
 
 const BUILDS_OF_ONE: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings, published_for
     FROM slice_build WHERE name = $1 AND removed_at IS NULL";
+
+const CHOSEN_OF_ONE: &str = "
+    SELECT name, live_version, previous_version FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
 
 /// The slice of that name; an unknown slice has no builds.
 async fn read_one(
@@ -215,7 +232,17 @@ async fn read_one(
     bundled: &Bundled,
     name: &SliceName,
 ) -> Result<SliceBuilds, Failure> {
-    let row = query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+    let chosen = match &bundled.sandbox_id {
+        Some(sandbox_id) => {
+            let chosen = query_as(CHOSEN_OF_ONE).bind(sandbox_id).bind(name.as_str());
+            chosen.fetch_optional(&mut *connection).await?
+        }
+        None => None,
+    };
+    let row = match chosen {
+        Some(row) => Some(row),
+        None => query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?,
+    };
     let builds: Vec<BuildRow> = query_as(BUILDS_OF_ONE).bind(name.as_str()).fetch_all(connection).await?;
     let builds = builds.into_iter().map(BuildRow::build).collect::<Result<_, _>>()?;
     Ok(SliceBuilds::of(name.as_str().to_owned(), row, bundled.slices.get(name.as_str()), builds))
@@ -253,14 +280,23 @@ async fn check_paths(
 
 const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $3 WHERE name = $1";
 
+const CHOOSE: &str = "
+    INSERT INTO sandbox_slice (sandbox_id, name, live_version, previous_version) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (sandbox_id, name) DO UPDATE SET
+        live_version = excluded.live_version, previous_version = excluded.previous_version";
+
 async fn set_live(
     connection: &mut Connection,
+    bundled: &Bundled,
     name: &SliceName,
     live: Option<&Version>,
     previous: Option<&Version>,
 ) -> Result<(), Failure> {
-    query(SET_LIVE)
-        .bind(name.as_str())
+    let set = match &bundled.sandbox_id {
+        Some(sandbox_id) => query(CHOOSE).bind(sandbox_id),
+        None => query(SET_LIVE),
+    };
+    set.bind(name.as_str())
         .bind(live.map(ToString::to_string))
         .bind(previous.map(ToString::to_string))
         .execute(connection)

@@ -15,8 +15,9 @@ use crate::{
 };
 
 const ADD_BUILD: &str = "
-    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings,
+                             published_for)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
 const ADD_FILE: &str = "
     INSERT INTO slice_file (name, version, path, content, digest, compress_at)
@@ -92,19 +93,29 @@ async fn store(
     lock(connection, &name).await?;
     let before = read_one(connection, bundled, &name).await?;
     if exists(&before, &build, publication.force)? {
+        let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
+        if is_wanted && before.live.as_ref() != Some(&version) {
+            // It was published for another sandbox, or for an earlier one of this name.
+            check_paths(connection, bundled, &name, &build.brings).await?;
+            let live_before = before.live.as_ref();
+            set_live(connection, bundled, &name, Some(&version), live_before).await?;
+            trail::add(connection, bundled, mark, SliceAction::Activated, &name, Some(&version), live_before)
+                .await?;
+            return Ok((read_one(connection, bundled, &name).await?, false));
+        }
         return Ok((before, false));
     }
     check_removed(connection, &build).await?;
     check_paths(connection, bundled, &name, &build.brings).await?;
-    insert(connection, build, digests, publication.compress_at, &mark).await?;
+    insert(connection, bundled, build, digests, publication.compress_at, &mark).await?;
     let live_before = before.live.as_ref();
     let action = if publication.hold {
         SliceAction::Held
     } else {
-        set_live(connection, &name, Some(&version), live_before).await?;
+        set_live(connection, bundled, &name, Some(&version), live_before).await?;
         SliceAction::Published
     };
-    trail::add(connection, mark, action, &name, Some(&version), live_before).await?;
+    trail::add(connection, bundled, mark, action, &name, Some(&version), live_before).await?;
     Ok((read_one(connection, bundled, &name).await?, true))
 }
 
@@ -138,6 +149,7 @@ async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(),
 
 async fn insert(
     connection: &mut Connection,
+    bundled: &Bundled,
     build: Build,
     mut digests: BTreeMap<String, String>,
     compress_at: UnixMillis,
@@ -157,6 +169,7 @@ async fn insert(
         .bind(mark.at)
         .bind(&mark.by)
         .bind(brings)
+        .bind(&bundled.sandbox_id)
         .execute(&mut *connection)
         .await?;
     for (path, content) in files {

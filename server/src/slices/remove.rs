@@ -13,8 +13,29 @@ const REMOVE_FILES: &str = "DELETE FROM slice_file WHERE name = $1";
 const REMOVE_BUILDS: &str = "
     UPDATE slice_build SET removed_at = $2 WHERE name = $1 AND removed_at IS NULL";
 
+const FOLLOW: &str = "DELETE FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
+
+/// Lets a sandbox follow `main` again. The builds stay: others may have them live.
+async fn follow(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    sandbox_id: &str,
+    name: &SliceName,
+    mark: Mark,
+    before: &SliceBuilds,
+) -> Result<SliceBuilds, Failure> {
+    let followed = query(FOLLOW).bind(sandbox_id).bind(name.as_str()).execute(&mut *connection).await?;
+    if followed == 0 {
+        return Err(Failure::NothingPublished(before.name.clone()));
+    }
+    let after = read_one(connection, bundled, name).await?;
+    let (live, live_before) = (after.live.as_ref(), before.live.as_ref());
+    trail::add(connection, bundled, mark, SliceAction::Removed, name, live, live_before).await?;
+    Ok(after)
+}
+
 /// Removes all published builds of a slice. The build that is bundled with the portal goes live; without
-/// one, the slice is gone. Returns the new state of the slice.
+/// one, the slice is gone. In a sandbox other than `main`, what is live in `main` goes live. Returns the new state of the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::NothingPublished`].
@@ -33,16 +54,27 @@ pub async fn remove(
                 if before.builds.is_empty() {
                     return Err(Failure::SliceNotFound(before.name));
                 }
+                if let Some(sandbox_id) = &bundled.sandbox_id {
+                    return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
+                }
                 if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
                     return Err(Failure::NothingPublished(before.name));
                 }
                 query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
                 query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
-                set_live(connection, &name, None, None).await?;
+                set_live(connection, &bundled, &name, None, None).await?;
                 let after = read_one(connection, &bundled, &name).await?;
                 let live_before = before.live.as_ref();
-                trail::add(connection, mark, SliceAction::Removed, &name, after.live.as_ref(), live_before)
-                    .await?;
+                trail::add(
+                    connection,
+                    &bundled,
+                    mark,
+                    SliceAction::Removed,
+                    &name,
+                    after.live.as_ref(),
+                    live_before,
+                )
+                .await?;
                 Ok(after)
             })
         })

@@ -3,7 +3,7 @@
 use semver::Version;
 use serde::Serialize;
 
-use super::SliceName;
+use super::{Bundled, SliceName};
 use crate::{
     Sandbox,
     clock::UnixMillis,
@@ -31,7 +31,8 @@ impl Mark {
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(sandbox: &Sandbox, by: Option<String>) -> Result<Self, Failure> {
-        let at = sandbox.clock.now();
+        // The trail is in the store of `main`, whatever time another sandbox has.
+        let at = if sandbox.is_main() { sandbox.clock.now() } else { sandbox.clock.unset_now() };
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
@@ -80,22 +81,24 @@ pub struct SliceEvent {
 
 const LATEST: &str = "
     SELECT event_id, at, done_by, act, name, version, live_before
-    FROM slice_event ORDER BY position DESC LIMIT $1";
+    FROM slice_event WHERE COALESCE(sandbox_id, '') = $2 ORDER BY position DESC LIMIT $1";
 
-/// The latest entries, the newest first.
+/// The latest entries of the sandbox that `bundled` is for, the newest first.
 ///
 /// # Errors
 /// When the database can't be read.
-pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
-    Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
+pub async fn trail(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceEvent>, Failure> {
+    let sandbox_id = bundled.sandbox_id.as_deref().unwrap_or_default();
+    Ok(query_as(LATEST).bind(SHOWN).bind(sandbox_id).fetch_all(connection).await?)
 }
 
 const ADD: &str = "
-    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, sandbox_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 pub(super) async fn add(
     connection: &mut Connection,
+    bundled: &Bundled,
     mark: Mark,
     act: SliceAction,
     name: &SliceName,
@@ -110,6 +113,7 @@ pub(super) async fn add(
         .bind(name.as_str())
         .bind(version.map(ToString::to_string))
         .bind(live_before.map(ToString::to_string))
+        .bind(&bundled.sandbox_id)
         .execute(connection)
         .await?;
     Ok(())

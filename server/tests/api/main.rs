@@ -57,6 +57,7 @@ mod put_back;
 mod reconciling;
 mod retention;
 mod sandboxes;
+mod sandboxes_apart;
 mod seed;
 mod service;
 mod shared_clock;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
+use crate::{command_line, slices, store};
 
 /// A sandbox as somebody sees it who was given its name and token.
 pub struct Given<'a> {
@@ -435,4 +436,107 @@ async fn the_page_of_sandboxes_makes_and_removes_them_for_the_operator_only() {
     let removed = browser.send("/console/sandboxes", "remove", &[("name", "pr-12")]).await;
     assert_eq!(removed.status, StatusCode::SEE_OTHER);
     assert_eq!(at(get("/console", Some(&cookie))).await.status, StatusCode::NOT_FOUND);
+}
+
+/// The live version of mfe-loans in a sandbox, and the one before it.
+async fn live_in(given: &Given<'_>) -> (Value, Value) {
+    let list = given.call(Method::GET, "/slices.json", None, None).await.json();
+    let loans = &list["slices"]["mfe-loans"];
+    (loans["version"].clone(), loans["previous"]["version"].clone())
+}
+
+async fn publish_in(given: &Given<'_>, version: &str) -> Answer {
+    let mut request = slices::publication_of(&slices::build("mfe-loans", version));
+    let headers = request.headers_mut();
+    headers.insert("mkopo-sandbox", given.name.parse().unwrap());
+    headers.insert(header::AUTHORIZATION, format!("Bearer {}", given.token).parse().unwrap());
+    given.app.send(request).await
+}
+
+#[tokio::test]
+async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let other = Given::make(&app, json!({"name": "pr-13"})).await;
+    slices::publish(&app, &slices::build("mfe-loans", "0.2.0")).await;
+    assert_eq!(live_in(&one).await.0, "0.2.0", "it follows main");
+
+    assert_eq!(publish_in(&one, "0.3.0-pr.12").await.status, StatusCode::CREATED);
+    assert_eq!(live_in(&one).await, (json!("0.3.0-pr.12"), json!("0.2.0")));
+    assert_eq!(live_in(&other).await.0, "0.2.0");
+    assert_eq!(slices::versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
+    let file = app.call(Method::GET, "/slices/mfe-loans/0.3.0-pr.12/slice.js", None).await;
+    assert_eq!(file.status, StatusCode::OK, "builds are shared");
+    let trail = one.console(Method::GET, "/slices", None).await.json()["trail"].clone();
+    assert_eq!(trail.as_array().unwrap().len(), 1, "{trail:#}");
+
+    slices::publish(&app, &slices::build("mfe-loans", "0.4.0")).await;
+    assert_eq!(live_in(&one).await.0, "0.3.0-pr.12", "it no longer follows main");
+    assert_eq!(live_in(&other).await.0, "0.4.0");
+    assert_eq!(one.console(Method::POST, "/slices/mfe-loans/rollback", None).await.status, StatusCode::OK);
+    assert_eq!(live_in(&one).await.0, "0.2.0");
+    let version = json!({"version": "0.3.0-pr.12"});
+    let activated = other.console(Method::POST, "/slices/mfe-loans/activate", Some(version)).await;
+    assert_eq!(activated.status, StatusCode::OK);
+    assert_eq!(live_in(&other).await.0, "0.3.0-pr.12");
+    assert_eq!(slices::roll_back(&app, "mfe-loans").await.status, StatusCode::OK);
+    assert_eq!(slices::versions(&app).await.0, "0.2.0", "not what was published for a sandbox");
+
+    assert_eq!(one.console(Method::DELETE, "/slices/mfe-loans", None).await.status, StatusCode::OK);
+    slices::publish(&app, &slices::build("mfe-loans", "0.5.0")).await;
+    assert_eq!(live_in(&one).await.0, "0.5.0", "it follows main again");
+    assert_eq!(live_in(&other).await.0, "0.3.0-pr.12");
+}
+
+#[tokio::test]
+async fn builds_of_sandboxes_are_kept_while_one_has_them_live() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let one = Given::make(&app, json!({"name": "pr-12", "expires_in": "365d"})).await;
+    publish_in(&one, "0.2.0-pr.1").await;
+    publish_in(&one, "0.2.0-pr.2").await;
+    publish_in(&one, "0.2.0-pr.3").await;
+    app.clock.advance(Duration::from_hours(25));
+    mkopo::retention::delete_old(&app.sandbox).await.unwrap();
+    let list = one.console(Method::GET, "/slices", None).await.json();
+    let builds = list["slices"][0]["builds"].as_array().unwrap();
+    let versions: Vec<&str> = builds.iter().map(|build| build["version"].as_str().unwrap()).collect();
+    assert_eq!(versions, ["0.2.0-pr.3", "0.2.0-pr.2", "0.1.0"]);
+}
+
+/// Runs `mkopo` on another thread, so that the service on this one keeps running.
+async fn run(mut command: std::process::Command) -> std::process::Output {
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_command_line_makes_lists_and_removes_sandboxes_of_a_running_service() {
+    let secret = "a-secret-of-more-than-32-bytes-of-a-test";
+    let app = TestApp::start_with(&["--jwt-secret", secret]).await;
+    let mkopo = |arguments: &[&str]| {
+        let mut command = command_line::mkopo();
+        command.arg("sandbox").args(store::options(app.data_dir())).arg("--demo=true");
+        command.env("MKOPO_JWT_SECRET", secret).args(arguments);
+        run(command)
+    };
+    let made = mkopo(&["add", "pr-12", "--seed", "empty", "--expires-in", "2d"]).await;
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let text = |field: &str| made[field].as_str().unwrap().to_owned();
+    let one = Given { app: &app, name: text("name"), token: text("token") };
+    let session = one.sign_in("agent").await;
+    assert!(one.pending(&session).await.is_empty());
+    assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
+
+    let listed = mkopo(&["list"]).await;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert!(listed.starts_with("main\t") && listed.contains("\npr-12\t"), "{listed}");
+    let again = mkopo(&["add", "pr-12"]).await;
+    assert_eq!(command_line::error_line(&again), "mkopo: There is already a sandbox pr-12.");
+    let removed = mkopo(&["remove", "pr-12"]).await;
+    assert_eq!(String::from_utf8_lossy(&removed.stdout), "pr-12 is removed.\n");
+    tend(&app).await;
+    let gone = one.call(Method::GET, "/api/v1/auth/me", Some(&session), None).await;
+    assert_eq!(gone.json()["code"], "sandbox_not_found");
 }

@@ -87,6 +87,12 @@ fn new_events(
     let event = |Recorded { kind, about, details }: Recorded| {
         let event = NewEvent::new(at, kind, who, Some(address));
         let event = about.into_iter().fold(event, NewEvent::about);
+        // What is done to builds is written in the store of `main`.
+        let details = match (sandbox.is_main(), details) {
+            (true, details) => details,
+            (false, None) => Some(format!("in sandbox {}", sandbox.name)),
+            (false, Some(details)) => Some(format!("in sandbox {}, {details}", sandbox.name)),
+        };
         details.iter().fold(event, |event, details| event.details(details))
     };
     acts.into_iter().map(event).collect()

@@ -37,9 +37,9 @@ const REMOVE: Question = Question {
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
-    let mut reader = visit.sandbox.database.read().await?;
+    let mut reader = visit.sandbox.server.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
-    let trail = slices::trail(&mut reader).await?;
+    let trail = slices::trail(&mut reader, &bundled).await?;
     drop(reader);
     let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
     let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
@@ -198,14 +198,16 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            ("activated", slices::activate(&sandbox.database, &bundled, name, version, mark).await?)
+            ("activated", slices::activate(&sandbox.server.database, &bundled, name, version, mark).await?)
         }
         "remove" => {
-            let slice = slices::remove(&sandbox.database, &bundled, name()?, mark).await?;
+            let slice = slices::remove(&sandbox.server.database, &bundled, name()?, mark).await?;
             let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
             return Ok(Done::new(message).with(slice.name));
         }
-        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
+        "roll-back" => {
+            ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?)
+        }
         _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();
