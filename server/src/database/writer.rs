@@ -232,7 +232,8 @@ impl Writer {
     }
 
     pub(super) async fn run(mut self) {
-        if self.connection.is_none() {
+        // A schema's writer borrows a connection for each transaction.
+        if self.connection.is_none() && !matches!(self.target, Target::Schema(..)) {
             // The first write tries again.
             self.connection = self.target.connect().await.ok();
         }

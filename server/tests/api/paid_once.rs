@@ -325,9 +325,10 @@ async fn a_payout_that_never_left_a_crashed_server_frees_its_loan_within_half_a_
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
-    app.next_outcomes(&[Outcome::LostUnpaid]).await;
-    drop(claimed!(app, &agent, loan).1);
+    let (held, call) = claimed!(app, &agent, loan);
+    drop(call);
     let app = app.restart().await;
+    drop(held);
     let agent = app.sign_in("agent").await;
     for _ in 0..3 {
         app.later(Duration::from_secs(10)).await;
