@@ -57,12 +57,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
 
     /// Wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets.
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        // A call without a token tries none.
+        let given = accept::bearer(&parts.headers).ok_or(Failure::NoDeployToken)?.to_owned();
         let address = ClientAddress::from_request_parts(parts, state).await?;
         let sandbox = Sandbox::of(parts)?;
         let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
         limits::check(&mut *sandbox.database.read().await?, Action::DeployToken, &caller, now).await?;
-        let given = accept::bearer(&parts.headers).ok_or(Failure::NoDeployToken)?;
-        match redeem(&sandbox.database, given, now).await {
+        match redeem(&sandbox.database, &given, now).await {
             Ok(token) => Ok(Self { token, address }),
             Err(Failure::NoDeployToken) => {
                 let counted = sandbox.database.write(move |connection: &mut Connection| {
