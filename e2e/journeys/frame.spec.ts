@@ -180,8 +180,10 @@ test.describe('a part of the shell that fails to load', () => {
   test('shows an error in place of the page, and loads with Reload', async ({ page }) => {
     await signIn(page);
     await page.goto('/nowhere');
+    const back = page.getByRole('button', { name: 'Back to Dashboard' });
+    await expect(back).toBeVisible();
     await page.route('**/assets/**', (route) => route.abort());
-    await page.getByRole('button', { name: 'Back to Dashboard' }).click();
+    await back.click();
     await expect(heading(page, 'The portal could not be loaded')).toBeVisible();
     await expectAccessible(page);
     await page.unroute('**/assets/**');

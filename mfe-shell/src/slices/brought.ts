@@ -45,7 +45,7 @@ export function setBrought({ slices }: SliceList): void {
   if (text === JSON.stringify(brought.get())) return;
   brought.set(next);
   try {
-    localStorage.setItem(STORED, text);
+    sessionStorage.setItem(STORED, text);
   } catch {
     /* no access to storage */
   }
@@ -54,7 +54,7 @@ export function setBrought({ slices }: SliceList): void {
 /** Uses what the slices brought on the last visit, because the list could not be read. */
 export function restoreBrought(): void {
   try {
-    const stored = localStorage.getItem(STORED);
+    const stored = sessionStorage.getItem(STORED);
     if (stored && brought.get() === NOTHING) brought.set(JSON.parse(stored) as Brought);
   } catch {
     /* no access to storage, or not ours */
