@@ -30,7 +30,7 @@ interface Server {
 }
 
 /** Starts the real server on two free ports with new demo data. */
-async function startServer(environment: Record<string, string> = {}) {
+export async function startServer(environment: Record<string, string> = {}) {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
   const server = spawn(BINARY, ['serve'], {
     env: {

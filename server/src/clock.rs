@@ -7,14 +7,13 @@ use jiff::{
     Span, SpanRelativeTo, Timestamp,
     tz::{Offset, TimeZone},
 };
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use tokio::sync::watch;
 
 use crate::error::Failure;
 
 /// A point in time: ms since 1970 in UTC. Serialized as RFC 3339 with milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, sqlx::Type)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct UnixMillis(pub i64);
 
@@ -102,6 +101,12 @@ impl std::fmt::Display for UnixMillis {
 impl Serialize for UnixMillis {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for UnixMillis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

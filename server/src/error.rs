@@ -226,8 +226,8 @@ pub enum Failure {
     #[error("The body must be sent as application/json.")]
     UnsupportedMediaType,
     /// The body exceeds the limit.
-    #[error("The body is larger than 64 KiB.")]
-    BodyTooLarge,
+    #[error("The body is larger than {0}.")]
+    BodyTooLarge(&'static str),
     /// The body arrived too slowly.
     #[error("The body was not received within 10 seconds.")]
     BodyTooSlow,
@@ -344,7 +344,7 @@ impl Failure {
             F::UnsupportedMediaType | F::NoArchive => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
-            F::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            F::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),

@@ -512,10 +512,11 @@ fn behind_edge(main: Sandbox, routes: Router) -> Router {
 }
 
 /// Whether a handler reads the request's body itself, or answers without it. Only this module knows
-/// where the slices' calls are mounted.
+/// where those calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
-    path.strip_prefix(console::CALLS).is_some_and(|call| slices::api::uploads_build(method, call))
-        || slices::deploy::api::uploads_build(method, path)
+    path.strip_prefix(console::CALLS).is_some_and(|call| {
+        slices::api::uploads_build(method, call) || sandboxes::api::takes_recording(method, call)
+    }) || slices::deploy::api::uploads_build(method, path)
 }
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the

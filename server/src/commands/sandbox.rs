@@ -1,7 +1,7 @@
 //! `mkopo sandbox`: makes, lists and removes sandboxes, either directly in the store, while the service may
 //! be running, or through the console of a remote service.
 
-use std::{io::Write, time::Duration};
+use std::{io::Write, path::PathBuf, time::Duration};
 
 use anyhow::{Context, ensure};
 use secrecy::SecretString;
@@ -12,7 +12,7 @@ use crate::{
     auth::{fingerprint::Fingerprints, password::Passwords},
     clock::{Clock, UnixMillis, duration},
     database::{Database, shared_clock},
-    demo::World,
+    demo::{Recording, World},
     error::Failure,
     events::{Kind, NewEvent, with_act},
     randomness::Randomness,
@@ -76,6 +76,11 @@ pub struct AddSandbox {
     #[arg(long)]
     pub frozen: bool,
 
+    /// Add the loans and payouts of this file, which `mkopo provider record` wrote. Without --seed, there are
+    /// no others.
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+
     /// How long it is kept without being used, such as 90m, 12h or 2d; 24h by default.
     #[arg(long, value_name = "DURATION")]
     pub expires_in: Option<String>,
@@ -105,20 +110,25 @@ impl AddSandbox {
         self.seed.as_deref().map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)))
     }
 
-    fn body(&self) -> Value {
+    fn recording(&self) -> anyhow::Result<Option<Recording>> {
+        self.from.as_deref().map(Recording::read).transpose()
+    }
+
+    fn body(&self) -> anyhow::Result<Value> {
         let mut body = json!({ "frozen": self.frozen });
         let fields = [
             ("name", self.name.as_ref().map(|name| json!(name))),
             ("seed", self.seed()),
             ("now", self.now.as_ref().map(|now| json!(now))),
             ("expires_in", self.expires_in.as_ref().map(|expires_in| json!(expires_in))),
+            ("recording", self.recording()?.map(|recording| json!(recording))),
         ];
         for (name, value) in fields {
             if let Some(value) = value {
                 body[name] = value;
             }
         }
-        body
+        Ok(body)
     }
 
     fn wish(&self) -> anyhow::Result<Wish> {
@@ -131,6 +141,7 @@ impl AddSandbox {
             name: self.name.as_ref().map(parse).transpose()?,
             world: World::of_json(self.seed().as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
+            recording: self.recording()?,
             is_frozen: self.frozen,
             expires_in: self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration)?,
         };
@@ -202,7 +213,7 @@ impl Local {
 
 fn run_remote(remote: &Remote, command: SandboxCommand) -> anyhow::Result<()> {
     match command {
-        SandboxCommand::Add(add) => print_made(&remote.console("POST", "/sandboxes", Some(&add.body()))?),
+        SandboxCommand::Add(add) => print_made(&remote.console("POST", "/sandboxes", Some(&add.body()?))?),
         SandboxCommand::List { json } => print_all(&remote.console("GET", "/sandboxes", None)?, json),
         SandboxCommand::Remove { name } => {
             let parsed = Name::existing(&name)?;

@@ -14,7 +14,6 @@ use crate::{
     randomness::Randomness,
     settings::StoreSettings,
 };
-use anyhow::Context;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 /// How much to add, and to which database.
@@ -77,9 +76,7 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
 
 /// Adds what is in a recording.
 async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
-    let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
-    let recording: Recording = serde_json::from_slice(&text)
-        .with_context(|| format!("{} is not a recording of `mkopo provider record`", file.display()))?;
+    let recording = Recording::read(file)?;
     let randomness = Randomness::from_os();
     // Nobody knows it.
     let password = hex::encode(randomness.bytes::<32>());

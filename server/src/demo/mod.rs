@@ -4,7 +4,7 @@ mod names;
 mod recorded;
 mod seed;
 
-pub use recorded::{RecordedLoan, RecordedPayout, Recording};
+pub use recorded::Recording;
 pub use seed::{PastPayout, approve, pay_in_the_past, seed};
 
 use std::time::Duration;

@@ -1,86 +1,33 @@
 //! Data that were recorded from another provider, with made-up names and numbers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::DAY;
+use super::{ADD_PAYMENT, ADD_PAYOUT, DAY};
 use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query},
     error::Failure,
-    payouts::PayoutStatus,
+    loans::{self, DisbursementStatus, LoanStatus, PendingLoan},
+    payouts::{PayoutStatus, Record},
 };
 
 /// Rows per transaction: other writers wait no longer than one batch takes.
 const BATCH: usize = 500;
 
-/// Both lists of a provider, with the fields of the contract.
+/// Both lists of a provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Recording {
     /// The approved loans that wait to be paid out.
-    pub pending_loans: Vec<RecordedLoan>,
+    pub pending_loans: Vec<PendingLoan>,
     /// The payouts.
-    pub disbursement_records: Vec<RecordedPayout>,
-}
-
-/// A pending loan.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the contract describes them")]
-pub struct RecordedLoan {
-    pub loan_id: String,
-    pub customer_id: String,
-    pub customer_first_name: String,
-    pub customer_last_name: String,
-    pub customer_phone_number: String,
-    pub customer_id_number: String,
-    pub customer_nickname: Option<String>,
-    pub customer_gender: Option<String>,
-    pub customer_status: String,
-    pub customer_account_id: String,
-    pub account_number: String,
-    pub account_status: String,
-    pub credit_score: Option<i64>,
-    pub risk_level: Option<String>,
-    pub total_loan_amount: i64,
-    pub interest_rate: f64,
-    pub approved_at: String,
-    pub approver_id: Option<String>,
-    pub approver_name: Option<String>,
-    pub approver_email: Option<String>,
-    pub remaining_balance: i64,
-    pub loan_created_at: String,
-    pub loan_updated_at: String,
-    pub term: Option<i64>,
-}
-
-/// A payout.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the contract describes them")]
-pub struct RecordedPayout {
-    pub id: String,
-    pub loan_id: String,
-    pub amount: i64,
-    pub status: String,
-    pub created_at: String,
-    pub mpesa_ref: Option<String>,
-    pub transaction_id: String,
-    pub phone: String,
-    pub error_message: Option<String>,
-    pub processed_at: Option<String>,
-    pub user_id: String,
-    pub user_first_name: String,
-    pub user_last_name: String,
-    pub user_email: String,
-    pub customer_id: String,
-    pub customer_first_name: String,
-    pub customer_last_name: String,
-    pub customer_id_number: String,
-    pub customer_phone_number: String,
-    pub approver_id: Option<String>,
-    pub approver_name: Option<String>,
-    pub approver_email: Option<String>,
+    pub disbursement_records: Vec<Record>,
 }
 
 const ADD_STAFF: &str = "
@@ -89,185 +36,154 @@ const ADD_STAFF: &str = "
     VALUES ($1, $2, $3, $3, $4, '+254711000000', 'agent', $5, $6, $7, $7)
     ON CONFLICT DO NOTHING";
 
-const ADD_CUSTOMER: &str = "
-    INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
-                          status, account_id, account_number, account_status, credit_score, risk_level)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-    ON CONFLICT DO NOTHING";
-
 const ADD_LOAN: &str = "
     INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, status, remaining_balance,
                       approver_id, approver_name, approver_email, approved_at, disbursed_at, created_at,
                       updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-const ADD_PAYOUT: &str = "
-    INSERT INTO payout (payout_id, loan_id, transaction_id, amount, phone_number, status, receipt,
-                        result_code, error_message, staff_id, agent_id, created_at, processed_at, check_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '1', $11, $12, $11)";
+/// A loan, and when it was paid out.
+type Loan = (PendingLoan, Option<UnixMillis>);
 
-const ADD_PAYMENT: &str = "
-    INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at,
-                                      result_at)
-    VALUES ($1, $2, $3, $4, '0', $5, $6)";
-
-/// A loan as it is stored.
-struct Loan {
-    from: RecordedLoan,
-    status: &'static str,
-    approved_at: UnixMillis,
-    disbursed_at: Option<UnixMillis>,
-    created_at: UnixMillis,
-    updated_at: UnixMillis,
+fn wrong(text: String) -> Failure {
+    Failure::BadField { field: "recording", text }
 }
 
-/// A payout as it is stored.
-struct Payout {
-    from: RecordedPayout,
-    status: PayoutStatus,
-    created_at: UnixMillis,
-    processed_at: Option<UnixMillis>,
-}
-
-fn time(text: &str) -> anyhow::Result<UnixMillis> {
-    text.parse().map_err(|text: String| anyhow::anyhow!(text))
+/// What a rule of the database refused is not the database's fault.
+fn refused(failure: Failure) -> Failure {
+    match failure {
+        Failure::Storage(sqlx::Error::Database(error)) => {
+            tracing::info!(%error, "recording.refused");
+            wrong("a loan or payout of the recording can't be added: is this recording in the database already?".to_owned())
+        }
+        failure => failure,
+    }
 }
 
 impl Recording {
+    /// Reads a file that `mkopo provider record` wrote.
+    ///
+    /// # Errors
+    /// If it can't be read, or is something else.
+    pub fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
+        serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not a recording of `mkopo provider record`", file.display()))
+    }
+
     /// Adds the loans and payouts, with the staff who made them: those accounts are deactivated, with
     /// passwords that nobody knows (`hash`). Returns how many loans and payouts were added.
     ///
     /// # Errors
-    /// A sentence that says what of the recording can't be.
-    pub async fn add(self, database: &Database, hash: &str) -> anyhow::Result<(usize, usize)> {
+    /// [`Failure::BadField`] for the field `recording`, and errors of the database.
+    pub async fn add(self, database: &Database, hash: &str) -> Result<(usize, usize), Failure> {
         let payouts = self.payouts()?;
         let loans = self.loans(&payouts)?;
         let counts = (loans.len(), payouts.len());
         let mut emails: HashMap<String, String> = HashMap::new();
-        let mut staff: BTreeMap<String, (String, RecordedPayout)> = BTreeMap::new();
+        let mut staff: BTreeMap<String, (String, Record)> = BTreeMap::new();
         for payout in &payouts {
-            let from = &payout.from;
-            let email = from.user_email.to_lowercase();
-            let owner = emails.entry(email.clone()).or_insert_with(|| from.user_id.clone());
+            let email = payout.user_email.to_lowercase();
+            let owner = emails.entry(email.clone()).or_insert_with(|| payout.user_id.clone());
             // An address has one account.
-            let email = if *owner == from.user_id {
+            let email = if *owner == payout.user_id {
                 email
             } else {
-                format!("{}@example.com", from.user_id.to_lowercase())
+                format!("{}@example.com", payout.user_id.to_lowercase())
             };
-            staff.entry(from.user_id.clone()).or_insert_with(|| (email, from.clone()));
+            staff.entry(payout.user_id.clone()).or_insert_with(|| (email, payout.clone()));
         }
-        let staff: Vec<(String, RecordedPayout)> = staff.into_values().collect();
+        let staff: Vec<(String, Record)> = staff.into_values().collect();
         let hash = hash.to_owned();
-        write(database, staff, move |connection, (email, from)| {
+        write(database, staff, move |connection, (email, payout)| {
             let hash = hash.clone();
-            Box::pin(async move { add_staff(connection, &email, &from, &hash).await })
+            Box::pin(async move { add_staff(connection, &email, &payout, &hash).await })
         })
         .await?;
-        let is_new = |error: anyhow::Error| error.context("is this recording in the database already?");
-        write(database, loans, |connection, loan| Box::pin(add_loan(connection, loan)))
-            .await
-            .map_err(is_new)?;
-        write(database, payouts, |connection, payout| Box::pin(add_payout(connection, payout)))
-            .await
-            .map_err(is_new)?;
+        write(database, loans, |connection, loan| Box::pin(add_loan(connection, loan))).await?;
+        write(database, payouts, |connection, payout| Box::pin(add_payout(connection, payout))).await?;
         Ok(counts)
     }
 
-    fn payouts(&self) -> anyhow::Result<Vec<Payout>> {
+    /// The payouts. Those that ended have a time at which they did.
+    fn payouts(&self) -> Result<Vec<Record>, Failure> {
         let mut live = BTreeSet::new();
-        let mut payouts = Vec::new();
-        for from in &self.disbursement_records {
-            let status = match from.status.as_str() {
-                "PENDING" => PayoutStatus::Pending,
-                "COMPLETED" => PayoutStatus::Completed,
-                "FAILED" => PayoutStatus::Failed,
-                _ => bail!("the payout {} has no known status", from.id),
-            };
-            ensure!(
-                status == PayoutStatus::Failed || live.insert(from.loan_id.as_str()),
-                "the loan {} was paid twice",
-                from.loan_id
-            );
-            let created_at = time(&from.created_at)?;
-            let processed_at = from.processed_at.as_deref().map(time).transpose()?.unwrap_or(created_at);
-            let processed_at = (status != PayoutStatus::Pending).then_some(processed_at);
-            payouts.push(Payout { from: from.clone(), status, created_at, processed_at });
+        let mut payouts = self.disbursement_records.clone();
+        for payout in &mut payouts {
+            if payout.status != PayoutStatus::Failed && !live.insert(payout.loan_id.clone()) {
+                return Err(wrong(format!("the loan {} was paid twice", payout.loan_id)));
+            }
+            let ended_at = payout.processed_at.unwrap_or(payout.created_at);
+            payout.processed_at = (payout.status != PayoutStatus::Pending).then_some(ended_at);
         }
         Ok(payouts)
     }
 
-    /// The pending loans, and those of the payouts that are not pending any more.
-    fn loans(&self, payouts: &[Payout]) -> anyhow::Result<Vec<Loan>> {
-        let mut loans = BTreeMap::new();
-        for from in &self.pending_loans {
-            let loan = Loan {
-                status: "APPROVED",
-                approved_at: time(&from.approved_at)?,
-                disbursed_at: None,
-                created_at: time(&from.loan_created_at)?,
-                updated_at: time(&from.loan_updated_at)?,
-                from: from.clone(),
-            };
-            let is_new = loans.insert(from.loan_id.clone(), loan).is_none();
-            ensure!(is_new, "the loan {} is listed twice", from.loan_id);
+    /// The loans of the payouts, and then the pending ones, which know more of their customers.
+    fn loans(&self, payouts: &[Record]) -> Result<Vec<Loan>, Failure> {
+        let mut pending = BTreeMap::new();
+        for loan in &self.pending_loans {
+            let approved = PendingLoan { loan_status: LoanStatus::Approved, ..loan.clone() };
+            if pending.insert(&loan.loan_id, (approved, None)).is_some() {
+                return Err(wrong(format!("the loan {} is listed twice", loan.loan_id)));
+            }
         }
+        let mut others = BTreeMap::new();
         for payout in payouts {
-            let (from, created_at) = (&payout.from, payout.created_at);
-            let approved_at = created_at.minus(DAY);
-            let loan = loans.entry(from.loan_id.clone()).or_insert_with(|| Loan {
-                status: "REJECTED",
-                approved_at,
-                disbursed_at: None,
-                created_at: approved_at,
-                updated_at: approved_at,
-                from: of_payout(from),
-            });
+            let loans = if pending.contains_key(&payout.loan_id) { &mut pending } else { &mut others };
+            let (loan, disbursed_at) =
+                loans.entry(&payout.loan_id).or_insert_with(|| (of_payout(payout), None));
             match payout.status {
                 PayoutStatus::Completed => {
-                    (loan.status, loan.disbursed_at) = ("DISBURSED", Some(created_at));
-                    loan.updated_at = created_at;
+                    loan.loan_status = LoanStatus::Disbursed;
+                    loan.loan_updated_at = payout.created_at;
+                    *disbursed_at = Some(payout.created_at);
                 }
-                PayoutStatus::Pending => loan.status = "APPROVED",
+                PayoutStatus::Pending => loan.loan_status = LoanStatus::Approved,
                 PayoutStatus::Failed => {}
             }
         }
-        Ok(loans.into_values().collect())
+        Ok(others.into_values().chain(pending.into_values()).collect())
     }
 }
 
-/// What a payout says of its loan.
-fn of_payout(from: &RecordedPayout) -> RecordedLoan {
-    RecordedLoan {
-        loan_id: from.loan_id.clone(),
-        customer_id: from.customer_id.clone(),
-        customer_first_name: from.customer_first_name.clone(),
-        customer_last_name: from.customer_last_name.clone(),
-        customer_phone_number: from.customer_phone_number.clone(),
-        customer_id_number: from.customer_id_number.clone(),
+/// What a payout says of its loan, which is not among the pending ones.
+fn of_payout(payout: &Record) -> PendingLoan {
+    let approved_at = payout.created_at.minus(DAY);
+    PendingLoan {
+        loan_id: payout.loan_id.clone(),
+        customer_id: payout.customer_id.clone(),
+        customer_first_name: payout.customer_first_name.clone(),
+        customer_last_name: payout.customer_last_name.clone(),
+        customer_phone_number: payout.customer_phone_number.clone(),
+        customer_id_number: payout.customer_id_number.clone(),
         customer_nickname: None,
         customer_gender: None,
         customer_status: "ACTIVE".to_owned(),
-        customer_account_id: from.customer_id.clone(),
-        account_number: from.customer_id.clone(),
+        customer_account_id: payout.customer_id.clone(),
+        account_number: payout.customer_id.clone(),
         account_status: "ACTIVE".to_owned(),
         credit_score: None,
         risk_level: None,
-        total_loan_amount: from.amount,
-        interest_rate: 0.0,
-        approved_at: String::new(),
-        approver_id: from.approver_id.clone(),
-        approver_name: from.approver_name.clone(),
-        approver_email: from.approver_email.clone(),
-        remaining_balance: from.amount,
-        loan_created_at: String::new(),
-        loan_updated_at: String::new(),
+        total_loan_amount: payout.amount,
+        interest_rate_bp: 0,
+        loan_status: LoanStatus::Rejected,
+        disbursement_status: DisbursementStatus::NotStarted,
+        approved_at,
+        approver_id: payout.approver_id.clone(),
+        approver_name: payout.approver_name.clone(),
+        approver_email: payout.approver_email.clone(),
+        remaining_balance: payout.amount,
+        notes: None,
+        loan_created_at: approved_at,
+        loan_updated_at: approved_at,
         term: None,
+        purpose: None,
     }
 }
 
 /// Adds `rows` in batches, each with `add`.
-async fn write<T, A>(database: &Database, rows: Vec<T>, add: A) -> anyhow::Result<()>
+async fn write<T, A>(database: &Database, rows: Vec<T>, add: A) -> Result<(), Failure>
 where
     T: Send + 'static,
     A: for<'c> Fn(&'c mut Connection, T) -> futures::future::BoxFuture<'c, Result<(), Failure>>
@@ -290,7 +206,7 @@ where
                 })
             })
             .await
-            .context("a row could not be added")?;
+            .map_err(refused)?;
     }
     Ok(())
 }
@@ -298,89 +214,72 @@ where
 async fn add_staff(
     connection: &mut Connection,
     email: &str,
-    from: &RecordedPayout,
+    payout: &Record,
     hash: &str,
 ) -> Result<(), Failure> {
     query(ADD_STAFF)
-        .bind(&from.user_id)
+        .bind(&payout.user_id)
         .bind(email)
-        .bind(&from.user_first_name)
-        .bind(&from.user_last_name)
+        .bind(&payout.user_first_name)
+        .bind(&payout.user_last_name)
         .bind(hash)
         .bind(false)
-        .bind(time(&from.created_at).map_err(|error| Failure::Internal(error.to_string()))?)
+        .bind(payout.created_at)
         .execute(connection)
         .await?;
     Ok(())
 }
 
-async fn add_loan(connection: &mut Connection, loan: Loan) -> Result<(), Failure> {
-    let from = loan.from;
-    query(ADD_CUSTOMER)
-        .bind(&from.customer_id)
-        .bind(&from.customer_first_name)
-        .bind(&from.customer_last_name)
-        .bind(&from.customer_phone_number)
-        .bind(&from.customer_id_number)
-        .bind(&from.customer_nickname)
-        .bind(&from.customer_gender)
-        .bind(&from.customer_status)
-        .bind(&from.customer_account_id)
-        .bind(&from.account_number)
-        .bind(&from.account_status)
-        .bind(from.credit_score)
-        .bind(&from.risk_level)
-        .execute(&mut *connection)
-        .await?;
-    #[expect(clippy::cast_possible_truncation, reason = "a rate has a few digits")]
-    let basis_points = (from.interest_rate * 100.0).round() as i64;
+async fn add_loan(connection: &mut Connection, (loan, disbursed_at): Loan) -> Result<(), Failure> {
+    loans::write_customer(connection, &loan).await?;
     query(ADD_LOAN)
-        .bind(&from.loan_id)
-        .bind(&from.customer_id)
-        .bind(from.total_loan_amount)
-        .bind(basis_points)
-        .bind(from.term)
-        .bind(loan.status)
-        .bind(from.remaining_balance)
-        .bind(&from.approver_id)
-        .bind(&from.approver_name)
-        .bind(&from.approver_email)
+        .bind(&loan.loan_id)
+        .bind(&loan.customer_id)
+        .bind(loan.total_loan_amount)
+        .bind(loan.interest_rate_bp)
+        .bind(loan.term)
+        .bind(loan.loan_status)
+        .bind(loan.remaining_balance)
+        .bind(&loan.approver_id)
+        .bind(&loan.approver_name)
+        .bind(&loan.approver_email)
         .bind(loan.approved_at)
-        .bind(loan.disbursed_at)
-        .bind(loan.created_at)
-        .bind(loan.updated_at)
+        .bind(disbursed_at)
+        .bind(loan.loan_created_at)
+        .bind(loan.loan_updated_at)
         .execute(connection)
         .await?;
     Ok(())
 }
 
-async fn add_payout(connection: &mut Connection, payout: Payout) -> Result<(), Failure> {
-    let Payout { from, status, created_at, processed_at } = payout;
-    let is_paid = status == PayoutStatus::Completed;
-    let receipt = is_paid.then(|| from.mpesa_ref.unwrap_or_else(|| from.transaction_id.to_uppercase()));
+async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), Failure> {
+    const PAID: &str = "0";
+    let is_paid = payout.status == PayoutStatus::Completed;
+    let receipt = is_paid.then(|| payout.mpesa_ref.unwrap_or_else(|| payout.transaction_id.to_uppercase()));
     query(ADD_PAYOUT)
-        .bind(&from.id)
-        .bind(&from.loan_id)
-        .bind(&from.transaction_id)
-        .bind(from.amount)
-        .bind(&from.phone)
-        .bind(status)
+        .bind(&payout.id)
+        .bind(&payout.loan_id)
+        .bind(&payout.transaction_id)
+        .bind(payout.amount)
+        .bind(&payout.phone)
+        .bind(payout.status)
         .bind(&receipt)
-        .bind(is_paid.then_some("0"))
-        .bind(from.error_message.filter(|_| status == PayoutStatus::Failed))
-        .bind(&from.user_id)
-        .bind(created_at)
-        .bind(processed_at)
+        .bind(is_paid.then_some(PAID))
+        .bind(payout.error_message.filter(|_| payout.status == PayoutStatus::Failed))
+        .bind(&payout.user_id)
+        .bind(payout.created_at)
+        .bind(payout.processed_at)
         .execute(&mut *connection)
         .await?;
     if let Some(receipt) = receipt {
         query(ADD_PAYMENT)
-            .bind(&from.transaction_id)
+            .bind(&payout.transaction_id)
             .bind(receipt)
-            .bind(&from.phone)
-            .bind(from.amount)
-            .bind(created_at)
-            .bind(processed_at)
+            .bind(&payout.phone)
+            .bind(payout.amount)
+            .bind(PAID)
+            .bind(payout.created_at)
+            .bind(payout.processed_at)
             .execute(connection)
             .await?;
     }

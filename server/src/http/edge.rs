@@ -24,6 +24,7 @@ use crate::{
 
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
+const TOO_LARGE: Failure = Failure::BodyTooLarge("64 KiB");
 /// How much of a larger body is read and discarded, so that a client that is still sending receives
 /// the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
@@ -178,7 +179,7 @@ async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
     if declared.is_some_and(|length: u64| length > MAX_DISCARDED as u64)
         || headers.contains_key(header::EXPECT) && declared.is_some_and(|length| length > BODY_LIMIT as u64)
     {
-        return Err(Failure::BodyTooLarge);
+        return Err(TOO_LARGE);
     }
     let mut bytes = Vec::new();
     let mut discarded = 0;
@@ -195,7 +196,7 @@ async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
             }
         }
     }
-    if discarded > 0 { Err(Failure::BodyTooLarge) } else { Ok(bytes.into()) }
+    if discarded > 0 { Err(TOO_LARGE) } else { Ok(bytes.into()) }
 }
 
 /// Answers a method that a known path does not support. The router adds the `Allow` header.

@@ -3,7 +3,7 @@
 use axum::{
     body::{Body, Bytes},
     extract::{FromRequest, FromRequestParts, Request},
-    http::{Uri, request::Parts},
+    http::{StatusCode, Uri, request::Parts},
 };
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
@@ -14,6 +14,17 @@ use crate::error::{Failure, FailureFormat};
 /// The content of `body`, which is in memory already before and after a call.
 pub async fn whole(body: Body) -> Bytes {
     body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
+}
+
+/// The limit of a handler that receives its body itself, as [`axum::extract::DefaultBodyLimit`] and in words.
+pub const LARGE_BODY: (usize, &str) = (16 * 1024 * 1024, "16 MiB");
+
+/// The body, which is in memory already unless the handler receives it itself.
+async fn received<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Failure> {
+    Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Failure::BodyTooLarge(LARGE_BODY.1),
+        _ => Failure::MalformedJson("it could not be read completely".to_owned()),
+    })
 }
 
 /// Whether a string in this JSON contains NUL, which PostgreSQL can't store.
@@ -38,8 +49,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         if !accept::is_of_type(request.headers(), "application/json") {
             return Err(Failure::UnsupportedMediaType);
         }
-        let bytes = Bytes::from_request(request, state).await;
-        let bytes = bytes.map_err(|rejection| Failure::Internal(rejection.body_text()))?;
+        let bytes = received(request, state).await?;
         if contains_nul(&bytes) {
             return Err(Failure::InvalidRequest("a string contains the character NUL".to_owned()));
         }
@@ -127,8 +137,7 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Optional<
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        let bytes = Bytes::from_request(Request::new(body), state).await;
-        let bytes = bytes.map_err(|_| Failure::BodyTooLarge)?;
+        let bytes = received(Request::from_parts(parts.clone(), body), state).await?;
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }

@@ -1,14 +1,16 @@
 //! Loans that are waiting to be paid out.
 
 pub mod api;
+mod customer;
 mod pending;
 
+pub use customer::write_customer;
 pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The status of a loan. Only approved loans can be paid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -19,7 +21,7 @@ pub enum LoanStatus {
 }
 
 /// The status of a loan's latest payout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,6 +1,6 @@
 //! The pending list: every approved loan, latest approval first.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{DisbursementStatus, LoanStatus};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A loan in the pending list, with the fields of the contract.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct PendingLoan {
     pub loan_id: String,
@@ -28,7 +28,7 @@ pub struct PendingLoan {
     pub credit_score: Option<i64>,
     pub risk_level: Option<String>,
     pub total_loan_amount: i64,
-    #[serde(rename = "interest_rate", serialize_with = "percent")]
+    #[serde(rename = "interest_rate", with = "percent")]
     pub interest_rate_bp: i64,
     pub loan_status: LoanStatus,
     pub disbursement_status: DisbursementStatus,
@@ -44,10 +44,20 @@ pub struct PendingLoan {
     pub purpose: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
-#[expect(clippy::cast_precision_loss, reason = "a rate has a few digits")]
-fn percent<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(*basis_points as f64 / 100.0)
+/// Basis points as percent.
+mod percent {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+    #[expect(clippy::cast_precision_loss, reason = "a rate has a few digits")]
+    pub fn serialize<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(*basis_points as f64 / 100.0)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a rate has a few digits")]
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+        Ok((f64::deserialize(deserializer)? * 100.0).round() as i64)
+    }
 }
 
 /// Selects the columns of [`PendingLoan`]; each query appends its own conditions.

@@ -20,7 +20,7 @@ pub use reply::Reply;
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::database::{Database, sets::Sets};
 
@@ -39,7 +39,7 @@ impl PayoutQueues {
 }
 
 /// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PayoutStatus {

@@ -1,6 +1,6 @@
 //! The transaction history: a record of every payout.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{
     Value, json,
     value::{RawValue, to_raw_value},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A payout in the history, with the fields of the contract.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Record {
     pub id: String,

@@ -2,8 +2,8 @@
 
 use axum::{
     Json as Answer, Router,
-    extract::Request,
-    http::StatusCode,
+    extract::{DefaultBodyLimit, Request},
+    http::{Method, StatusCode},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
@@ -15,15 +15,20 @@ use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
 use crate::{
     Sandbox,
     clock::{UnixMillis, duration},
-    demo::World,
+    demo::{Recording, World},
     error::Failure,
-    http::extract::{Optional, Path},
+    http::extract::{LARGE_BODY, Optional, Path},
 };
+
+/// Whether a call, relative to the console's API, may have a large body, with a recording.
+pub fn takes_recording(method: &Method, call: &str) -> bool {
+    method == Method::POST && call == "/sandboxes"
+}
 
 /// Routes, relative to the console's API. They are for the operator only, whose access is checked there.
 pub fn routes() -> Router {
     Router::new()
-        .route("/sandboxes", get(list).post(make))
+        .route("/sandboxes", get(list).post(make).layer(DefaultBodyLimit::max(LARGE_BODY.0)))
         .route("/sandboxes/{name}", get(show).delete(remove))
         .route_layer(middleware::from_fn(hide_when_off))
 }
@@ -44,6 +49,7 @@ struct NewSandbox {
     now: Option<String>,
     frozen: Option<bool>,
     expires_in: Option<String>,
+    recording: Option<Recording>,
 }
 
 impl NewSandbox {
@@ -65,6 +71,7 @@ impl NewSandbox {
             name: name.transpose()?,
             world: World::of_json(self.seed.as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
+            recording: self.recording,
             is_frozen: self.frozen.unwrap_or(false),
             expires_in: expires_in.map_err(|_| wrong_expiry())?,
         };

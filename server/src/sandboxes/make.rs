@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use futures::FutureExt;
+
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::{
     clock::{Setting, UnixMillis},
     database::Connection,
-    demo::{FIRST_SEED, World},
+    demo::{FIRST_SEED, Recording, World},
     error::Failure,
 };
 
@@ -20,6 +22,8 @@ pub struct Wish {
     pub name: Option<Name>,
     /// Its data; `None` for the usual one.
     pub world: Option<World>,
+    /// Loans and payouts that are added to it.
+    pub recording: Option<Recording>,
     /// The time that its clock starts with; the machine's if `None`.
     pub now: Option<UnixMillis>,
     /// Whether its clock is stopped.
@@ -49,7 +53,8 @@ impl Sandboxes {
         let mut tries = 0;
         loop {
             let name = wish.name.clone().unwrap_or_else(|| Name::make_up(&self.randomness));
-            match self.make_named(&wish, name).await {
+            // Boxed: it is large, and rare.
+            match self.make_named(&wish, name).boxed().await {
                 Err(Failure::SandboxExists(_)) if wish.name.is_none() && tries < TRIES => tries += 1,
                 made => return made,
             }
@@ -60,10 +65,20 @@ impl Sandboxes {
         let now = self.clock.unset_now();
         self.check(&name).await?;
         let id = self.randomness.id(now);
-        let usual = if self.is_demo { World::Seeded(FIRST_SEED) } else { World::Nothing };
+        let usual = match wish.recording {
+            _ if !self.is_demo => World::Nothing,
+            Some(_) => World::Empty,
+            None => World::Seeded(FIRST_SEED),
+        };
         let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
         let template = self.templates.get(&self.databases, &self.randomness.id(now), content, now).await?;
         self.databases.create(&id, &template, wish.setting(now)).await?;
+        if let Some(recording) = wish.recording.clone()
+            && let Err(failure) = self.add_recording(&id, recording).await
+        {
+            self.databases.delete(&id).await?;
+            return Err(failure);
+        }
         let token = hex::encode(self.randomness.bytes::<32>());
         let fingerprint = self.fingerprints.of(&token_parts(&token));
         let record = Record::new(id, name, fingerprint, now, wish.expires_in);
@@ -77,6 +92,14 @@ impl Sandboxes {
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();
         Ok(Made { record, token })
+    }
+
+    async fn add_recording(&self, id: &str, recording: Recording) -> Result<(), Failure> {
+        let hash = self.templates.unknown_hash(&self.randomness).await?;
+        let database = self.databases.open(id).await?;
+        let added = recording.add(&database, &hash).await;
+        database.close().await;
+        added.map(|_| ())
     }
 
     /// Refuses early what would be refused in the end.

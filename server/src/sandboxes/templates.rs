@@ -11,6 +11,7 @@ use crate::{
     database::sandboxes::{Fill, SandboxDatabases, Template},
     demo::{self, Hashes, World},
     error::Failure,
+    randomness::Randomness,
 };
 
 /// How many are kept, of about 400 KB each.
@@ -60,6 +61,14 @@ impl Templates {
     /// No templates yet.
     pub fn new(passwords: Passwords) -> Self {
         Self { passwords, hashes: OnceCell::new(), kept: Mutex::default() }
+    }
+
+    /// The hash of a password that nobody knows.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub async fn unknown_hash(&self, randomness: &Randomness) -> Result<String, Failure> {
+        self.passwords.hash(hex::encode(randomness.bytes::<32>()).into()).await
     }
 
     /// A template with `content`, at the machine's time `now`. `id` names a database that is not used

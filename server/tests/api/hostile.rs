@@ -54,7 +54,9 @@ const TEXTS: [&str; 14] = [
     "agent@mkopo.test",
 ];
 
-const HEADERS: [&str; 12] = [
+/// The request headers that the server reads.
+pub const HEADERS: [&str; 13] = [
+    "content-length",
     "authorization",
     "content-type",
     "accept",

@@ -20,6 +20,7 @@ use mkopo::{
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 
+use crate::hostile::HEADERS;
 use crate::test_app::{CONSOLE_TOKEN, Listener, TestApp, request};
 
 /// `PROPTEST_CASES`, or else as many as take a second.
@@ -293,21 +294,6 @@ fn no_query_is_the_servers_fault() {
 
 #[test]
 fn no_header_is_the_servers_fault() {
-    const HEADERS: [&str; 13] = [
-        "authorization",
-        "accept",
-        "accept-encoding",
-        "if-none-match",
-        "idempotency-key",
-        "cookie",
-        "x-forwarded-for",
-        "origin",
-        "sec-fetch-site",
-        "content-type",
-        "content-length",
-        "expect",
-        "range",
-    ];
     const PATHS: [&str; 4] =
         ["/api/v1/disbursements/pending", "/api/v1/disbursement-records", "/console", "/slices.json"];
     let name = prop::sample::select(&HEADERS[..]);

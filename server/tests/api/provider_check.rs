@@ -1,5 +1,7 @@
 //! `mkopo provider check`.
 
+use std::process::Output;
+
 use axum::{
     Json, Router,
     body::{Body, Bytes},
@@ -17,7 +19,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::{
-    provider_stub::{OwnProvider, serve},
+    command_line::{error_line, mkopo},
+    provider_stub::{OwnProvider, nobody, serve},
     test_app::TestApp,
 };
 
@@ -156,4 +159,71 @@ async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
     ] {
         assert!(found.contains(&text.to_owned()), "{found:#?}");
     }
+}
+
+/// Runs `mkopo provider` on another thread, so that the provider on this one keeps running.
+async fn provider(arguments: &[&str], url: &str) -> Output {
+    let mut command = mkopo();
+    command.arg("provider").args(arguments).args(["--url", url, "--email", "agent@mkopo.test"]);
+    command.env("MKOPO_PROVIDER_PASSWORD", mkopo::demo::PASSWORD);
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_command_prints_each_call_and_fails_if_the_contract_is_broken() {
+    let own = OwnProvider::start().await;
+    let clean = provider(&["check"], &own.url).await;
+    let table = String::from_utf8_lossy(&clean.stdout).into_owned();
+    assert!(clean.status.success(), "{table}{}", String::from_utf8_lossy(&clean.stderr));
+    assert!(table.lines().count() > 30 && table.lines().all(|line| line.starts_with("ok ")), "{table}");
+
+    let (_app, url) = changed(|body| {
+        if let Some(user) = body.as_object_mut().filter(|user| user.contains_key("email")) {
+            user.remove("email");
+        }
+    })
+    .await;
+    let broken = provider(&["check", "--json"], &url).await;
+    assert_eq!(broken.status.code(), Some(1));
+    let line = error_line(&broken);
+    assert!(line.starts_with("mkopo: the provider breaks the contract in "), "{line}");
+    let tried: Vec<Value> = serde_json::from_slice(&broken.stdout).unwrap();
+    let wrong: Vec<&Value> = tried.iter().filter(|tried| tried["violations"] != json!([])).collect();
+    assert!(!wrong.is_empty() && wrong.len() < tried.len(), "{tried:#?}");
+}
+
+#[tokio::test]
+async fn the_command_pays_only_after_a_yes_and_says_what_it_can_not_do() {
+    let own = OwnProvider::start().await;
+    let before = own.app.sign_in("agent").await.records().await.len();
+    let unasked = provider(&["check", "--payouts"], &own.url).await;
+    assert_eq!(
+        error_line(&unasked),
+        "mkopo: this pays out a loan; add --yes to pay it out without being asked"
+    );
+    assert_eq!(own.app.sign_in("agent").await.records().await.len(), before);
+    let paid = provider(&["check", "--payouts", "--yes"], &own.url).await;
+    assert!(paid.status.success(), "{}", String::from_utf8_lossy(&paid.stderr));
+    assert_eq!(own.app.sign_in("agent").await.records().await.len(), before + 1);
+
+    let away = error_line(&provider(&["check"], &nobody().await).await);
+    assert!(away.contains("can't be reached"), "{away}");
+    let insecure = error_line(&provider(&["check"], "http://provider.example.com").await);
+    assert!(insecure.contains("TLS"), "{insecure}");
+}
+
+#[tokio::test]
+async fn the_command_records_to_a_new_file_only() {
+    let own = OwnProvider::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("seed.json");
+    let out = file.to_str().unwrap();
+    let recorded = provider(&["record", "--out", out], &own.url).await;
+    assert!(recorded.status.success(), "{}", String::from_utf8_lossy(&recorded.stderr));
+    let first = std::fs::read(&file).unwrap();
+    let recording: Value = serde_json::from_slice(&first).unwrap();
+    assert!(!recording["pending_loans"].as_array().unwrap().is_empty());
+    let again = error_line(&provider(&["record", "--out", out], &own.url).await);
+    assert!(again.contains("can't be written"), "{again}");
+    assert_eq!(std::fs::read(&file).unwrap(), first);
 }

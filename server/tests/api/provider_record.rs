@@ -1,15 +1,16 @@
 //! `mkopo provider record`, and `mkopo seed --from`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
+use axum::http::{Method, StatusCode};
 use mkopo::{
     demo::Recording,
     provider::{caller::Caller, check::Credentials, record::record},
     settings::provider::ProviderUrl,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::{command_line::mkopo, provider_stub::OwnProvider, store, test_app::TestApp};
+use crate::{command_line::mkopo, provider_stub::OwnProvider, sandboxes::Given, store, test_app::TestApp};
 
 /// Records a provider with demo data.
 async fn recorded(provider: &OwnProvider, is_jittered: bool) -> Recording {
@@ -124,6 +125,73 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let again = seed(file, app.data_dir().to_owned()).await.unwrap();
     assert!(!again.status.success());
     assert!(String::from_utf8_lossy(&again.stderr).contains("is this recording in the database already?"));
+}
+
+#[tokio::test]
+async fn a_sandbox_starts_with_a_recording() {
+    let provider = OwnProvider::start().await;
+    let recording = serde_json::to_value(recorded(&provider, false).await).unwrap();
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"recording": recording})).await;
+    let session = one.sign_in("agent").await;
+    let ids = |loans: &[Value]| {
+        let ids = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap().to_owned());
+        ids.collect::<BTreeSet<_>>()
+    };
+    let loans = one.pending(&session).await;
+    assert_eq!(ids(&loans), ids(recording["pending_loans"].as_array().unwrap()));
+    let of = |loans: &[Value], id: &Value| loans.iter().find(|loan| loan["loan_id"] == *id).unwrap().clone();
+    for recorded in recording["pending_loans"].as_array().unwrap() {
+        let mut recorded = recorded.clone();
+        let mut loan = of(&loans, &recorded["loan_id"]);
+        for loan in [&mut recorded, &mut loan] {
+            // It is that of the recorded payouts.
+            loan.as_object_mut().unwrap().remove("disbursement_status");
+        }
+        assert_eq!(loan, recorded);
+    }
+    let invariant = one.console(Method::GET, "/invariant", None).await.json();
+    assert_eq!(invariant["ok"], true, "{invariant}");
+    let waiting = loans.iter().find(|loan| loan["disbursement_status"] == "NOT_STARTED").unwrap();
+    assert_eq!(one.disburse(&session, waiting).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
+    let provider = OwnProvider::start().await;
+    let recording = serde_json::to_value(recorded(&provider, false).await).unwrap();
+    let app = TestApp::start().await;
+    let changed = |change: fn(&mut Value)| {
+        let mut recording = recording.clone();
+        change(&mut recording);
+        recording
+    };
+    let wrong = [
+        changed(|recording| recording["pending_loans"] = json!([1])),
+        changed(|recording| recording["pending_loans"][0]["loan_status"] = json!("LOST")),
+        changed(|recording| recording["pending_loans"][0]["approved_at"] = json!("yesterday")),
+        changed(|recording| recording["pending_loans"][0]["total_loan_amount"] = json!(-5)),
+        changed(|recording| recording["pending_loans"][1] = recording["pending_loans"][0].clone()),
+        changed(|recording| {
+            let records = recording["disbursement_records"].as_array_mut().unwrap();
+            let again = records[0].clone();
+            records.push(again);
+        }),
+        changed(|recording| _ = recording.as_object_mut().unwrap().remove("pending_loans")),
+    ];
+    for recording in wrong {
+        let answer = app
+            .console(Method::POST, "/sandboxes", Some(json!({"name": "wrong", "recording": recording})))
+            .await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.json());
+        assert_eq!(answer.json()["code"], "invalid_request");
+    }
+    let filler = "x".repeat(17 * 1024 * 1024);
+    let answer = app.console(Method::POST, "/sandboxes", Some(json!({"name": filler}))).await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let listed = app.console(Method::GET, "/sandboxes", None).await.json();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    Given::make(&app, json!({"name": "wrong", "recording": recording})).await;
 }
 
 /// How many loans wait, and how many payouts there are.

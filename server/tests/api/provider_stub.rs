@@ -7,11 +7,16 @@ use std::{
 
 use axum::Router;
 use mkopo::http::connections::{self, Limits};
+use rustls::{
+    ServerConfig,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::TcpListener,
     task::JoinHandle,
 };
+use tokio_rustls::TlsAcceptor;
 
 use crate::test_app::TestApp;
 
@@ -61,14 +66,42 @@ pub enum Reply {
 
 impl Stub {
     pub async fn start(reply: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
+        Self::listen(reply, None).await
+    }
+
+    /// A stub with TLS, as `localhost`, and its own certificate (PEM).
+    pub async fn start_with_tls(reply: impl Fn(&str) -> Reply + Send + Sync + 'static) -> (Self, String) {
+        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own.signing_key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.cert.der().clone()], key)
+            .unwrap();
+        let stub = Self::listen(reply, Some(TlsAcceptor::from(Arc::new(config)))).await;
+        (stub, own.cert.pem())
+    }
+
+    async fn listen(reply: impl Fn(&str) -> Reply + Send + Sync + 'static, tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
+        let url = match &tls {
+            Some(_) => format!("https://localhost:{}", address.port()),
+            None => format!("http://{address}"),
+        };
         let received = Arc::<Mutex<Vec<String>>>::default();
         let (reply, log) = (Arc::new(reply), Arc::clone(&received));
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (reply, log) = (Arc::clone(&reply), Arc::clone(&log));
-                tokio::spawn(async move { talk(stream, &*reply, &log).await });
+                let (reply, log, tls) = (Arc::clone(&reply), Arc::clone(&log), tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        Some(tls) => talk(tls.accept(stream).await.ok()?, &*reply, &log).await,
+                        None => talk(stream, &*reply, &log).await,
+                    }
+                });
             }
         });
         Self { url, received, serving }
@@ -87,7 +120,7 @@ impl Drop for Stub {
 }
 
 async fn talk(
-    mut stream: TcpStream,
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
     reply: &(dyn Fn(&str) -> Reply + Send + Sync),
     log: &Mutex<Vec<String>>,
 ) -> Option<()> {
@@ -98,7 +131,10 @@ async fn talk(
     let head = String::from_utf8(head).unwrap();
     log.lock().unwrap().push(head.clone());
     match reply(&head) {
-        Reply::Closes(bytes) => stream.write_all(&bytes).await.ok()?,
+        Reply::Closes(bytes) => {
+            stream.write_all(&bytes).await.ok()?;
+            stream.shutdown().await.ok()?;
+        }
         Reply::Hangs(bytes) => {
             stream.write_all(&bytes).await.ok()?;
             std::future::pending::<()>().await;

@@ -11,7 +11,7 @@ use crate::{
     database::{Connection, query, query_scalar},
     demo,
     error::Failure,
-    loans::{PendingLoan, pending_loan},
+    loans::{self, PendingLoan, pending_loan},
     payouts::LARGEST_INTEGER,
     phone::Msisdn,
 };
@@ -198,18 +198,6 @@ impl GivenLoan {
 
 const SELECT_CUSTOMER: &str = "SELECT customer_id FROM loan WHERE loan_id = $1";
 
-const WRITE_CUSTOMER: &str = "
-    INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
-                          status, account_id, account_number, account_status, credit_score, risk_level)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-    ON CONFLICT (customer_id) DO UPDATE SET
-        first_name = excluded.first_name, last_name = excluded.last_name,
-        phone_number = excluded.phone_number, id_number = excluded.id_number,
-        nickname = excluded.nickname, gender = excluded.gender, status = excluded.status,
-        account_id = excluded.account_id, account_number = excluded.account_number,
-        account_status = excluded.account_status, credit_score = excluded.credit_score,
-        risk_level = excluded.risk_level";
-
 const COUNT_CUSTOMERS: &str = "SELECT count(*) FROM customer WHERE customer_id = $1";
 
 const SET_CUSTOMER: &str = "UPDATE loan SET customer_id = $2 WHERE loan_id = $1";
@@ -241,22 +229,7 @@ async fn assign_to_existing_customer(
 /// Overwrites the generated loan `loan_id` and its customer with `loan`.
 async fn write(db: &mut Connection, loan_id: &str, loan: &PendingLoan) -> Result<(), Failure> {
     let previous_customer: String = query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
-    query(WRITE_CUSTOMER)
-        .bind(&loan.customer_id)
-        .bind(&loan.customer_first_name)
-        .bind(&loan.customer_last_name)
-        .bind(&loan.customer_phone_number)
-        .bind(&loan.customer_id_number)
-        .bind(&loan.customer_nickname)
-        .bind(&loan.customer_gender)
-        .bind(&loan.customer_status)
-        .bind(&loan.customer_account_id)
-        .bind(&loan.account_number)
-        .bind(&loan.account_status)
-        .bind(loan.credit_score)
-        .bind(&loan.risk_level)
-        .execute(&mut *db)
-        .await?;
+    loans::write_customer(db, loan).await?;
     query(WRITE_LOAN)
         .bind(loan_id)
         .bind(&loan.loan_id)

@@ -183,6 +183,7 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
     let wish = Wish {
         name: name.transpose()?,
         world,
+        recording: None,
         now: sent.given("now").map(UnixMillis::settable).transpose()?,
         is_frozen: false,
         expires_in: expires_in.unwrap_or(EXPIRES_IN),

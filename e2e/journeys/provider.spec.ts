@@ -1,0 +1,83 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from '@playwright/test';
+import { CONSOLE_TOKEN, expect, expectAccessible, signIn, startServer, test as base } from '../portal';
+
+/** A provider of our own behind a proxy that breaks the contract: its credit scores are text. */
+async function startWrongProvider() {
+  const { address, stop } = await startServer();
+  const proxy = createServer((request, response) => {
+    const body: Buffer[] = [];
+    request.on('data', (bytes: Buffer) => body.push(bytes));
+    request.on('end', () => {
+      void (async () => {
+        const headers = new Headers();
+        for (const [name, value] of Object.entries(request.headers))
+          if (name !== 'host' && name !== 'connection') headers.set(name, String(value));
+        const answer = await fetch(`${address}${request.url ?? ''}`, {
+          method: request.method,
+          headers,
+          body: body.length > 0 ? Buffer.concat(body) : null,
+        });
+        const text = await answer.text();
+        response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type') ?? '' });
+        response.end(text.replace(/"credit_score":(\d+)/g, '"credit_score":"$1"'));
+      })();
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    stop: async () => {
+      proxy.closeAllConnections();
+      proxy.close();
+      await stop();
+    },
+  };
+}
+
+const test = base.extend({
+  // A portal in front of that provider.
+  settings: async ({}, use) => {
+    const provider = await startWrongProvider();
+    await use({ MKOPO_DEMO: 'false', MKOPO_PROVIDER_URL: provider.address });
+    await provider.stop();
+  },
+});
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+
+test('the portal works on another provider, and the console lists where it breaks the contract', async ({
+  page,
+  consoleAddress,
+}) => {
+  await signIn(page);
+  await page.goto('/pending-loans');
+  await page.getByRole('link', { name: 'View Details' }).first().click();
+  await page.getByRole('button', { name: 'Disburse Loan', exact: true }).click();
+  await page.getByRole('button', { name: 'Confirm Disbursement', exact: true }).click();
+  await expect(page.getByText('Disbursement Successful').first()).toBeVisible();
+
+  const console = await page.context().newPage();
+  await console.goto(`${consoleAddress}/console?token=${CONSOLE_TOKEN}`);
+  await console.getByRole('link', { name: 'Contract', exact: true }).click();
+  await expect(title(console, 'Contract')).toBeVisible();
+  const violations = console.getByRole('region', { name: 'Violations' });
+  await expect(violations.getByRole('row', { name: /credit_score/ })).toContainText('Wrong type');
+  await violations.getByText('Example').first().click();
+  await expect(violations.getByLabel('Example').first(), 'nobody is recognized by it').toContainText('999');
+  for (const width of [1280, 375]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await console.setViewportSize({ width, height: 800 });
+      await console.emulateMedia({ colorScheme });
+      await expectAccessible(console);
+    }
+  }
+
+  await test.step('what this service would only do to itself is not offered, and says why', async () => {
+    await console.goto(`${consoleAddress}/console/loans`);
+    await expect(console.getByText("the portal's calls are forwarded to another provider")).toBeVisible();
+    await expectAccessible(console);
+  });
+});
