@@ -3,7 +3,7 @@ import { matchPath } from 'react-router';
 import type { MenuEntry, SliceList } from '../live-slices';
 import { storeOf } from '../store';
 
-/** The key in the browser's storage of what the slices brought on the last visit. */
+/** The key in the tab's storage of what the slices brought on the last visit. */
 const STORED = 'slices';
 
 /** A screen of a slice, known before the slice is loaded. */
@@ -45,7 +45,8 @@ export function setBrought({ slices }: SliceList): void {
   if (text === JSON.stringify(brought.get())) return;
   brought.set(next);
   try {
-    sessionStorage.setItem(STORED, text);
+    if (all.length > 0) sessionStorage.setItem(STORED, text);
+    else sessionStorage.removeItem(STORED);
   } catch {
     /* no access to storage */
   }
