@@ -119,7 +119,12 @@ impl Caller {
         let answering = async {
             let answer = self.client.send(request.body(Full::new(body))?).await.map_err(|error| {
                 let source = std::error::Error::source(&error).map(ToString::to_string);
-                anyhow::anyhow!("no answer: {}", source.unwrap_or_else(|| error.to_string()))
+                let reason = source.unwrap_or_else(|| error.to_string());
+                if error.is_connect() {
+                    anyhow::anyhow!("the provider can't be reached: {reason}")
+                } else {
+                    anyhow::anyhow!("the provider broke off before its answer: {reason}")
+                }
             })?;
             let (parts, body) = answer.into_parts();
             let body = Limited::new(body, MAX_BODY).collect().await;
@@ -127,7 +132,9 @@ impl Caller {
                 body.map_err(|_| anyhow::anyhow!("the answer broke off, or is larger than 128 MiB"))?;
             anyhow::Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes() })
         };
-        tokio::time::timeout(TIMEOUT, answering).await.context("no answer within 30 seconds")?
+        tokio::time::timeout(TIMEOUT, answering)
+            .await
+            .context("the provider did not answer within 30 seconds")?
     }
 
     /// Signs in. Returns the token.

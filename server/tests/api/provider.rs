@@ -152,8 +152,8 @@ async fn a_provider_that_is_away_is_a_502_and_one_that_is_slow_a_504() {
 
 #[tokio::test]
 async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
-    let json = ["content-type: application/json"];
-    let reply = answer("200 OK", &json, r#"{"email":"agent@mkopo.test"}"#);
+    const SIGN_OUT: &str = "/api/v1/auth/logout";
+    let reply = answer("204 No Content", &["cache-control: no-store", "clear-site-data: \"cache\""], "");
     let (stub, certificate) = Stub::start_with_tls(move |_| Reply::Closes(reply.clone())).await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("authority.pem");
@@ -161,14 +161,13 @@ async fn a_provider_is_trusted_by_its_certificate_and_its_name() {
     let authority = ["--provider-ca", file.to_str().unwrap()];
 
     let app = portal(&stub.url, &authority).await;
-    let answered = app.call(Method::GET, ME, None).await;
-    assert_eq!((answered.status, answered.json()), (StatusCode::OK, json!({"email": "agent@mkopo.test"})));
+    assert_eq!(app.call(Method::POST, SIGN_OUT, None).await.status, StatusCode::NO_CONTENT);
     assert_eq!(stub.received().len(), 1);
 
     let other_name = stub.url.replace("localhost", "127.0.0.1");
     for (url, options) in [(&stub.url, &[][..]), (&other_name, &authority[..])] {
         let app = portal(url, options).await;
-        let (status, code, _) = app.call(Method::GET, ME, None).await.failure();
+        let (status, code, _) = app.call(Method::POST, SIGN_OUT, None).await.failure();
         assert_eq!((status, code.as_str()), (502, "provider_away"));
     }
     assert_eq!(stub.received().len(), 1, "nothing was sent to a provider that is not trusted");
