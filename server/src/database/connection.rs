@@ -161,6 +161,15 @@ macro_rules! either {
 }
 
 impl Connection {
+    /// Lets statements on this connection find rows by index. PostgreSQL would plan to read a small table as a
+    /// whole, and keep to that while it grows. Through a pooler, each statement is planned anew.
+    pub(super) async fn find_by_index(&mut self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Postgres(held) if !held.is_pooled() => self.command("SET enable_seqscan = off").await,
+            _ => Ok(()),
+        }
+    }
+
     /// A connection to PostgreSQL, through a pooler in transaction mode if it `is_pooled`.
     pub(super) fn postgres(connection: PgConnection, is_pooled: bool) -> Self {
         Self::Postgres(Held::own(connection, is_pooled))

@@ -259,6 +259,7 @@ impl Source {
             return Ok(self.look(&mut reader).await?);
         }
         let mut new = self.database.read().await?.detach();
+        new.find_by_index().await?;
         self.snapshot = None;
         let (versions, _) = self.look(&mut new).await?;
         // A new connection may lead to another server; a file is the same one.

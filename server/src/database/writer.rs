@@ -165,7 +165,11 @@ macro_rules! begin {
     };
 }
 
-const BEGIN_SIDE_BY_SIDE: &str = begin!("SELECT pg_advisory_xact_lock_shared(469953900655);");
+/// Sets are joined to tables by key, too, for the same reason.
+const BEGIN_SIDE_BY_SIDE: &str = begin!(
+    "SELECT pg_advisory_xact_lock_shared(469953900655),
+            set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);"
+);
 
 const BEGIN_IN_TURN: &str =
     begin!("SELECT pg_advisory_xact_lock_shared(469953900655); SELECT turn FROM write_turn FOR UPDATE;");

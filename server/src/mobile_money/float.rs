@@ -1,8 +1,8 @@
 //! The float: the money that payments are made from.
 //!
-//! On PostgreSQL, where several transactions pay at the same time, it stands in several rows: each takes from a
-//! row of its own what it needs, and an advance from the main row when its own is short. All rows together
-//! are the float.
+//! On PostgreSQL, where several transactions pay at the same time, it stands in several rows: each takes what it
+//! needs from a row that no other one has locked, and an advance from the main row when there is none. All rows
+//! together are the float.
 
 use crate::database::{Connection, query, query_as, query_scalar};
 
@@ -20,7 +20,11 @@ const SPEND: &str =
 
 const SPEND_ALWAYS: &str = "UPDATE mobile_money_account SET float = float - $1 WHERE account_id = 'payouts'";
 
-const MAIN_ROW: &str = "SELECT float FROM mobile_money_account WHERE account_id = 'payouts'";
+const FREE_PART: &str = "
+    SELECT account_id FROM mobile_money_account WHERE account_id <> 'payouts' AND float >= $1 LIMIT 1";
+
+/// The main row, if there is enough in it.
+const MAIN_ROW: &str = "SELECT float FROM mobile_money_account WHERE account_id = 'payouts' AND float >= $1";
 
 const ADD_TO_PART: &str = "
     INSERT INTO mobile_money_account (account_id, float) VALUES ($1, $2)
@@ -32,19 +36,16 @@ const ALL_ROWS: &str = "SELECT account_id, float FROM mobile_money_account ORDER
 const SET_ALL: &str =
     "UPDATE mobile_money_account SET float = CASE account_id WHEN 'payouts' THEN $1 ELSE 0 END";
 
-/// Takes `amount` from the float, from the row that `key` chooses if possible. Returns whether there was
-/// enough; if not, nothing is taken.
+/// Takes `amount` from the float. Returns whether there was enough; if not, nothing is taken. `key` chooses the
+/// row that gets an advance.
 pub(super) async fn spend(connection: &mut Connection, amount: i64, key: &str) -> Result<bool, sqlx::Error> {
-    let row = row_for(connection, key);
-    if query(SPEND).bind(amount).bind(&row).execute(&mut *connection).await? == 1 {
-        return Ok(true);
-    }
-    // A row is locked only where there is enough, so that those who take from all lock them in their order.
-    let main: i64 = query_scalar(MAIN_ROW).fetch_one(&mut *connection).await?;
-    let advance = (main - amount).max(0) / ADVANCE;
-    let is_part = row != MAIN;
-    if is_part && query(SPEND).bind(amount + advance).bind(MAIN).execute(&mut *connection).await? == 1 {
-        query(ADD_TO_PART).bind(&row).bind(advance).execute(connection).await?;
+    let is_spent = match connection {
+        Connection::Sqlite(_) => spend_from(connection, MAIN, amount).await?,
+        Connection::Postgres(_) => {
+            spend_part(connection, amount).await? || advance(connection, amount, key).await?
+        }
+    };
+    if is_spent {
         return Ok(true);
     }
     let rows: Vec<(String, i64)> =
@@ -54,6 +55,35 @@ pub(super) async fn spend(connection: &mut Connection, amount: i64, key: &str) -
         return Ok(false);
     }
     query(SET_ALL).bind(float - amount).execute(connection).await?;
+    Ok(true)
+}
+
+async fn spend_from(connection: &mut Connection, row: &str, amount: i64) -> Result<bool, sqlx::Error> {
+    Ok(query(SPEND).bind(amount).bind(row).execute(connection).await? == 1)
+}
+
+/// Takes `amount` from a part that nobody else uses.
+async fn spend_part(connection: &mut Connection, amount: i64) -> Result<bool, sqlx::Error> {
+    let free: Option<String> = query_scalar(FREE_PART)
+        .bind(amount)
+        .locking("FOR UPDATE SKIP LOCKED")
+        .fetch_optional(&mut *connection)
+        .await?;
+    match free {
+        Some(part) => spend_from(connection, &part, amount).await,
+        None => Ok(false),
+    }
+}
+
+/// Takes `amount` from the main row, and an advance for the part that `key` chooses. The row is locked only if
+/// there is enough in it, so that those who take from all rows lock them in their order.
+async fn advance(connection: &mut Connection, amount: i64, key: &str) -> Result<bool, sqlx::Error> {
+    let main: Option<i64> =
+        query_scalar(MAIN_ROW).bind(amount).locking("FOR UPDATE").fetch_optional(&mut *connection).await?;
+    let Some(main) = main else { return Ok(false) };
+    let advance = (main - amount) / ADVANCE;
+    query(SPEND).bind(amount + advance).bind(MAIN).execute(&mut *connection).await?;
+    query(ADD_TO_PART).bind(part_for(key)).bind(advance).execute(connection).await?;
     Ok(true)
 }
 
@@ -70,12 +100,7 @@ pub(super) async fn set(connection: &mut Connection, float: i64) -> Result<(), s
     Ok(())
 }
 
-fn row_for(connection: &Connection, key: &str) -> String {
-    match connection {
-        Connection::Sqlite(_) => MAIN.to_owned(),
-        Connection::Postgres(_) => {
-            let sum = key.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
-            format!("{MAIN}/{}", sum % PARTS)
-        }
-    }
+fn part_for(key: &str) -> String {
+    let sum = key.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    format!("{MAIN}/{}", sum % PARTS)
 }
