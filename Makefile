@@ -83,9 +83,9 @@ soak: tools ## Run the long payout tests: random schedules, kills, a failing dis
 		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
-bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL and long tables in one run, as ratios
+bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL, sandboxes and long tables in one run, as ratios
 	@$(CARGO) bench $(MANIFEST) --bench lists --bench payouts
-	@e2e/postgres with --flushed $(CARGO) bench $(MANIFEST) --bench engines
+	@e2e/postgres with --flushed $(CARGO) bench $(MANIFEST) --bench engines --bench sandboxes
 	@$(CARGO) build $(MANIFEST)
 	@npx playwright test --config e2e/benchmarks/playwright.config.ts
 	@node e2e/benchmarks/transaction-history.mjs

@@ -9,6 +9,7 @@ const isDeployed = Boolean(process.env.MKOPO_E2E_URL);
 
 export default defineConfig({
   testDir: 'journeys',
+  globalSetup: join(import.meta.dirname, 'shared-server.ts'),
   outputDir: '../test-results',
   reporter: [['list']],
   fullyParallel: true,

@@ -1,67 +1,39 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import dns from 'node:dns';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
+import { CONSOLE_TOKEN, DEPLOYED, startServer, type Server } from './server';
+import { SHARED_CONSOLE } from './shared-server';
 
-const root = join(import.meta.dirname, '..');
+export { BINARY, CONSOLE_TOKEN, DEPLOYED, startServer } from './server';
 
 /** The password of every demo account. */
 export const PASSWORD = 'Mkopo-demo-1';
 
-/** The program under test. */
-export const BINARY = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
-
-/** A running portal that all journeys use; without one, each journey starts its own. */
-export const DEPLOYED = process.env.MKOPO_E2E_URL;
-
-/** The address of the console of that portal. */
+/** The address of the console of the deployed portal. */
 export const DEPLOYED_CONSOLE = process.env.MKOPO_E2E_CONSOLE_URL ?? '';
 
-/** The token of the console of the portal under test. */
-export const CONSOLE_TOKEN = process.env.MKOPO_E2E_CONSOLE_TOKEN ?? 'the-token-of-the-journeys';
+findSandboxes();
 
-/** A running server: the addresses of the portal and of the console. */
-interface Server {
-  address: string;
-  console: string;
+/** Makes Node.js find `<name>.localhost` on this machine, as browsers do without asking the DNS. */
+function findSandboxes() {
+  const local = (host: string) => (host.endsWith('.localhost') ? 'localhost' : host);
+  for (const resolver of [dns, dns.promises]) {
+    const lookup: unknown = resolver.lookup;
+    const find = (host: string, ...rest: unknown[]): unknown =>
+      Reflect.apply(lookup as () => unknown, resolver, [local(host), ...rest]);
+    Object.assign(resolver, { lookup: find });
+  }
 }
 
-/** Starts the real server on two free ports with new demo data. */
-export async function startServer(environment: Record<string, string> = {}) {
-  const data = await mkdtemp(join(tmpdir(), 'mkopo-e2e-'));
-  const server = spawn(BINARY, ['serve'], {
-    env: {
-      ...process.env,
-      MKOPO_DEMO: 'true',
-      MKOPO_DATA_DIR: data,
-      MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
-      MKOPO_LISTEN: '127.0.0.1:0',
-      MKOPO_CONSOLE_TOKEN: CONSOLE_TOKEN,
-      ...environment,
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const lines: string[] = [];
-  const { address, console } = await new Promise<Server>((resolve, reject) => {
-    createInterface({ input: server.stderr }).on('line', (line) => {
-      lines.push(line);
-      const listening = /"message":"listening","address":"([^"]+)","console":"([^"]+)"/.exec(line);
-      if (listening) resolve({ address: `http://${listening[1]}`, console: `http://${listening[2]}` });
-    });
-    server.on('exit', (code) =>
-      reject(new Error(`the server ended with ${String(code)}:\n${lines.join('\n')}`)),
-    );
-  });
-  const stop = async () => {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill('SIGTERM');
-    await ended;
-    await rm(data, { recursive: true, force: true });
-  };
-  return { address, console, stop };
+/** Makes a sandbox with new demo data in the server that all workers share. */
+async function makeSandbox() {
+  const sandboxes = `${process.env[SHARED_CONSOLE]}/console/api/sandboxes`;
+  const headers = { Authorization: `Bearer ${CONSOLE_TOKEN}` };
+  const answer = await fetch(sandboxes, { method: 'POST', headers });
+  if (!answer.ok) throw new Error(`no sandbox could be made: HTTP ${answer.status}`);
+  const made = (await answer.json()) as { name: string; url: string; console_url: string };
+  const remove = () => fetch(`${sandboxes}/${made.name}`, { method: 'DELETE', headers });
+  return { address: made.url, console: new URL(made.console_url).origin, remove };
 }
 
 /** Resets the running portal to new demo data, without the settings of earlier journeys. */
@@ -93,8 +65,10 @@ function outboxOf(console: string): Outbox {
 }
 
 interface Fixtures {
-  /** Further settings of the server. */
+  /** Further settings of the server, which the journey then has to itself. */
   settings: Record<string, string>;
+  /** Whether the journey needs a server to itself. */
+  ownServer: boolean;
   server: Server;
   serverAddress: string;
   consoleAddress: string;
@@ -105,21 +79,28 @@ interface Fixtures {
 }
 
 /**
- * Every journey has new demo data, on its own server unless `MKOPO_E2E_URL` names one, and fails if the
- * page logs an error.
+ * Every journey has new demo data and fails if the page logs an error. Its portal is a sandbox of the server
+ * that all workers share, unless it needs a server to itself or `MKOPO_E2E_URL` names one.
  */
 export const test = base.extend<Fixtures>({
   settings: [{}, { option: true }],
-  server: async ({ settings }, use) => {
+  ownServer: [false, { option: true }],
+  server: async ({ settings, ownServer }, use) => {
     if (DEPLOYED) {
       base.skip(Object.keys(settings).length > 0, 'needs its own server');
       await startOver(DEPLOYED_CONSOLE);
       await use({ address: DEPLOYED, console: DEPLOYED_CONSOLE });
       return;
     }
-    const { stop, ...server } = await startServer(settings);
-    await use(server);
-    await stop();
+    if (ownServer || Object.keys(settings).length > 0) {
+      const { stop, ...server } = await startServer(settings);
+      await use(server);
+      await stop();
+      return;
+    }
+    const { remove, ...sandbox } = await makeSandbox();
+    await use(sandbox);
+    await remove();
   },
   serverAddress: async ({ server }, use) => use(server.address),
   consoleAddress: async ({ server }, use) => use(server.console),

@@ -84,6 +84,9 @@ const test = base.extend<Fixtures>({
   },
 });
 
+// Builds are shared by all sandboxes of a server, and these journeys publish other ones as the same version.
+test.use({ ownServer: true });
+
 const integrityOf = (content: string) => `sha384-${createHash('sha384').update(content).digest('base64')}`;
 
 const TYPES: Record<string, string> = {

@@ -14,6 +14,7 @@ use crate::{
     monitoring::log,
     outbox,
     randomness::Randomness,
+    sandboxes::open_files,
     settings::{ConsoleListen, Settings},
     slices,
 };
@@ -24,6 +25,7 @@ const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 /// Runs the command.
 pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     let log = log::init(&settings)?;
+    open_files::allow_more();
     let portal = listen(settings.listen, "MKOPO_LISTEN").await?;
     let console = match settings.console_listen() {
         Some(address) => Some(listen(address, "MKOPO_CONSOLE_LISTEN").await?),

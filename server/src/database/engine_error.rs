@@ -73,6 +73,22 @@ fn is_conflict(error: &sqlx::Error) -> bool {
     postgres(error).is_some_and(|error| matches!(error.code(), "40001" | "40P01"))
 }
 
+/// Whether there is no room for what was to be written.
+pub(super) fn is_disk_full(error: &sqlx::Error) -> bool {
+    const POSTGRES_DISK_FULL: &str = "53100";
+    match (postgres(error), error) {
+        (Some(error), _) => error.code() == POSTGRES_DISK_FULL,
+        (None, sqlx::Error::Database(error)) => {
+            matches!(sqlite_code(&**error), Some(SQLITE_IOERR | SQLITE_FULL))
+        }
+        (None, sqlx::Error::Migrate(error)) => match &**error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => is_disk_full(error),
+            _ => false,
+        },
+        (None, _) => false,
+    }
+}
+
 /// Whether an empty transaction can be started again immediately: its connection broke since it was
 /// last used, or it was the victim of a conflict.
 pub(super) fn can_begin_again(error: &sqlx::Error) -> bool {

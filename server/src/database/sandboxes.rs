@@ -22,6 +22,7 @@ use sqlx::{
 
 use super::{
     Connection, Database, MAX_BATCH_SIZE, READER_TIMEOUT, Readers, SQLITE_MIGRATIONS, STATEMENT_CACHE_SIZE,
+    engine_error::is_disk_full,
     query_scalar,
     schemas::{Schemas, Script},
     writer,
@@ -88,7 +89,12 @@ impl SandboxDatabases {
                 std::fs::create_dir_all(folder).map_err(not_written)?;
                 let path = file_of(folder, id);
                 let made = async {
-                    filled(open_file(&path).await?, fill).await?;
+                    let database = open_file(&path).await.map_err(not_made)?;
+                    filled(database, fill).await.map_err(|failure| match failure {
+                        // Nobody else has the file: only the disk can fail.
+                        Failure::Busy | Failure::NotCommitted => Failure::NoRoom,
+                        other => other,
+                    })?;
                     tokio::fs::read(&path).await.map_err(not_written)
                 };
                 let made = made.await;
@@ -98,7 +104,7 @@ impl SandboxDatabases {
             Place::Schemas(schemas) => {
                 let name = template_schema(id);
                 let made = async {
-                    schemas.create_empty(&name).await?;
+                    schemas.create_empty(&name).await.map_err(not_made)?;
                     filled(schemas.open(&name).await?, fill).await?;
                     Ok(schemas.script_of(&name).await?)
                 };
@@ -143,8 +149,7 @@ impl SandboxDatabases {
                 written
             }
             (Place::Schemas(schemas), Content::Schema(_, script)) => {
-                let created = schemas.create(&schema_of(id), script, setting).await;
-                created.map_err(|error| if is_disk_full(&error) { Failure::NoRoom } else { error.into() })
+                schemas.create(&schema_of(id), script, setting).await.map_err(not_made)
             }
             _ => Err(Failure::Internal("the template is of another engine".to_owned())),
         }
@@ -310,9 +315,8 @@ fn file_of(folder: &Path, id: &str) -> PathBuf {
     folder.join(format!("{id}.db"))
 }
 
-fn is_disk_full(error: &sqlx::Error) -> bool {
-    const DISK_FULL: &str = "53100";
-    matches!(error, sqlx::Error::Database(error) if error.code().as_deref() == Some(DISK_FULL))
+fn not_made(error: sqlx::Error) -> Failure {
+    if is_disk_full(&error) { Failure::NoRoom } else { error.into() }
 }
 
 /// Fills a database and closes it.

@@ -74,9 +74,16 @@ pub async fn answer(
         let started = tokio::time::Instant::now();
         let mut response = match found {
             // Held until the call has been answered: a sandbox is not closed while it is used.
-            Ok(_in_use) => {
+            Ok(in_use) => {
                 let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
-                call.await.unwrap_or_else(panicked)
+                let answer = call.await.unwrap_or_else(panicked);
+                // The sandbox may have been removed while the call ran.
+                let removed = if answer.status().is_server_error() {
+                    main.server.sandboxes.if_removed(&in_use).await
+                } else {
+                    None
+                };
+                removed.map_or(answer, Failure::into_response)
             }
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };

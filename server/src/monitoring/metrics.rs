@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use prometheus::{
     HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+    proto::MetricFamily,
 };
 
 use super::log;
@@ -30,6 +31,12 @@ pub struct Metrics {
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
+
+/// How many sandboxes have a series of their own.
+const NAMED_SANDBOXES: usize = 20;
+
+/// The label of the other sandboxes. No sandbox can have that name.
+const OTHER_SANDBOXES: &str = "(others)";
 
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
@@ -141,9 +148,11 @@ impl Metrics {
             }
         }
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
-        TextEncoder::new()
-            .encode_to_string(&self.registry.gather())
-            .map_err(|error| Failure::Internal(error.to_string()))
+        let mut families = self.registry.gather();
+        if server.sandboxes.are_on() {
+            families.extend(of_sandboxes(server).map_err(not_encoded)?);
+        }
+        TextEncoder::new().encode_to_string(&families).map_err(not_encoded)
     }
 
     /// Reads the metrics that come from the database.
@@ -162,6 +171,32 @@ impl Metrics {
         }
         Ok(())
     }
+}
+
+/// The metrics of sandboxes. They are made for each reading: another one is the busiest each time.
+fn of_sandboxes(server: &Server) -> prometheus::Result<Vec<MetricFamily>> {
+    let calls = Opts::new(
+        "mkopo_sandbox_calls",
+        "Calls to this server since it started, by sandbox for main and the 20 busiest others.",
+    );
+    let by_sandbox = IntGaugeVec::new(calls, &["sandbox"])?;
+    let calls = server.sandboxes.calls(NAMED_SANDBOXES);
+    by_sandbox.with_label_values(&["main"]).set(calls.main);
+    for (name, calls) in &calls.busiest {
+        by_sandbox.with_label_values(&[name.as_str()]).set(*calls);
+    }
+    by_sandbox.with_label_values(&[OTHER_SANDBOXES]).set(calls.rest);
+    let open = IntGauge::new("mkopo_sandboxes_open", "Sandboxes that this server has open.")?;
+    open.set(count(server.sandboxes.count_open()));
+    let registry = Registry::new();
+    registry.register(Box::new(by_sandbox))?;
+    registry.register(Box::new(open))?;
+    Ok(registry.gather())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
+fn not_encoded(error: prometheus::Error) -> Failure {
+    Failure::Internal(error.to_string())
 }
 
 /// How often the metrics that come from the database are read.

@@ -48,6 +48,9 @@ impl Addresses {
                 )));
             }
             (Some(host), _) => host,
+            (None, Some("")) => {
+                return Err(Failure::BadParameter(format!("the header {HEADER} is empty")));
+            }
             (None, Some(header)) => header.to_owned(),
             (None, None) => return Ok(None),
         };
@@ -186,6 +189,7 @@ mod tests {
         assert_eq!(named(&[], &["pr-12", "pr-12"]), Err("bad_parameter"));
         assert_eq!(named(&["a.localhost", "b.localhost"], &[]), Err("bad_parameter"));
         assert_eq!(named(&[], &["PR-12"]), Err("sandbox_not_found"));
+        assert_eq!(named(&[], &[""]), Err("bad_parameter"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod known;
 mod make;
 mod name;
 mod not_found;
+pub mod open_files;
 mod records;
 mod registry;
 mod remove;
@@ -30,7 +31,7 @@ pub use self::{
     name::Name,
     not_found::page as not_found_page,
     records::{Record, id_of},
-    registry::{Busy, InUse, Listed},
+    registry::{Calls, InUse, Listed},
     scheduler::{keep, tend},
 };
 use self::{known::Known, templates::Templates};

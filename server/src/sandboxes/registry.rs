@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{
     Name, Record, Sandboxes,
     known::{Due, Known, Open},
+    open_files::max_open,
     records,
 };
 use crate::{
@@ -22,18 +23,8 @@ use crate::{
     error::Failure,
 };
 
-/// How many may be open at once, if the process may have that many files.
-const MAX_OPEN: usize = 1000;
-
-/// The files that everything else has open, and those of one open sandbox.
-const OTHER_FILES: u64 = 2000;
-const FILES_EACH: u64 = 12;
-
 /// How many names are offered to somebody who wants to open another one.
 const NAMED: usize = 20;
-
-/// The fewest that may be open at once.
-const MIN_OPEN: usize = 16;
 
 /// A sandbox that a call uses. It is not closed meanwhile.
 #[derive(Debug)]
@@ -74,13 +65,15 @@ pub struct Listed {
     pub size: Option<u64>,
 }
 
-/// A sandbox with the number of its calls.
+/// The calls that this server had since it started, by sandbox.
 #[derive(Clone, Debug)]
-pub struct Busy {
-    /// Its name.
-    pub name: Name,
-    /// How many calls it had.
-    pub calls: i64,
+pub struct Calls {
+    /// Those of `main`.
+    pub main: i64,
+    /// Those of the busiest others, the busiest first.
+    pub busiest: Vec<(Name, i64)>,
+    /// Those of the rest together.
+    pub rest: i64,
 }
 
 impl Sandboxes {
@@ -136,6 +129,13 @@ impl Sandboxes {
             // It was removed in the meantime. There may be another one of that name.
             self.forget(&known);
         }
+    }
+
+    /// The failure of a call whose sandbox was removed while it ran; `None` if it was not removed.
+    pub async fn if_removed(&self, in_use: &InUse) -> Option<Failure> {
+        let known = in_use.known.as_ref()?;
+        let is_removed = self.has_row(known).await.is_ok_and(|has_row| !has_row);
+        is_removed.then(|| Failure::SandboxNotFound(known.record.name.to_string()))
     }
 
     /// Whether the sandbox has its row still.
@@ -388,20 +388,12 @@ impl Sandboxes {
         stored.iter().filter(|stored| !stored.is_template).count()
     }
 
-    /// Those that this server has met, with the number of their calls.
-    pub fn busy(&self) -> Vec<Busy> {
-        let met = self.met();
-        met.iter().map(|known| Busy { name: known.record.name.clone(), calls: known.calls() }).collect()
+    /// The calls that this server had, by sandbox for the `named` busiest.
+    pub fn calls(&self, named: usize) -> Calls {
+        let calls = |known: &Arc<Known>| (known.record.name.clone(), known.calls() - known.record.calls);
+        let mut busiest: Vec<(Name, i64)> = self.met().iter().map(calls).collect();
+        busiest.sort_by(|(one, calls), (other, more)| more.cmp(calls).then_with(|| one.cmp(other)));
+        let rest = busiest.split_off(named.min(busiest.len())).iter().map(|(_, calls)| calls).sum();
+        Calls { main: self.main_calls.load(Ordering::Relaxed), busiest, rest }
     }
-}
-
-/// How many may be open at once: each has files open.
-fn max_open() -> usize {
-    #[cfg(unix)]
-    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    #[cfg(not(unix))]
-    let files = None;
-    let Some(files) = files else { return MAX_OPEN };
-    let room = usize::try_from(files.saturating_sub(OTHER_FILES) / FILES_EACH).unwrap_or(MAX_OPEN);
-    room.clamp(MIN_OPEN, MAX_OPEN)
 }

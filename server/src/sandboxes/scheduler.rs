@@ -1,7 +1,11 @@
 //! The background work of all sandboxes besides `main`, by one task: settling, sending, sweeping, closing
 //! and removing. It sleeps while no sandbox is open and nothing is due in those that are closed.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use super::{
     IDLE_TIMEOUT, Sandboxes,
@@ -11,7 +15,7 @@ use super::{
 use crate::{
     Sandbox, Server,
     clock::UnixMillis,
-    database::{Connection, sandboxes::Stored},
+    database::{Connection, changes, sandboxes::Stored},
     error::Failure,
     retention,
 };
@@ -34,13 +38,26 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 /// How old data without a row must be to be deleted: its row may be about to be written.
 const ORPHAN_AGE: Duration = Duration::from_mins(10);
 
+/// How often such data is looked for.
+const ORPHAN_INTERVAL: Duration = Duration::from_mins(10);
+
+/// How often changes of loans that every server has seen are deleted in an open sandbox.
+const TRIM_INTERVAL: Duration = Duration::from_mins(10);
+
 /// Looks after the sandboxes for as long as it is polled.
 pub async fn keep(server: Arc<Server>) {
     let sandboxes = &server.sandboxes;
-    if let Err(failure) = sandboxes.start(&server).await {
+    if let Err(failure) = sandboxes.start().await {
         tracing::warn!(?failure, "sandboxes.not_started");
     }
+    let mut orphans_deleted_at: Option<Instant> = None;
     loop {
+        if orphans_deleted_at.is_none_or(|at| at.elapsed() >= ORPHAN_INTERVAL) {
+            orphans_deleted_at = Some(Instant::now());
+            if let Err(failure) = sandboxes.delete_orphans_if_first(&server).await {
+                tracing::warn!(?failure, "sandboxes.orphans_not_deleted");
+            }
+        }
         if let Err(failure) = tend(&server).await {
             tracing::warn!(?failure, "sandboxes.round_failed");
         }
@@ -82,16 +99,20 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 }
 
 impl Sandboxes {
-    /// Cleans up after an earlier process.
-    async fn start(&self, server: &Arc<Server>) -> Result<(), Failure> {
-        let now = self.clock.unset_now();
-        if !self.databases.are_shared() {
-            self.database
-                .write_in_turn(move |connection: &mut Connection| {
-                    Box::pin(async move { Ok(records::make_due(connection, now).await?) })
-                })
-                .await?;
+    /// Takes over from an earlier process.
+    async fn start(&self) -> Result<(), Failure> {
+        if self.databases.are_shared() {
+            return Ok(());
         }
+        let now = self.clock.unset_now();
+        self.database
+            .write_in_turn(move |connection: &mut Connection| {
+                Box::pin(async move { Ok(records::make_due(connection, now).await?) })
+            })
+            .await
+    }
+
+    async fn delete_orphans_if_first(&self, server: &Arc<Server>) -> Result<(), Failure> {
         if server.lease.is_first().await? { self.delete_orphans().await } else { Ok(()) }
     }
 
@@ -192,6 +213,10 @@ impl Sandboxes {
 async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Option<Duration>, Failure> {
     if known.is_sweep_due(now, SWEEP_INTERVAL) {
         retention::delete_old(sandbox).await?;
+    }
+    if known.is_trim_due(now, TRIM_INTERVAL) {
+        let horizon = changes::delete_before(&sandbox.database, known.horizon()).await?;
+        known.set_horizon(horizon);
     }
     sandbox.work().await
 }

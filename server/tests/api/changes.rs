@@ -1,9 +1,16 @@
 //! Lists on PostgreSQL follow the changes of transactions that run side by side.
 
-use mkopo::database::{changes, changes::Changes};
-use sqlx::{Connection, PgConnection};
+use std::time::Duration;
+
+use mkopo::{
+    database::{changes, changes::Changes},
+    sandboxes,
+};
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use crate::{
+    sandboxes::Given,
     store,
     test_app::{TestApp, waiting},
 };
@@ -99,4 +106,41 @@ async fn the_lists_of_a_server_of_an_earlier_release_are_kept_current() {
             .await
             .unwrap();
     assert!(changed > 0);
+}
+
+#[tokio::test]
+async fn changes_in_a_sandbox_are_deleted_once_every_server_has_seen_them() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let session = one.sign_in("agent").await;
+    let loans = one.pending(&session).await;
+    let mut writer = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let schema: String =
+        sqlx::query_scalar("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'mkopo\\_sandbox\\_%'")
+            .fetch_one(&mut writer)
+            .await
+            .unwrap();
+    let recorded =
+        format!("SELECT DISTINCT loan_id::text FROM \"{schema}\".loan_feed WHERE loan_id = ANY($1)");
+    let paid: Vec<String> =
+        waiting(&loans).take(3).map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).collect();
+    for (round, loan) in waiting(&loans).take(3).enumerate() {
+        assert_eq!(one.disburse(&session, loan).await.status, 200);
+        app.clock.advance(Duration::from_mins(11));
+        // In the background.
+        for _ in 0..10 {
+            sandboxes::tend(&app.sandbox.server).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let found: Vec<String> = sqlx::query_scalar(AssertSqlSafe(recorded.clone()))
+            .bind(&paid)
+            .fetch_all(&mut writer)
+            .await
+            .unwrap();
+        assert_eq!(found, [paid[round].as_str()], "those of the round before are deleted");
+    }
+    assert_eq!(one.pending(&session).await.len(), loans.len() - 3);
 }

@@ -12,14 +12,14 @@ use tokio::{
 
 use crate::test_app::TestApp;
 
-struct Served {
-    app: TestApp,
+pub struct Served {
+    pub app: TestApp,
     address: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
 
-async fn served(limits: Limits) -> Served {
+pub async fn served(limits: Limits) -> Served {
     let app = TestApp::start().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -35,12 +35,12 @@ fn limits() -> Limits {
 }
 
 impl Served {
-    async fn connect(&self) -> TcpStream {
+    pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
     /// Sends `bytes` and reads until the connection is closed.
-    async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
+    pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
         // The server may refuse the request before all of it is sent.
         _ = stream.write_all(bytes.as_ref()).await;
@@ -48,7 +48,7 @@ impl Served {
     }
 }
 
-async fn read_to_end(stream: &mut TcpStream) -> String {
+pub async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut answer)).await;
     // An error is fine, a timeout is not.

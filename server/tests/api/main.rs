@@ -58,6 +58,7 @@ mod reconciling;
 mod retention;
 mod sandboxes;
 mod sandboxes_apart;
+mod sandboxes_reached;
 mod seed;
 mod service;
 mod shared_clock;

@@ -300,6 +300,38 @@ async fn main_is_listed_not_counted_and_never_removed() {
 }
 
 #[tokio::test]
+async fn metrics_have_the_calls_of_the_20_busiest_and_of_the_rest_together() {
+    let app = TestApp::start().await;
+    let sandbox_metrics = async || {
+        let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+        let lines = metrics.lines().filter(|line| line.starts_with("mkopo_sandbox"));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    for number in 1..=22 {
+        let one = Given::make(&app, json!({"name": format!("pr-{number:02}"), "seed": "empty"})).await;
+        // The first two are the busiest; the last three have one call each, and only the first of them is named.
+        for _ in 0..if number <= 2 { 4 } else { 1 + usize::from(number < 20) } {
+            one.call(Method::GET, "/healthz", None, None).await;
+        }
+    }
+    let lines = sandbox_metrics().await;
+    assert_eq!(lines.len(), 1 + 1 + 20 + 1, "{lines:#?}");
+    for line in [
+        r#"mkopo_sandbox_calls{sandbox="main"} 23"#,
+        r#"mkopo_sandbox_calls{sandbox="pr-02"} 4"#,
+        r#"mkopo_sandbox_calls{sandbox="pr-19"} 2"#,
+        r#"mkopo_sandbox_calls{sandbox="pr-20"} 1"#,
+        r#"mkopo_sandbox_calls{sandbox="(others)"} 2"#,
+        "mkopo_sandboxes_open 22",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line} is not in {lines:#?}");
+    }
+    let app = TestApp::start_with(&["--sandboxes", "0"]).await;
+    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    assert!(!metrics.contains("sandbox"), "{metrics}");
+}
+
+#[tokio::test]
 async fn where_sandboxes_are_off_nothing_shows_of_them() {
     let app = TestApp::start_with(&["--sandboxes", "0"]).await;
     for (method, path) in

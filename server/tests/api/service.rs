@@ -61,6 +61,9 @@ async fn calls_and_payouts_are_counted() {
     mkopo_outbox_waiting 0
     mkopo_payouts_pending 2
     mkopo_payouts_settled_total{result_code="0",status="completed"} 1
+    mkopo_sandbox_calls{sandbox="(others)"} 0
+    mkopo_sandbox_calls{sandbox="main"} 7
+    mkopo_sandboxes_open 0
     "#);
 }
 

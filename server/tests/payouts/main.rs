@@ -1,5 +1,5 @@
 //! Tests that a loan is paid exactly once: with random schedules checked against a model, servers
-//! that are killed, and a disk that fails. The long variants are ignored by default:
+//! that are killed, and a disk that fails. And that sandboxes are whole or not there then. The long variants are ignored by default:
 //! `cargo test --release --test payouts -- --ignored`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails on the first unexpected error")]
@@ -10,6 +10,7 @@ mod contract;
 mod crash;
 mod known;
 mod pair;
+mod sandboxes;
 mod schedules;
 mod server;
 mod servers;

@@ -46,6 +46,18 @@ impl Server {
         Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
     }
 
+    /// Starts a server that may have `files` open, until it raises that limit itself.
+    pub fn start_with_files(files: u32, store: &[String]) -> Self {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -Sn {files}; exec \"$0\" serve \"$@\"");
+        Self::run(command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]), store)
+    }
+
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     fn run(command: &mut Command, store: &[String]) -> Self {
         let mut process = command
             .args(["--listen", "127.0.0.1:0", "--demo", "true", "--log", "off"])

@@ -32,13 +32,13 @@ use crate::{
 const SERVERS: usize = 3;
 
 /// A PostgreSQL cluster of this test, which flushes every commit.
-struct Cluster {
+pub struct Cluster {
     folder: TempDir,
     url: String,
 }
 
 impl Cluster {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = postgres(&["start", folder.path().to_str().unwrap()]);
         Self { folder, url }
@@ -57,7 +57,7 @@ impl Cluster {
     }
 
     /// The database options for each command.
-    fn options(&self) -> [String; 4] {
+    pub fn options(&self) -> [String; 4] {
         let folder = self.folder.path().join("data");
         ["--data-dir".into(), folder.to_str().unwrap().into(), "--database-url".into(), self.url.clone()]
     }
@@ -69,7 +69,7 @@ impl Cluster {
         settings
     }
 
-    fn servers(&self) -> Vec<Server> {
+    pub fn servers(&self) -> Vec<Server> {
         (0..SERVERS).map(|_| Server::start_on(&self.options())).collect()
     }
 }
@@ -302,19 +302,19 @@ fn what_one_server_does_holds_on_the_others_at_their_next_call() {
 }
 
 /// `PgBouncer` in transaction mode before a cluster, with its default settings.
-struct Pooler {
+pub struct Pooler {
     folder: TempDir,
     url: String,
 }
 
 impl Pooler {
-    fn start(cluster: &Cluster) -> Self {
+    pub fn start(cluster: &Cluster) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let output = pgbouncer(&["start", folder.path().to_str().unwrap(), &cluster.url]);
         Self { folder, url: format!("{output}?statement-cache-capacity=0") }
     }
 
-    fn server(&self) -> Server {
+    pub fn server(&self) -> Server {
         let folder = self.folder.path().join("data");
         let options = ["--data-dir", folder.to_str().unwrap(), "--database-url", &self.url];
         Server::start_on(&options.map(str::to_owned))

@@ -1,0 +1,301 @@
+//! Sandboxes: the time to make one and to open one that was closed, the memory of each, what a thousand of
+//! them cost `main`, and the throughput of 64 workers in a sandbox each against the same in one. On `SQLite`
+//! and, if there is one, on PostgreSQL.
+//!
+//! Servers and load generator are separate processes on one machine. `cargo bench --bench sandboxes`, or
+//! `e2e/postgres with --flushed cargo bench --bench sandboxes`.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark fails on the first error")]
+#![expect(clippy::cast_precision_loss, reason = "figures to read")]
+
+mod client;
+
+use std::{
+    net::SocketAddr,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+
+use self::client::{Client, Server, store};
+
+/// How many sandboxes there are on one server. On PostgreSQL each has a hundred tables and indexes, of which
+/// a hundred thousand would measure the file system.
+const SANDBOXES: usize = 1000;
+const SANDBOXES_POSTGRES: usize = 200;
+
+/// How many are measured one by one.
+const SAMPLES: usize = 30;
+
+const WORKERS: usize = 64;
+const JOURNEYS_EACH: usize = 4;
+const ROUNDS: usize = 5;
+const LIST_ROUND: Duration = Duration::from_secs(2);
+const LIST_CONNECTIONS: usize = 32;
+
+const PENDING: &str = "/api/v1/disbursements/pending";
+const RECORDS: &str = "/api/v1/disbursement-records";
+
+#[tokio::main]
+async fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    measure("SQLite", folder.path(), SANDBOXES, &[None, None, None]).await;
+    let Ok(postgres) = std::env::var("MKOPO_TEST_POSTGRES") else {
+        println!("\nPostgreSQL: skipped, there is none; run `make bench`");
+        return;
+    };
+    let mut admin = PgConnection::connect(&postgres).await.unwrap();
+    let base = postgres.rsplit_once('/').unwrap().0;
+    let mut urls = Vec::new();
+    for name in ["sandboxes_many", "sandboxes_none", "sandboxes_journeys"] {
+        sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.unwrap();
+        urls.push(format!("{base}/{name}"));
+    }
+    let urls: Vec<Option<&str>> = urls.iter().map(|url| Some(url.as_str())).collect();
+    measure("PostgreSQL", folder.path(), SANDBOXES_POSTGRES, &urls).await;
+}
+
+async fn measure(engine: &str, folder: &Path, sandboxes: usize, urls: &[Option<&str>]) {
+    println!("\n{engine}");
+    let stores: Vec<Vec<String>> = ["many", "none", "journeys"]
+        .iter()
+        .zip(urls)
+        .map(|(name, url)| store(&folder.join(format!("{engine}-{name}")), *url))
+        .collect();
+    let target = if engine == "SQLite" { 50 } else { 250 };
+    let names = making(&stores[0], sandboxes, target).await;
+    opening(&stores[0], &names).await;
+    closed(&stores[0], &names).await;
+    lists(&stores[0], &stores[1], &names).await;
+    journeys(&stores[2]).await;
+}
+
+/// Makes all sandboxes, some of them one by one, and returns their names.
+async fn making(store: &[String], count: usize, target: u32) -> Vec<String> {
+    let server = Server::start(store, count + 100, None).await;
+    let mut client = Client::of_main(server.console).await;
+    // Its data is made, and then copied.
+    let began = Instant::now();
+    make(&mut client, 0).await;
+    println!("  making the first one           {:>9.1} ms", millis(began.elapsed()));
+    let mut took = Vec::new();
+    for number in 1..=SAMPLES {
+        let began = Instant::now();
+        make(&mut client, number).await;
+        took.push(millis(began.elapsed()));
+    }
+    print("making one", &mut took, "ms", &format!("target {target}"));
+    let began = Instant::now();
+    let rest: Vec<usize> = (SAMPLES + 1..count).collect();
+    let makers = rest.chunks(rest.len().div_ceil(8)).map(|numbers| {
+        let (numbers, address) = (numbers.to_vec(), server.console);
+        tokio::spawn(async move {
+            let mut client = Client::of_main(address).await;
+            for number in numbers {
+                make(&mut client, number).await;
+            }
+        })
+    });
+    for maker in join_all(makers).await {
+        maker.unwrap();
+    }
+    println!("  making {:>4}, 8 at a time       {:>9.1} s", rest.len(), began.elapsed().as_secs_f64());
+    (0..count).map(name).collect()
+}
+
+fn name(number: usize) -> String {
+    format!("bench-{number}")
+}
+
+async fn make(console: &mut Client, number: usize) {
+    let wish = json!({"name": name(number), "expires_in": "2d"});
+    console.call("POST", "/console/api/sandboxes", Some(&wish)).await;
+}
+
+/// Opens sandboxes that are closed, as all are after a start.
+async fn opening(store: &[String], names: &[String]) {
+    let server = Server::start(store, names.len() + 100, None).await;
+    let (warm_up, rest) = names.split_at(10);
+    for name in warm_up {
+        use_sandbox(server.portal, name).await;
+    }
+    let (mut more, mut later) = (Vec::new(), Vec::new());
+    for name in &rest[..SAMPLES] {
+        let mut client = Client::of(server.portal, name).await;
+        let mut time = async || {
+            let began = Instant::now();
+            // It reads the data, without a session.
+            client.send("GET", PENDING, None).await;
+            millis(began.elapsed())
+        };
+        let first = time().await;
+        let mut again = [time().await, time().await, time().await];
+        again.sort_by(f64::total_cmp);
+        more.push(first - again[1]);
+        later.push(again[1]);
+    }
+    print("a call in an open one", &mut later, "ms", "");
+    print("first call in a closed one", &mut more, "ms more", "target 20");
+    let sample = &rest[SAMPLES..(SAMPLES + 100).min(rest.len())];
+    let before = server.resident();
+    for name in sample {
+        use_sandbox(server.portal, name).await;
+    }
+    let each = (server.resident() - before) / sample.len() as f64 / 1024.0;
+    println!("  memory of an open one          {each:>9.2} MB (target 2)");
+}
+
+/// Reads both lists of a sandbox.
+async fn use_sandbox(address: SocketAddr, name: &str) {
+    let mut client = Client::of(address, name).await;
+    client.sign_in().await;
+    client.call("GET", PENDING, None).await;
+    client.call("GET", RECORDS, None).await;
+}
+
+/// The memory of sandboxes that were open and are closed: as few may be open at once as possible.
+async fn closed(store: &[String], names: &[String]) {
+    const FILES: usize = 2000;
+    let server = Server::start(store, names.len() + 100, Some(FILES)).await;
+    let call = async |name: &str| {
+        let mut client = Client::of(server.portal, name).await;
+        for _ in 0..5 {
+            client.send("GET", PENDING, None).await;
+        }
+    };
+    let (warm_up, rest) = names.split_at(names.len() / 3);
+    for name in warm_up {
+        call(name).await;
+    }
+    let before = server.resident();
+    for name in rest {
+        call(name).await;
+    }
+    let each = (server.resident() - before) / rest.len() as f64;
+    println!("  memory of a closed one         {each:>9.1} KB (target 50)");
+}
+
+/// The lists of `main` where there are many sandboxes, all of them open, against those of a server without.
+async fn lists(many: &[String], none: &[String], names: &[String]) {
+    let many = Server::start(many, names.len() + 100, None).await;
+    let none = Server::start(none, 0, None).await;
+    for name in names {
+        Client::of(many.portal, name).await.send("GET", PENDING, None).await;
+    }
+    println!("  memory with {:>4} open ones     {:>9.1} MB", names.len(), many.resident() / 1024.0);
+    // What is due in those that were just opened is done.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let mut ratios = Vec::new();
+    for round in 0..=ROUNDS {
+        let (with, without) = (list_rate(many.portal).await, list_rate(none.portal).await);
+        // The first round is the warm-up.
+        if round > 0 {
+            ratios.push(with / without);
+        }
+    }
+    print("main's list, with against without", &mut ratios, "", "target 0.97");
+}
+
+/// How many lists of `main` a server sends per second.
+async fn list_rate(address: SocketAddr) -> f64 {
+    let began = Instant::now();
+    let clients = (0..LIST_CONNECTIONS).map(|_| {
+        tokio::spawn(async move {
+            let mut client = Client::of_main(address).await;
+            client.sign_in().await;
+            let (began, mut calls) = (Instant::now(), 0.0);
+            while began.elapsed() < LIST_ROUND {
+                client.send("GET", PENDING, None).await;
+                calls += 1.0;
+            }
+            calls / began.elapsed().as_secs_f64()
+        })
+    });
+    let rates: f64 = join_all(clients).await.into_iter().map(Result::unwrap).sum();
+    assert!(began.elapsed() < 10 * LIST_ROUND, "signing in took too long");
+    rates
+}
+
+/// 64 workers in a sandbox each against 64 in one sandbox, with the same calls.
+async fn journeys(store: &[String]) {
+    let server = Server::start(store, 200, None).await;
+    let mut ratios = Vec::new();
+    for round in 0..=ROUNDS {
+        let each: Vec<String> = (0..WORKERS).map(|number| format!("each-{number}")).collect();
+        let own = journey_rate(&server, &each).await;
+        let shared = journey_rate(&server, &["shared".to_owned()]).await;
+        if round > 0 {
+            println!("  round {round}: {own:.0} journeys a second in a sandbox each, {shared:.0} in one");
+            ratios.push(own / shared);
+        }
+    }
+    print("64 workers, one each against one", &mut ratios, "", "target 0.80");
+}
+
+/// How many journeys a second the workers finish in new sandboxes of those names.
+async fn journey_rate(server: &Server, names: &[String]) -> f64 {
+    let mut console = Client::of_main(server.console).await;
+    for name in names {
+        console.call("POST", "/console/api/sandboxes", Some(&json!({"name": name, "seed": "empty"}))).await;
+    }
+    let workers = (0..WORKERS).map(async |number| {
+        let name = &names[number % names.len()];
+        let mut console = Client::of(server.console, name).await;
+        if number < names.len() {
+            let scenario = json!({"latency_ms": 0, "float": 1_000_000_000});
+            console.call("PUT", "/console/api/scenario", Some(&scenario)).await;
+        }
+        let mut agent = Client::of(server.portal, name).await;
+        agent.sign_in().await;
+        Worker { number, console, agent }
+    });
+    let workers = join_all(workers).await;
+    let began = Instant::now();
+    let running = workers.into_iter().map(|worker| tokio::spawn(worker.run()));
+    for worker in join_all(running).await {
+        worker.unwrap();
+    }
+    let rate = (WORKERS * JOURNEYS_EACH) as f64 / began.elapsed().as_secs_f64();
+    for name in names {
+        console.call("DELETE", &format!("/console/api/sandboxes/{name}"), None).await;
+    }
+    rate
+}
+
+struct Worker {
+    number: usize,
+    console: Client,
+    agent: Client,
+}
+
+impl Worker {
+    /// Pays loans out, each from its approval to its record.
+    async fn run(mut self) {
+        for journey in 0..JOURNEYS_EACH {
+            let phone = format!("+2547{}", 20_000_000 + self.number * JOURNEYS_EACH + journey);
+            let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": phone}});
+            let loan = self.console.call("POST", "/console/api/loans", Some(&loan)).await;
+            let loan = loan[0]["loan_id"].as_str().unwrap();
+            self.agent.send("GET", PENDING, None).await;
+            let body = json!({"agent_id": 1, "amount": 500, "phone_number": phone});
+            let path = format!("/api/v1/disbursements/{loan}/disburse");
+            let paid: Value = self.agent.call("POST", &path, Some(&body)).await;
+            assert_eq!(paid["status"], "COMPLETED", "{paid}");
+            self.agent.send("GET", RECORDS, None).await;
+        }
+    }
+}
+
+fn millis(took: Duration) -> f64 {
+    took.as_secs_f64() * 1000.0
+}
+
+/// Prints the median, and the smallest and the largest figure.
+fn print(what: &str, figures: &mut [f64], unit: &str, target: &str) {
+    figures.sort_by(f64::total_cmp);
+    let (median, last) = (figures[figures.len() / 2], figures[figures.len() - 1]);
+    println!("  {what:<34} {median:>6.2} {unit} ({:.2} to {last:.2}) {target}", figures[0]);
+}

@@ -1,0 +1,329 @@
+//! Sandboxes of real servers: used on several at once, through a pooler, and when servers are killed or
+//! their disk is full.
+
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+use mkopo::{Sandbox, clock::Clock, demo, randomness::Randomness};
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
+
+use crate::{
+    server::{Answer, Server, try_call},
+    servers::{Cluster, Pooler},
+    store,
+    test_app::{CONSOLE_TOKEN, disbursement_of, settings, waiting},
+};
+
+const PENDING: &str = "/api/v1/disbursements/pending";
+
+/// A call of the console of `main`; `None` if the server is gone.
+fn try_console(server: &str, method: &str, path: &str, body: Option<&Value>) -> Option<Answer> {
+    let token = format!("Bearer {CONSOLE_TOKEN}");
+    try_call(server, method, &format!("/console/api{path}"), &[("authorization", &token)], body)
+}
+
+fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    try_console(&server.console, method, path, body).unwrap()
+}
+
+fn make(server: &Server, name: &str) {
+    let made = console(server, "POST", "/sandboxes", Some(&json!({"name": name})));
+    assert_eq!(made.status, 201, "{}", made.body);
+}
+
+/// The names of all sandboxes besides `main`.
+fn names(server: &Server) -> BTreeSet<String> {
+    let list = console(server, "GET", "/sandboxes", None).body;
+    let names = list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
+    names.filter(|name| name != "main").collect()
+}
+
+/// A call in a sandbox.
+fn call(
+    server: &Server,
+    sandbox: &str,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: Option<&Value>,
+) -> Answer {
+    let bearer = format!("Bearer {token}");
+    let headers = [("mkopo-sandbox", sandbox), ("authorization", bearer.as_str())];
+    try_call(&server.address, method, path, &headers, body).unwrap()
+}
+
+fn sign_in(server: &Server, sandbox: &str) -> String {
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+    let answer = call(server, sandbox, "POST", "/api/v1/auth/login", "", Some(&credentials));
+    assert_eq!(answer.status, 200, "{sandbox}: {}", answer.body);
+    answer.body["user"]["token"].as_str().unwrap().to_owned()
+}
+
+fn pending(server: &Server, sandbox: &str, token: &str) -> Vec<Value> {
+    let answer = call(server, sandbox, "GET", PENDING, token, None);
+    assert_eq!(answer.status, 200, "{sandbox}: {}", answer.body);
+    answer.body.as_array().unwrap().clone()
+}
+
+fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    call(server, sandbox, "POST", &path, token, Some(&disbursement_of(loan))).status
+}
+
+/// Uses sandboxes on three servers at once.
+fn use_on(servers: &[Server]) {
+    let [one, two, three] = servers else { unreachable!() };
+    make(one, "pr-12");
+    make(two, "pr-13");
+    let token = sign_in(two, "pr-12");
+    let other = sign_in(three, "pr-13");
+    let before = pending(three, "pr-12", &token);
+    assert_eq!(before.len(), 24);
+    let loans: Vec<&Value> = waiting(&before).take(6).collect();
+    for (number, loan) in loans.iter().enumerate() {
+        // On all servers at once, in both sandboxes.
+        let paid: Vec<(u16, u16)> = thread::scope(|scope| {
+            let calls: Vec<_> = servers
+                .iter()
+                .map(|server| {
+                    let (token, other) = (&token, &other);
+                    scope
+                        .spawn(move || (pay(server, "pr-12", token, loan), pay(server, "pr-13", other, loan)))
+                })
+                .collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        });
+        let (in_one, in_other): (Vec<u16>, Vec<u16>) = paid.into_iter().unzip();
+        for statuses in [in_one, in_other] {
+            let count = |status: u16| statuses.iter().filter(|&&found| found == status).count();
+            assert_eq!((count(200), count(409)), (1, 2), "{statuses:?}");
+        }
+        for server in servers {
+            assert_eq!(pending(server, "pr-12", &token).len(), before.len() - number - 1);
+            assert_eq!(pending(server, "pr-13", &other).len(), before.len() - number - 1);
+        }
+    }
+    assert_eq!(console(one, "DELETE", "/sandboxes/pr-12", None).status, 204);
+    for server in servers {
+        let gone = call(server, "pr-12", "GET", PENDING, &token, None);
+        assert_eq!((gone.status, &gone.body["code"]), (404, &json!("sandbox_not_found")));
+        assert_eq!(pending(server, "pr-13", &other).len(), before.len() - loans.len());
+    }
+    // Another one of that name is a new one everywhere.
+    make(three, "pr-12");
+    for server in servers {
+        assert_eq!(call(server, "pr-12", "GET", PENDING, &token, None).status, 401);
+    }
+    let token = sign_in(one, "pr-12");
+    assert_eq!(pending(two, "pr-12", &token).len(), before.len());
+}
+
+#[test]
+fn a_sandbox_made_on_one_server_is_used_on_the_others_at_once_and_gone_from_all_when_removed_on_one() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    use_on(&cluster.servers());
+}
+
+#[test]
+fn sandboxes_work_through_a_pooler_in_transaction_mode() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let pooler = Pooler::start(&cluster);
+    let servers: Vec<Server> = (0..3).map(|_| pooler.server()).collect();
+    use_on(&servers);
+}
+
+/// What a client knows of the sandboxes that it has made and removed.
+#[derive(Default)]
+struct Answered {
+    made: BTreeSet<String>,
+    removed: BTreeSet<String>,
+    /// Their removal was not answered.
+    unknown: BTreeSet<String>,
+}
+
+/// Makes sandboxes, and removes every other one, until the server is gone.
+fn make_and_remove(server: &str, who: &str, answered: &Mutex<Answered>) {
+    for number in 0.. {
+        let name = format!("{who}-{number}");
+        let wish = json!({"name": name, "expires_in": "30d", "now": "2026-03-01T09:00:00Z"});
+        let Some(made) = try_console(server, "POST", "/sandboxes", Some(&wish)) else { return };
+        assert_eq!(made.status, 201, "{}", made.body);
+        answered.lock().unwrap().made.insert(name.clone());
+        if number % 2 == 0 {
+            continue;
+        }
+        answered.lock().unwrap().unknown.insert(name.clone());
+        let Some(removed) = try_console(server, "DELETE", &format!("/sandboxes/{name}"), None) else {
+            return;
+        };
+        assert_eq!(removed.status, 204, "{}", removed.body);
+        let mut answered = answered.lock().unwrap();
+        answered.unknown.remove(&name);
+        answered.made.remove(&name);
+        answered.removed.insert(name);
+    }
+}
+
+/// How many sandboxes there is data of: schemas in the database, or files in `folder`.
+fn stored(folder: &Path) -> usize {
+    let Some(url) = store::url(folder) else {
+        return ids_in(folder).len();
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let count: i64 = runtime.block_on(async {
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'mkopo\\_%'";
+        sqlx::query_scalar(schemas).fetch_one(&mut connection).await.unwrap()
+    });
+    usize::try_from(count).unwrap()
+}
+
+/// The ids of the files of sandboxes: each has up to three files.
+fn ids_in(folder: &Path) -> BTreeSet<String> {
+    let files = std::fs::read_dir(folder.join("sandboxes")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.map(|name| name.split('.').next().unwrap().to_owned()).collect()
+}
+
+/// Deletes what has no row, a day later.
+fn clean_up(folder: &Path) {
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let clock = Clock::system();
+        clock.advance(Duration::from_hours(25));
+        let settings = settings(folder.to_str().unwrap(), &["--sandboxes", "1000"]);
+        let sandbox = Sandbox::open(settings, clock, Randomness::from_os()).await.unwrap();
+        sandbox.server.sandboxes.delete_orphans().await.unwrap();
+        sandbox.close(Duration::from_secs(5)).await;
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whole_or_not_there() {
+    const ROUNDS: u64 = 6;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = store::options(folder.path());
+    options.extend(["--sandboxes".to_owned(), "1000".to_owned()]);
+    let answered = Mutex::new(Answered::default());
+    for round in 0..ROUNDS {
+        let server = Server::start_on(&options);
+        let mut rng = ChaCha12Rng::seed_from_u64(round);
+        // The first one takes longer: its data is made.
+        make(&server, &format!("first-{round}"));
+        assert_eq!(console(&server, "DELETE", &format!("/sandboxes/first-{round}"), None).status, 204);
+        let address = server.console.clone();
+        thread::scope(|scope| {
+            for who in 0..4 {
+                let (address, answered) = (&address, &answered);
+                scope.spawn(move || make_and_remove(address, &format!("r{round}-{who}"), answered));
+            }
+            thread::sleep(Duration::from_millis(rng.random_range(20..900)));
+            drop(server);
+        });
+    }
+
+    let server = Server::start_on(&options);
+    let answered = answered.into_inner().unwrap();
+    let found = names(&server);
+    assert!(answered.made.len() > 10 && answered.removed.len() > 5, "too few were made and removed");
+    let lost: Vec<&String> = answered.made.difference(&found).collect();
+    assert!(lost.iter().all(|name| answered.unknown.contains(*name)), "{lost:?} are lost");
+    assert!(answered.removed.is_disjoint(&found), "some that were removed are back");
+    for name in &found {
+        let token = sign_in(&server, name);
+        assert_eq!(pending(&server, name, &token).len(), 24, "{name}");
+    }
+    drop(server);
+
+    clean_up(folder.path());
+    assert_eq!(stored(folder.path()), found.len(), "nothing is left of the others");
+    let server = Server::start_on(&options);
+    assert_eq!(names(&server), found);
+}
+
+#[test]
+fn on_a_full_disk_no_sandbox_is_made_and_nothing_is_left_of_it() {
+    // Always on SQLite: PostgreSQL does not use the server's disk.
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--data-dir".to_owned(), folder.path().to_str().unwrap().to_owned()];
+    let made = {
+        let server = Server::start_on(&options);
+        make(&server, "before");
+        names(&server)
+    };
+    for bytes in [100_000, 300_000] {
+        let server = Server::start_with_disk_of(bytes, &options);
+        for _ in 0..2 {
+            let full = console(&server, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
+            let sentence = "There is no room on the server's disk. Nothing was made.";
+            assert_eq!((full.status, &full.body["error"]), (507, &json!(sentence)), "{}", full.body);
+        }
+        assert_eq!(names(&server), made);
+        assert_eq!(ids_in(folder.path()).len(), made.len(), "nothing is left of it");
+        let token = sign_in(&server, "before");
+        assert_eq!(pending(&server, "before", &token).len(), 24);
+    }
+    let server = Server::start_on(&options);
+    make(&server, "pr-12");
+    let token = sign_in(&server, "pr-12");
+    assert_eq!(pending(&server, "pr-12", &token).len(), 24);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_raises_the_number_of_files_that_it_may_have_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_with_files(1024, &store::options(folder.path()));
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    let numbers: Vec<Option<u64>> =
+        line.split_whitespace().skip(3).take(2).map(|number| number.parse().ok()).collect();
+    let [soft, hard] = numbers[..] else { unreachable!("{line}") };
+    assert_eq!(soft, Some(hard.map_or(14_000, |hard| hard.min(14_000))), "{line}");
+}
+
+#[test]
+fn a_removed_sandbox_with_calls_in_progress_is_gone_for_them_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start_on(&store::options(folder.path()));
+    make(&server, "pr-12");
+    let token = sign_in(&server, "pr-12");
+    let bearer = format!("Bearer {CONSOLE_TOKEN}");
+    let began = Instant::now();
+    let answers = thread::scope(|scope| {
+        let waiting: Vec<_> = (0..3)
+            .map(|number| {
+                let headers = [("mkopo-sandbox", "pr-12"), ("authorization", bearer.as_str())];
+                let path = format!("/console/api/outbox?to=nobody-{number}@mkopo.test&wait=20s");
+                let address = &server.console;
+                scope.spawn(move || try_call(address, "GET", &path, &headers, None))
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(300));
+        assert_eq!(console(&server, "DELETE", "/sandboxes/pr-12", None).status, 204);
+        let gone = call(&server, "pr-12", "GET", PENDING, &token, None);
+        assert_eq!((gone.status, &gone.body["code"]), (404, &json!("sandbox_not_found")));
+        waiting.into_iter().map(|call| call.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    for answer in answers {
+        let answer = answer.expect("an answer");
+        assert!(matches!(answer.status, 404 | 503), "{} {}", answer.status, answer.body);
+    }
+    assert!(names(&server).is_empty());
+    if !store::is_postgres() {
+        assert_eq!(stored(folder.path()), 0);
+    }
+}
