@@ -10,6 +10,8 @@ const isDeployed = Boolean(process.env.MKOPO_E2E_URL);
 export default defineConfig({
   testDir: 'journeys',
   outputDir: '../test-results',
+  // What is recorded is the same on every system.
+  snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,
   workers: isDeployed ? 1 : 2,
