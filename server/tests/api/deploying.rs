@@ -192,7 +192,12 @@ async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() 
         let (status, code, text) = app.console(Method::POST, "/deploy-tokens", Some(wrong)).await.failure();
         reasons.push(format!("{status} {code}: {text}"));
     }
-    assert_snapshot!(reasons.join("\n"), @r"");
+    assert_snapshot!(reasons.join("\n"), @"
+    422 invalid_request: The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments.
+    422 invalid_request: The name of a token has up to 60 letters, digits, dashes and dots.
+    422 invalid_request: A token is valid for 1d to 3650d.
+    422 invalid_request: A token is valid for 1d to 3650d.
+    ");
 
     let path = "/deploy-tokens/mfe-repayments/gitlab";
     assert_eq!(app.console(Method::DELETE, path, None).await.status, 204);
@@ -266,5 +271,14 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
             ["kind", "who", "about", "details"].map(|field| event[field].as_str().unwrap_or("-")).join(" · ")
         })
         .collect();
-    assert_snapshot!(lines.join("\n"), @r"");
+    assert_snapshot!(lines.join("\n"), @"
+    deploy_token_added · operator · mfe-loans · token_name: gitlab, expires_in: 30d
+    slice_published · deploy token gitlab · mfe-loans · version: 0.2.0
+    slice_published · deploy token gitlab · mfe-loans · version: 0.3.0, hold: true
+    slice_activated · deploy token gitlab · mfe-loans · version: 0.3.0
+    slice_rolled_back · deploy token gitlab · mfe-loans · -
+    deploy_token_revoked · operator · mfe-loans · token_name: gitlab
+    deploy_token_added · command line · mfe-plans · by: ci, token_name: ci, expires_in: 7d
+    deploy_token_revoked · command line · mfe-plans · by: ci, token_name: ci
+    ");
 }
