@@ -287,12 +287,12 @@ async function saveWhileOpen(page: Page, { folder, edit }: Repository) {
     await page.getByRole('link', { name: 'Repayments' }).click();
     await expect(heading(page, 'All repayments')).toBeVisible({ timeout: 60_000 });
 
-    await page.getByRole('button', { name: 'Off' }).click();
+    await page.getByRole('button', { name: 'Off', exact: true }).click();
     await page.getByRole('textbox', { name: 'Remark' }).fill('paid twice?');
     await page.evaluate(() => Object.assign(window, { isThePageOfBefore: true }));
     await edit(file, { 'title="All repayments"': 'title="Repayments, edited"' });
     await expect(heading(page, 'Repayments, edited')).toBeVisible({ timeout: 30_000 });
-    await expect(page.getByRole('button', { name: 'On' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'On', exact: true })).toBeVisible();
     await expect(page.getByRole('textbox', { name: 'Remark' })).toHaveValue('paid twice?');
     expect(await page.evaluate(() => 'isThePageOfBefore' in window)).toBe(true);
   } finally {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { expectTidyLayout } from '../layout';
-import { expect, expectAccessible, test } from '../portal';
+import { expect, expectAccessible, isStill, test } from '../portal';
 
 const THEMES = ['light', 'dark'] as const;
 
@@ -34,7 +34,14 @@ const USED: [string, string, (preview: Locator) => Promise<unknown>][] = [
   ['Button: Kinds', 'focused', (preview) => preview.getByRole('button').first().press('Shift')],
   ['Input: Empty', 'focused', (preview) => preview.getByRole('textbox').press('Shift')],
   ['StatusTag: With a reason', 'explained', (preview) => preview.getByRole('button').hover()],
-  ['MenuButton: Menu', 'open', (preview) => preview.getByRole('button').click()],
+  [
+    'MenuButton: Menu',
+    'open',
+    async (preview) => {
+      await preview.getByRole('button').click();
+      await expect(preview.getByRole('menuitem').first()).toBeFocused();
+    },
+  ],
 ];
 
 for (const theme of THEMES)
@@ -47,6 +54,7 @@ for (const theme of THEMES)
     }
     for (const [name, how, use] of USED) {
       await use(state(page, name));
+      await page.waitForFunction(isStill);
       looks.push(`# ${name}, ${how}`, ...(await state(page, name).evaluate(look)), '');
       await page.keyboard.press('Escape');
     }
@@ -59,6 +67,7 @@ for (const theme of THEMES)
         .click();
       const opened = role === 'dialog' ? page.getByRole(role) : page.locator('.ant-select-dropdown');
       await expect(opened).toBeVisible();
+      await page.waitForFunction(isStill);
       looks.push(`# ${name}, open`, ...(await opened.evaluate(look)), '');
       await page.keyboard.press('Escape');
     }
