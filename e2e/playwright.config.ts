@@ -11,6 +11,8 @@ export default defineConfig({
   testDir: 'journeys',
   globalSetup: join(import.meta.dirname, 'shared-server.ts'),
   outputDir: '../test-results',
+  // What is recorded is the same on every system.
+  snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,
   workers: isDeployed ? 1 : 2,

@@ -147,7 +147,7 @@ export async function expectAccessible(page: Page) {
 }
 
 /** Runs in the page: an element that fades in does not have its final colors yet. Spinners never stop, and are ignored. */
-function isStill() {
+export function isStill() {
   const isMoving = document
     .getAnimations()
     .some(

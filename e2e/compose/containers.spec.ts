@@ -118,6 +118,25 @@ test('the page, its files and the slices are compressed in advance and have the 
       expect.soft(answer.headers.get('x-request-id')).toBeTruthy();
     });
 
+  await test.step('the kit is served with its gallery, and builds are not taken without a token', async () => {
+    const newest = await get('/kit/mfe-kit.tgz');
+    expect.soft(newest.status).toBe(302);
+    const kit = newest.headers.get('location') ?? '';
+    expect.soft(kit).toMatch(/^\/kit\/mfe-kit-[\d.]+\.tgz$/);
+    expect.soft((await get(kit)).status).toBe(200);
+    expect.soft((await get('/kit/gallery')).headers.get('location')).toBe('/kit/gallery/');
+    const gallery = await get('/kit/gallery/', { 'Accept-Encoding': 'br' });
+    expect.soft(gallery.headers.get('content-encoding')).toBe('br');
+    expect.soft(gallery.text).toContain('Parts of mfe-kit');
+    const refused = await fetch(new URL('/deploy/slices', address), {
+      method: 'POST',
+      headers: { Authorization: 'Bearer mkopo_deploy_wrong', 'Content-Type': 'application/octet-stream' },
+      body: new Uint8Array(1_000_000),
+    });
+    expect.soft(refused.status).toBe(401);
+    expect.soft((await get('/kit/mfe-kit-9.9.9.tgz')).status).toBe(404);
+  });
+
   await test.step('the console is on its own port only', async () => {
     expect.soft((await fetch(`${DEPLOYED_CONSOLE}/console/api/invariant`)).status).toBe(401);
     for (const path of ['/console', '/console/api/invariant', '/metrics'])

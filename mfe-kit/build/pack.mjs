@@ -75,12 +75,17 @@ await mkdir(join(folder, 'build'), { recursive: true });
 await Promise.all([compile(), buildShell()]);
 for (const file of BUILD) await copyFile(join(kit, 'build', file), join(folder, 'build', file));
 await copyFile(join(kit, 'build/slice.tsconfig.json'), join(folder, 'tsconfig.json'));
-await cp(join(kit, 'cli'), join(folder, 'cli'), { recursive: true });
+await cp(join(kit, 'cli'), join(folder, 'cli'), {
+  recursive: true,
+  filter: (path) => !path.endsWith('.test.mjs'),
+});
 await cp(join(kit, 'template'), join(folder, 'template'), {
   recursive: true,
   filter: (path) => !/\/(dist|node_modules)$/.test(path),
 });
-await copyFile(join(kit, 'README.md'), join(folder, 'README.md'));
+await mkdir(join(folder, 'docs'));
+await copyDocument(join(kit, 'README.md'), 'README.md');
+await copyDocument(join(root, 'docs/slices.md'), 'docs/slices.md');
 await copyFile(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
 await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageJson(), null, 2)}\n`);
@@ -107,6 +112,16 @@ async function compile() {
     await mkdir(dirname(join(folder, 'dist', file)), { recursive: true });
     await copyFile(join(kit, 'src', file), join(folder, 'dist', file));
   }
+}
+
+/** Copies a page of the documentation; links to pages that the package does not have become their text. */
+async function copyDocument(from, to) {
+  const text = await readFile(from, 'utf8');
+  const placed = text
+    .replaceAll('(../docs/slices.md', '(docs/slices.md')
+    .replaceAll('(../mfe-kit/README.md', '(../README.md')
+    .replaceAll(/\[([^\]]+)\]\((?!https?:|docs\/slices\.md|\.\.\/README\.md)[^)]+\)/g, '$1');
+  await writeFile(join(folder, to), placed);
 }
 
 /** The shell whose React can refresh screens, for `mfe-kit dev`. */

@@ -44,6 +44,7 @@ await cp(
   join(root, 'mfe-kit/dist', basename(shell.kit_package.address)),
   join(portal, shell.kit_package.address),
 );
+await cp(join(root, 'mfe-kit/dist/gallery'), join(portal, 'kit/gallery'), { recursive: true });
 
 const slices = {};
 for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))

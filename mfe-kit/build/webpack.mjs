@@ -114,7 +114,17 @@ export function shellBuild(folder) {
   };
 }
 
-/** What both have in common; the screens of a slice in development can be refreshed. */
+/** The configuration of a page that is neither: static, with the given modules by their names. */
+export function pageBuild(folder, name, modules) {
+  const config = base(folder, { name }, 'production');
+  return {
+    ...config,
+    resolve: { ...config.resolve, alias: { ...config.resolve.alias, ...modules } },
+    plugins: basePlugins('production'),
+  };
+}
+
+/** What all have in common; the screens of a slice in development can be refreshed. */
 function base(folder, { name }, mode, refreshes = false) {
   const production = mode === 'production';
   return {

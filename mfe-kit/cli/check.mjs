@@ -24,11 +24,15 @@ export async function run(args) {
 
 /** Why a portal would refuse a build, from its manifest and the portal's list of slices. */
 export function problemsIn({ shared, brings }, name, { shell, slices }) {
-  const carried = (library) => (/^mfe-kit(\/|$)/.test(library) ? shell.kit : shell.libraries?.[library]);
-  const wrong = shared
-    .filter(
-      ({ name: library, requiredVersion }) => !semver.satisfies(carried(library) ?? '', requiredVersion),
-    )
+  const isOfKit = (library) => /^mfe-kit(\/|$)/.test(library);
+  const carried = (library) => (isOfKit(library) ? shell.kit : shell.libraries?.[library]);
+  const unfit = shared.filter(
+    ({ name: library, requiredVersion }) => !semver.satisfies(carried(library) ?? '', requiredVersion),
+  );
+  // The entries of the kit have one range, so the first stands for all.
+  const firstOfKit = unfit.find((library) => isOfKit(library.name));
+  const wrong = unfit
+    .filter((library) => library === firstOfKit || !isOfKit(library.name))
     .map(
       ({ name: library, requiredVersion }) =>
         `It was built for ${library} ${requiredVersion}; this shell has ${carried(library) ?? 'none'}.`,

@@ -414,6 +414,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/deploy-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deploy tokens.
+         * @description With end and last use, and without the tokens themselves, which are not stored. Needs the operator's
+         *     console token.
+         */
+        get: operations["listDeployTokens"];
+        put?: never;
+        /**
+         * Add a deploy token of a slice.
+         * @description The answer is the only one that has the token. It publishes, activates, rolls back and holds builds of
+         *     that slice under `/deploy`, and does nothing else. The slice may have no build yet. Needs the
+         *     operator's console token.
+         */
+        post: operations["addDeployToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/deploy-tokens/{slice}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the token.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The slice of the token.
+                 * @example mfe-repayments
+                 */
+                slice: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a deploy token.
+         * @description It ends at once, on all servers. Needs the operator's console token.
+         */
+        delete: operations["revokeDeployToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/events": {
         parameters: {
             query?: never;
@@ -1164,8 +1222,10 @@ export interface paths {
         put?: never;
         /**
          * Submit a form of the page.
-         * @description `act` is one of: activate, roll-back, remove. Each works like the API operation of the same purpose: same field
-         *     names, same failures. Without `confirmed=yes`, remove is answered with a page that asks.
+         * @description `act` is one of: activate, roll-back, remove, add-token, revoke-token. Each works like the API operation of
+         *     the same purpose: same field names, same failures. Without `confirmed=yes`, remove and revoke-token are
+         *     answered with a page that asks. The answer to add-token is the page with the token, which is not shown
+         *     again. The last two are for operators who signed in with the operator's token; 404 for others.
          */
         post: operations["consoleSlicesForm"];
         delete?: never;
@@ -1409,6 +1469,15 @@ export interface components {
             /** @description The name shown in the portal; by default the first name. */
             username?: string | null;
         };
+        AddedDeployToken: {
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+            name: string;
+            /** @description The slice that it deploys. */
+            slice: string;
+            /** @description It is not shown again. */
+            token: string;
+        };
         Call: {
             at: components["schemas"]["Time"];
             fault: components["schemas"]["FaultKind"] | null;
@@ -1492,6 +1561,14 @@ export interface components {
             phone_number: string;
             role: components["schemas"]["Role"];
             username: string;
+        };
+        DeployToken: {
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+            last_used_at: components["schemas"]["Time"] | null;
+            name: string;
+            /** @description The slice that it deploys. */
+            slice: string;
         };
         /** @description The record, and the current state of the loan. */
         Disbursement: components["schemas"]["DisbursementRecord"] & {
@@ -1583,13 +1660,13 @@ export interface components {
             times: number;
             /**
              * @description The e-mail address of a user; a keyed hash of the account for a failed sign-in; `operator` for a
-             *     request with the console token, with the first digits of the sign-in for a browser; `command
-             *     line`; or `unknown`.
+             *     request with the console token, with the first digits of the sign-in for a browser; `deploy token`
+             *     and its name; `command line`; or `unknown`.
              */
             who: string;
         };
         /** @enum {string} */
-        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "sandbox_made" | "sandbox_removed" | "console_change";
+        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "deploy_token_added" | "deploy_token_revoked" | "sandbox_made" | "sandbox_removed" | "console_change";
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -1762,6 +1839,21 @@ export interface components {
             roles: ("admin" | "agent" | "supervisor")[];
             /** @description The path of one of the same slice's screens. */
             to: string;
+        };
+        NewDeployToken: {
+            /**
+             * @description How long it is valid, from 1d to 3650d.
+             * @default 90d
+             * @example 90d
+             */
+            expires_in: string;
+            /**
+             * @description What the list and the trail call it.
+             * @default ci
+             */
+            name: string;
+            /** @description The slice that it deploys. */
+            slice: string;
         };
         NewFault: {
             kind: components["schemas"]["FaultKind"];
@@ -2335,6 +2427,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The slice has a deploy token of that name (`deploy_token_exists`). */
+        DeployTokenExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The slice has no deploy token of that name (`deploy_token_not_found`). */
+        DeployTokenNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no such fault (`fault_not_found`). */
         FaultNotFound: {
             headers: {
@@ -2381,6 +2495,17 @@ export interface components {
         };
         /** @description `by` is invalid, or a field is missing or invalid (`invalid_request`). */
         InvalidAuthor: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is invalid (`invalid_request`). */
+        InvalidDeployToken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3700,6 +3825,108 @@ export interface operations {
             404: components["responses"]["SnapshotNotFound"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidName"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    listDeployTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens, sorted by slice and name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployToken"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    addDeployToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "slice": "mfe-repayments",
+                 *       "name": "ci",
+                 *       "expires_in": "90d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewDeployToken"];
+            };
+        };
+        responses: {
+            /** @description Added. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedDeployToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            409: components["responses"]["DeployTokenExists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidDeployToken"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    revokeDeployToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the token.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The slice of the token.
+                 * @example mfe-repayments
+                 */
+                slice: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["DeployTokenNotFound"];
+            414: components["responses"]["PathTooLong"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };

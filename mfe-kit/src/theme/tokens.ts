@@ -77,6 +77,7 @@ export function antdTokens(theme: Theme) {
     colorErrorBg: c['bad-tint'],
     controlItemBgHover: c.subtle,
     controlItemBgActive: c['accent-tint'],
+    opacityLoading: 1, // a paler label could not be read
     borderRadius: 6,
     borderRadiusLG: 8,
     controlHeight: 36,

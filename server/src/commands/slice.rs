@@ -16,7 +16,7 @@ use crate::{
     sandboxes::{self, HEADER as SANDBOX, Name},
     settings::{StoreSettings, values},
     slices::{
-        self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive, deploy, deploy::DeployToken,
+        self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive, deploy, deploy::NewToken,
     },
 };
 use anyhow::{Context, bail};
@@ -122,12 +122,12 @@ pub enum TokenCommand {
         slice: String,
 
         /// What the list and the trail call the token.
-        #[arg(long, default_value = "ci", value_parser = values::token_name)]
+        #[arg(long, default_value = deploy::NAME, value_parser = values::token_name)]
         name: String,
 
         /// How long it is valid, in days.
-        #[arg(long, default_value = "90d", value_parser = values::lifetime, value_name = "DAYS")]
-        expires: Duration,
+        #[arg(long, default_value = deploy::EXPIRES_IN, value_name = "DAYS")]
+        expires: String,
     },
     /// List all tokens: slice, name, end, and last use.
     List {
@@ -141,7 +141,7 @@ pub enum TokenCommand {
         slice: String,
 
         /// The token's name.
-        #[arg(long, default_value = "ci", value_parser = values::token_name)]
+        #[arg(long, default_value = deploy::NAME, value_parser = values::token_name)]
         name: String,
     },
 }
@@ -229,23 +229,29 @@ impl Local {
     }
 
     async fn run_token(&self, command: TokenCommand) -> anyhow::Result<()> {
-        let slice_name = |slice: &str| {
-            SliceName::parse(slice)
-                .with_context(|| format!("{slice:?} is not a slice's name, such as mfe-loans"))
+        let record = |kind: Kind, slice: &str, details: String| {
+            let event = NewEvent::on_command_line(Clock::system().now(), kind).about(slice);
+            vec![event.details(&format!("by: {}, {details}", self.by))]
         };
         match command {
             TokenCommand::Add { slice, name, expires } => {
                 let (randomness, now) = (Randomness::from_os(), Clock::system().unset_now());
-                let slice = slice_name(&slice)?;
-                let token = deploy::add(&self.database, &randomness, slice, name, expires, now).await?;
-                writeln!(std::io::stdout(), "{token}")?;
+                let new = NewToken::parse(&slice, Some(&name), Some(&expires))?;
+                let details = format!("token_name: {name}, expires_in: {expires}");
+                let events = record(Kind::DeployTokenAdded, &slice, details);
+                let adding = deploy::add(&self.database, &randomness, new, now);
+                let added = with_act(&self.database, events, adding, Result::is_ok).await?;
+                writeln!(std::io::stdout(), "{}", added.token)?;
             }
             TokenCommand::List { json } => {
-                print_tokens(&deploy::list(&mut *self.database.read().await?).await?, json)?;
+                let all = deploy::list(&mut *self.database.read().await?).await?;
+                print_tokens(&serde_json::to_value(all)?, json)?;
             }
             TokenCommand::Revoke { slice, name } => {
-                deploy::revoke(&self.database, slice_name(&slice)?, name.clone()).await?;
-                writeln!(std::io::stdout(), "The token {name} of {slice} is revoked.")?;
+                let events = record(Kind::DeployTokenRevoked, &slice, format!("token_name: {name}"));
+                let revoking = deploy::revoke(&self.database, slice.clone(), name.clone());
+                with_act(&self.database, events, revoking, Result::is_ok).await?;
+                print_revoked(&slice, &name)?;
             }
         }
         Ok(())
@@ -315,11 +321,7 @@ impl Remote {
                 let (_, slice) = self.answer(request.call())?;
                 print_removed(&name, slice["live"].as_str())
             }
-            SliceCommand::Token { .. } => {
-                bail!(
-                    "deploy tokens are made on the database of the service: run this on its machine, without --server"
-                )
-            }
+            SliceCommand::Token { command } => self.run_token(command),
             SliceCommand::List { json } => {
                 let request = agent()
                     .get(self.address(""))
@@ -329,6 +331,22 @@ impl Remote {
                 print_all(&answer["slices"], json)
             }
         }
+    }
+
+    fn run_token(&self, command: TokenCommand) -> anyhow::Result<()> {
+        match command {
+            TokenCommand::Add { slice, name, expires } => {
+                let new = json!({ "slice": slice, "name": name, "expires_in": expires });
+                let added = self.console("POST", "/deploy-tokens", Some(&new))?;
+                writeln!(std::io::stdout(), "{}", added["token"].as_str().unwrap_or_default())?;
+            }
+            TokenCommand::List { json } => print_tokens(&self.console("GET", "/deploy-tokens", None)?, json)?,
+            TokenCommand::Revoke { slice, name } => {
+                self.console("DELETE", &format!("/deploy-tokens/{}/{name}", parse(&slice)?.as_str()), None)?;
+                print_revoked(&slice, &name)?;
+            }
+        }
+        Ok(())
     }
 
     /// The answer of the console's API to a call.
@@ -509,10 +527,14 @@ fn confirm_removal(name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn print_revoked(slice: &str, name: &str) -> anyhow::Result<()> {
+    writeln!(std::io::stdout(), "The token {name} of {slice} is revoked.")?;
+    Ok(())
+}
+
 /// One line per token: slice, name, end, and last use.
-fn print_tokens(tokens: &[DeployToken], is_json: bool) -> anyhow::Result<()> {
+fn print_tokens(tokens: &Value, is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let tokens = serde_json::to_value(tokens)?;
     if is_json {
         writeln!(out, "{tokens:#}")?;
         return Ok(());

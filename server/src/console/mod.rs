@@ -36,6 +36,8 @@ pub mod clock;
 mod sandboxes;
 // The builds of slices and which of them are live.
 mod slices;
+// The tokens with which teams deploy their own slice.
+mod deploy_tokens;
 
 // Keeps the clock and faults in memory in sync with the database.
 pub mod sync;
@@ -76,6 +78,7 @@ pub fn absent() -> Router {
 }
 
 fn calls() -> Router {
+    let operators = Router::new().merge(sandbox_calls::routes()).merge(deploy_tokens::api::routes());
     Router::new()
         .merge(outbox::api::routes())
         .merge(scenario::api::routes())
@@ -89,7 +92,7 @@ fn calls() -> Router {
         .merge(data::api::routes())
         .merge(payouts::api::routes())
         .merge(slice_calls::routes())
-        .merge(sandbox_calls::routes().route_layer(middleware::from_fn(door::require_operator_token)))
+        .merge(operators.route_layer(middleware::from_fn(door::require_operator_token)))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn(events::recording::record_call))

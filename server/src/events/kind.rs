@@ -68,6 +68,8 @@ kinds! {
     SliceActivated "slice_activated" "Build of a slice activated",
     SliceRolledBack "slice_rolled_back" "Slice rolled back",
     SliceRemoved "slice_removed" "Slice's builds removed",
+    DeployTokenAdded "deploy_token_added" "Deploy token added",
+    DeployTokenRevoked "deploy_token_revoked" "Deploy token revoked",
     SandboxMade "sandbox_made" "Sandbox made",
     SandboxRemoved "sandbox_removed" "Sandbox removed",
     ConsoleChange "console_change" "Change on the console",

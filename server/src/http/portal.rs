@@ -10,8 +10,8 @@ use axum::{
     extract::Request,
     http::{HeaderValue, Uri, header},
     middleware::{self, Next},
-    response::{IntoResponse, Response},
-    routing::MethodRouter,
+    response::{IntoResponse, Redirect, Response},
+    routing::{MethodRouter, get},
 };
 use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
@@ -25,10 +25,10 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
 pub const SLICES_FOLDER: &str = "/slices";
 
-/// The portal's files, the shell's page for every path of a screen, and `/slices.json`, which
-/// `live_slices` answers, and the kit that slices are built with, to which `newest_kit` redirects. Without a
-/// portal folder, only `/slices.json`. `with_published` adds the builds
-/// that were published to those that came with the portal.
+/// The portal's files, the shell's page for every path of a screen, `/slices.json`, which `live_slices`
+/// answers, and the kit that slices are built with, to which `newest_kit` redirects, with the gallery of its
+/// parts. Without a portal folder, only `/slices.json`. `with_published` adds the builds that were published
+/// to those that came with the portal.
 pub fn routes(
     sandbox: &Sandbox,
     live_slices: MethodRouter,
@@ -49,6 +49,7 @@ pub fn routes(
     let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
     let gallery = ServeFile::new(folder.join("kit/gallery/index.html"));
     let kit = Router::new()
+        .route("/gallery", get(async || Redirect::permanent("/kit/gallery/")))
         .route_service("/gallery/", gallery.precompressed_br().precompressed_gzip())
         .route("/mfe-kit.tgz", newest_kit)
         .fallback_service(files(folder.join("kit")));

@@ -164,6 +164,9 @@ fn every_recipe_does_what_its_title_says() {
     let kinds: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["kind"]).collect();
     assert_eq!(kinds, ["signed_in", "account_opened"]);
 
+    let added = run("Let a team deploy its slice");
+    assert!(added["token"].as_str().unwrap().starts_with("mkopo_deploy_"), "{added}");
+
     run("Save");
     let saved = server.pending(&token);
     assert_eq!(server.disburse(&token, &approved[0]).0, 200);

@@ -1,9 +1,12 @@
 //! The page of the slices.
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
+use serde_json::json;
 
 use crate::{
-    browser::{Browser, words},
+    browser::{Browser, cookie_of, get, html, post, words},
+    deploying,
+    sandboxes::Given,
     slices,
 };
 
@@ -44,4 +47,66 @@ async fn a_build_is_activated_and_rolled_back_with_a_history() {
     let nobody = browser.send("/console/slices", "roll-back", &[("name", "../etc")]).await;
     assert_eq!(nobody.status, StatusCode::NOT_FOUND);
     assert!(browser.read("/console/slices").await.contains("mfe-loans"), "the live build is untouched");
+}
+
+#[tokio::test]
+async fn a_deploy_token_is_added_shown_once_and_revoked() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let browser = Browser::sign_in(&app).await;
+    assert!(browser.read("/console/slices").await.contains("No deploy tokens yet"));
+
+    let fields = [("slice", "mfe-repayments"), ("name", "gitlab"), ("expires_in", "30d")];
+    let added = browser.send("/console/slices", "add-token", &fields).await;
+    assert_eq!(added.status, StatusCode::OK);
+    assert!(words(&added).contains("The token gitlab of mfe-repayments is added."));
+    let page = html(&added);
+    let token = page.split("id=\"deploy-token\">").nth(1).unwrap().split('<').next().unwrap();
+    assert!(!html(&browser.get("/console/slices").await).contains(token));
+    let page = browser.read("/console/slices").await;
+    assert!(page.contains("mfe-repayments gitlab 14 Dec 2026, 12:00:00 Never"), "{page}");
+    let published = deploying::publication(token, &slices::build("mfe-repayments", "0.1.0"));
+    assert_eq!(app.send(published).await.status, StatusCode::CREATED);
+    let page = browser.read("/console/slices").await;
+    assert!(page.contains("mfe-repayments gitlab 14 Dec 2026, 12:00:00 14 Nov 2026, 12:00:00"), "{page}");
+
+    let again = browser.send("/console/slices", "add-token", &fields).await;
+    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert!(words(&again).contains("mfe-repayments has a deploy token gitlab already"));
+    let wrong = browser.send("/console/slices", "add-token", &[("slice", "repayments")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(words(&wrong).contains("The name of a slice is mfe- and"), "{}", words(&wrong));
+
+    let which = &fields[..2];
+    let asked = browser.send("/console/slices", "revoke-token", which).await;
+    assert!(words(&asked).contains("Revoke this token?"), "{}", words(&asked));
+    let confirmed = [which, &[("confirmed", "yes")]].concat();
+    let page = browser.done("/console/slices", "revoke-token", &confirmed).await;
+    assert!(page.contains("The token gitlab of mfe-repayments is revoked."), "{page}");
+    assert!(page.contains("No deploy tokens yet"), "{page}");
+    let gone = browser.send("/console/slices", "revoke-token", &confirmed).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_page_of_a_sandbox_has_deploy_tokens_for_the_operator_only() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let at = |mut request: axum::http::Request<axum::body::Body>| {
+        request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
+        app.send(request)
+    };
+    let signed_in = at(post("/console/sign-in", None, &[("token", &one.token), ("page", "/console")])).await;
+    let cookie = cookie_of(&signed_in);
+    let page = at(get("/console/slices", Some(&cookie))).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(!words(&page).contains("eploy token"), "{}", words(&page));
+    let csrf = crate::browser::csrf(&page);
+    for act in ["add-token", "revoke-token"] {
+        let fields = [("csrf", csrf.as_str()), ("act", act), ("slice", "mfe-plans"), ("name", "ci")];
+        let refused = at(post("/console/slices", Some(&cookie), &fields)).await;
+        assert_eq!(refused.status, StatusCode::NOT_FOUND, "{act}");
+    }
+    assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json(), json!([]));
 }

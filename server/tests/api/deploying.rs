@@ -6,14 +6,19 @@ use axum::{
     body::Body,
     http::{Method, Request, header},
 };
+use insta::assert_snapshot;
 use mkopo::{
     database::query_scalar,
-    slices::{SliceName, archive, deploy},
+    slices::{
+        SliceName, archive,
+        deploy::{self, NewToken},
+    },
 };
 use serde_json::{Value, json};
 
 use crate::{
     command_line::error_line,
+    sandboxes::Given,
     slices::{Files, build, portal, slice_command, start, versions},
     test_app::{Answer, TestApp},
 };
@@ -22,8 +27,9 @@ const DAY: Duration = Duration::from_hours(24);
 
 async fn token_for(app: &TestApp, slice: &str, name: &str, lifetime: Duration) -> String {
     let (slice, sandbox) = (SliceName::parse(slice).unwrap(), &app.sandbox);
+    let new = NewToken { slice, name: name.to_owned(), lifetime };
     let now = sandbox.clock.unset_now();
-    deploy::add(&sandbox.database, &sandbox.randomness, slice, name.to_owned(), lifetime, now).await.unwrap()
+    deploy::add(&sandbox.database, &sandbox.randomness, new, now).await.unwrap().token
 }
 
 /// A token of a slice, valid for a day.
@@ -105,8 +111,7 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
         "The deploy token old of mfe-loans has expired; `mkopo slice token add` makes another."
     );
     let revoked = token_of(&app, "mfe-loans").await;
-    let loans = SliceName::parse("mfe-loans").unwrap();
-    deploy::revoke(&app.sandbox.database, loans, "ci".to_owned()).await.unwrap();
+    deploy::revoke(&app.sandbox.database, "mfe-loans".to_owned(), "ci".to_owned()).await.unwrap();
     assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
     let valid = token_of(&app, "mfe-loans").await;
     for _ in 0..98 {
@@ -150,4 +155,130 @@ async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
     assert!(run(&["revoke", "mfe-repayments"]).await.status.success());
     assert!(run(&["list"]).await.stdout.is_empty());
     assert!(error_line(&run(&["revoke", "mfe-repayments"]).await).contains("has no deploy token ci."));
+}
+
+#[tokio::test]
+async fn the_operator_adds_lists_and_revokes_tokens_and_a_token_is_shown_once() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let repayments = json!({"slice": "mfe-repayments", "name": "gitlab", "expires_in": "1d"});
+    let added = app.console(Method::POST, "/deploy-tokens", Some(repayments.clone())).await;
+    assert_eq!(added.status, 201);
+    let mut added = added.json();
+    let token = added.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().to_owned();
+    assert_eq!(
+        added,
+        json!({
+            "slice": "mfe-repayments", "name": "gitlab",
+            "created_at": "2026-11-14T09:00:00.000Z", "expires_at": "2026-11-15T09:00:00.000Z",
+        })
+    );
+    assert_eq!(publish(&app, &token, &build("mfe-repayments", "0.1.0")).await.status, 201);
+    let listed = app.console(Method::GET, "/deploy-tokens", None).await;
+    assert!(!String::from_utf8_lossy(&listed.bytes).contains(&token));
+    assert_eq!(listed.json()[0]["last_used_at"], "2026-11-14T09:00:00.000Z");
+
+    let again = app.console(Method::POST, "/deploy-tokens", Some(repayments)).await;
+    assert_eq!(again.failure().1, "deploy_token_exists");
+    let usual = app.set_console(Method::POST, "/deploy-tokens", json!({"slice": "mfe-plans"})).await.json();
+    assert_eq!((&usual["name"], &usual["expires_at"]), (&json!("ci"), &json!("2027-02-12T09:00:00.000Z")));
+    let mut reasons = Vec::new();
+    for wrong in [
+        json!({"slice": "repayments"}),
+        json!({"slice": "mfe-plans", "name": "my token"}),
+        json!({"slice": "mfe-plans", "name": "second", "expires_in": "12h"}),
+        json!({"slice": "mfe-plans", "name": "second", "expires_in": "3651d"}),
+    ] {
+        let (status, code, text) = app.console(Method::POST, "/deploy-tokens", Some(wrong)).await.failure();
+        reasons.push(format!("{status} {code}: {text}"));
+    }
+    assert_snapshot!(reasons.join("\n"), @"
+    422 invalid_request: The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments.
+    422 invalid_request: The name of a token has up to 60 letters, digits, dashes and dots.
+    422 invalid_request: A token is valid for 1d to 3650d.
+    422 invalid_request: A token is valid for 1d to 3650d.
+    ");
+
+    let path = "/deploy-tokens/mfe-repayments/gitlab";
+    assert_eq!(app.console(Method::DELETE, path, None).await.status, 204);
+    assert_eq!(app.console(Method::DELETE, path, None).await.failure().1, "deploy_token_not_found");
+    let refused = publish(&app, &token, &build("mfe-repayments", "0.2.0")).await;
+    assert_eq!(refused.failure().1, "no_deploy_token");
+}
+
+#[tokio::test]
+async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
+    let portal = portal();
+    let app = start(&portal).await;
+    token_of(&app, "mfe-loans").await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    for (method, path, body) in [
+        (Method::GET, "/deploy-tokens", None),
+        (Method::POST, "/deploy-tokens", Some(json!({"slice": "mfe-plans"}))),
+        (Method::DELETE, "/deploy-tokens/mfe-loans/ci", None),
+    ] {
+        assert_eq!(one.console(method, path, body).await.failure().1, "no_console_token", "{path}");
+    }
+    assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json().as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let token = token_of(&app, "mfe-loans").await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let mut request = publication(&token, &build("mfe-loans", "0.2.0-pr.12"));
+    request.headers_mut().insert("mkopo-sandbox", "pr-12".parse().unwrap());
+    assert_eq!(app.send(request).await.status, 201);
+    let there = one.call(Method::GET, "/slices.json", None, None).await.json();
+    assert_eq!(there["slices"]["mfe-loans"]["version"], "0.2.0-pr.12");
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    let written = app.console(Method::GET, "/events?kind=slice_published", None).await.json();
+    assert_eq!(written[0]["details"], "in sandbox pr-12, version: 0.2.0-pr.12");
+}
+
+#[tokio::test]
+async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_the_token() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let new = json!({"slice": "mfe-loans", "name": "gitlab", "expires_in": "30d"});
+    let added = app.set_console(Method::POST, "/deploy-tokens", new.clone()).await.json();
+    app.console(Method::POST, "/deploy-tokens", Some(new)).await;
+    let token = added["token"].as_str().unwrap();
+    publish(&app, token, &build("mfe-loans", "0.2.0")).await;
+    publish(&app, token, &build("mfe-plans", "0.2.0")).await;
+    let mut held = publication(token, &build("mfe-loans", "0.3.0"));
+    *held.uri_mut() = "/deploy/slices?hold=true".parse().unwrap();
+    app.send(held).await;
+    app.send(call(token, "mfe-loans/activate", Some(json!({"version": "0.3.0"})))).await;
+    app.send(call(token, "mfe-loans/rollback", None)).await;
+    app.console(Method::DELETE, "/deploy-tokens/mfe-loans/gitlab", None).await;
+    app.console(Method::DELETE, "/deploy-tokens/mfe-loans/gitlab", None).await;
+    slice_command(&app, &portal, &["token", "add", "mfe-plans", "--expires", "7d"]).await;
+    slice_command(&app, &portal, &["token", "add", "mfe-plans"]).await;
+    slice_command(&app, &portal, &["token", "revoke", "mfe-plans"]).await;
+
+    let written = app.console(Method::GET, "/events?limit=100", None).await;
+    assert!(!String::from_utf8_lossy(&written.bytes).contains(token));
+    let lines: Vec<String> = written
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .map(|event| {
+            ["kind", "who", "about", "details"].map(|field| event[field].as_str().unwrap_or("-")).join(" · ")
+        })
+        .collect();
+    assert_snapshot!(lines.join("\n"), @"
+    deploy_token_added · operator · mfe-loans · token_name: gitlab, expires_in: 30d
+    slice_published · deploy token gitlab · mfe-loans · version: 0.2.0
+    slice_published · deploy token gitlab · mfe-loans · version: 0.3.0, hold: true
+    slice_activated · deploy token gitlab · mfe-loans · version: 0.3.0
+    slice_rolled_back · deploy token gitlab · mfe-loans · -
+    deploy_token_revoked · operator · mfe-loans · token_name: gitlab
+    deploy_token_added · command line · mfe-plans · by: ci, token_name: ci, expires_in: 7d
+    deploy_token_revoked · command line · mfe-plans · by: ci, token_name: ci
+    ");
 }

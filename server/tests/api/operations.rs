@@ -63,6 +63,21 @@ impl Caller<'_> {
     }
 }
 
+async fn deploy_with_a_token(caller: &mut Caller<'_>) {
+    let new = json!({"slice": "mfe-loans"});
+    let added = caller.console(Method::POST, "/deploy-tokens", Some(new)).await.json();
+    let token = added["token"].as_str().unwrap();
+    for call in [
+        deploying::publication(token, &slices::build("mfe-loans", "0.3.0")),
+        deploying::call(token, "mfe-loans/rollback", None),
+        deploying::call(token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
+    ] {
+        assert!(caller.send(call).await.status.is_success());
+    }
+    caller.console(Method::GET, "/deploy-tokens", None).await;
+    caller.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
+}
+
 #[tokio::test]
 async fn every_operation_of_the_contract_is_exercised() {
     const EMAIL: &str = "agent@mkopo.test";
@@ -145,15 +160,7 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
 
-    // Deploying with a token.
-    let token = deploying::token_of(&app, "mfe-loans").await;
-    for call in [
-        deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
-        deploying::call(&token, "mfe-loans/rollback", None),
-        deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
-    ] {
-        assert!(caller.send(call).await.status.is_success());
-    }
+    deploy_with_a_token(&mut caller).await;
 
     // The console's pages.
     caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;

@@ -884,6 +884,40 @@ pub async fn slice_command(app: &TestApp, portal: &TempDir, arguments: &[&str]) 
 }
 
 #[tokio::test]
+async fn the_kit_is_served_with_its_gallery_and_its_name_without_version_leads_to_it() {
+    let portal = portal();
+    let gallery = portal.path().join("kit/gallery");
+    std::fs::create_dir_all(&gallery).unwrap();
+    std::fs::write(portal.path().join("kit/mfe-kit-0.1.0.tgz"), "the kit").unwrap();
+    std::fs::write(gallery.join("index.html"), "<!doctype html><title>Parts").unwrap();
+    std::fs::write(gallery.join("gallery.js"), "draw()").unwrap();
+    let list = portal.path().join("slices.json");
+    let mut listed: Value = serde_json::from_slice(&std::fs::read(&list).unwrap()).unwrap();
+    listed["shell"]["kit_package"] = json!({"address": "/kit/mfe-kit-0.1.0.tgz", "integrity": "sha512-x"});
+    std::fs::write(&list, listed.to_string()).unwrap();
+    let app = start(&portal).await;
+    for (path, status, location, body) in [
+        ("/kit/mfe-kit-0.1.0.tgz", 200, None, "the kit"),
+        ("/kit/mfe-kit.tgz", 302, Some("/kit/mfe-kit-0.1.0.tgz"), ""),
+        ("/kit/gallery", 308, Some("/kit/gallery/"), ""),
+        ("/kit/gallery/", 200, None, "<!doctype html><title>Parts"),
+        ("/kit/gallery/gallery.js", 200, None, "draw()"),
+        ("/kit/mfe-kit-9.0.0.tgz", 404, None, ""),
+        ("/kit/gallery/missing.js", 404, None, ""),
+    ] {
+        let answer = app.call(Method::GET, path, None).await;
+        assert_eq!(answer.status, status, "{path}");
+        let header = |name| answer.headers.get(name).map(|value| value.to_str().unwrap());
+        assert_eq!(header(header::LOCATION), location, "{path}");
+        if status == 200 {
+            assert_eq!(answer.bytes, body.as_bytes(), "{path}");
+            assert_eq!(header(header::CACHE_CONTROL), Some("no-cache"), "{path}");
+            assert!(header(header::CONTENT_SECURITY_POLICY).unwrap().contains("script-src 'self'"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
     let portal = portal();
     let app = start(&portal).await;

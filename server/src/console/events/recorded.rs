@@ -8,7 +8,7 @@ use crate::{console::view::page::Page, email::Email, events::Kind};
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
 /// Fields whose values are written. All others may have anything typed in them.
-const DETAILS: [&str; 15] = [
+const DETAILS: [&str; 16] = [
     "role",
     "count",
     "seed",
@@ -23,10 +23,14 @@ const DETAILS: [&str; 15] = [
     "hold",
     "force",
     "by",
+    TOKEN_NAME,
     "expires_in",
 ];
 
-const CALLS: [(Method, &str, Kind); 22] = [
+/// The name of a deploy token, which is about a slice.
+const TOKEN_NAME: &str = "token_name";
+
+const CALLS: [(Method, &str, Kind); 24] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -47,6 +51,8 @@ const CALLS: [(Method, &str, Kind); 22] = [
     (Method::DELETE, "/data/snapshots/{name}", Kind::SnapshotRemoved),
     (Method::POST, "/slices/{name}/activate", Kind::SliceActivated),
     (Method::POST, "/slices/{name}/rollback", Kind::SliceRolledBack),
+    (Method::POST, "/deploy-tokens", Kind::DeployTokenAdded),
+    (Method::DELETE, "/deploy-tokens/{slice}/{name}", Kind::DeployTokenRevoked),
     (Method::POST, "/sandboxes", Kind::SandboxMade),
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
 ];
@@ -96,6 +102,8 @@ impl Recorded {
             (Page::Slices, "activate") => Kind::SliceActivated,
             (Page::Slices, "roll-back") => Kind::SliceRolledBack,
             (Page::Slices, "remove") => Kind::SliceRemoved,
+            (Page::Slices, "add-token") => Kind::DeployTokenAdded,
+            (Page::Slices, "revoke-token") => Kind::DeployTokenRevoked,
             (Page::Sandboxes, "make") => Kind::SandboxMade,
             (Page::Sandboxes, "remove") => Kind::SandboxRemoved,
             _ => return Self::other(&format!("{}: {act}", page.name()), given),
@@ -104,6 +112,13 @@ impl Recorded {
     }
 
     fn of(kind: Kind, given: &[(String, String)]) -> Self {
+        if matches!(kind, Kind::DeployTokenAdded | Kind::DeployTokenRevoked) {
+            return Self::with_fields(kind, &fields_of_token(given));
+        }
+        Self::with_fields(kind, given)
+    }
+
+    fn with_fields(kind: Kind, given: &[(String, String)]) -> Self {
         let value = |name: &str| given.iter().find(|field| field.0 == name).map(|field| field.1.as_str());
         let about = ABOUT.iter().find_map(|name| value(name)).map(|about| match Email::parse(about) {
             Some(email) => email.to_string(),
@@ -123,6 +138,16 @@ impl Recorded {
         let details = [Some(what.to_owned()), details].into_iter().flatten().collect::<Vec<_>>();
         Self { kind, about, details: Some(details.join(", ")) }
     }
+}
+
+/// A deploy token is about its slice, and its own name is a detail.
+fn fields_of_token(given: &[(String, String)]) -> Vec<(String, String)> {
+    let renamed = given.iter().map(|(name, value)| match name.as_str() {
+        "slice" => ("name", value),
+        "name" => (TOKEN_NAME, value),
+        other => (other, value),
+    });
+    renamed.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
 /// One call can change the role of an account and whether it is active.

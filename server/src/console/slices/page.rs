@@ -4,18 +4,24 @@ use axum::response::Response;
 use leptos::prelude::*;
 use semver::Version;
 
-use crate::console::view::{
-    form::Button,
-    frame::{Frame, SuccessMessages, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::{Done, FieldError, Question, Visit},
-    words::{Tone, count, tag, timestamp},
+use crate::console::{
+    deploy_tokens::section as tokens,
+    view::{
+        form::Button,
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Question, Visit},
+        words::{Tone, count, tag, timestamp},
+    },
 };
 use crate::{
     error::Failure,
-    slices::{self, Bundled, Mark, Origin, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName},
+    slices::{
+        self, Bundled, Mark, Origin, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+        deploy::AddedToken,
+    },
 };
 
 /// The name in the history: all operators use the same token.
@@ -26,6 +32,7 @@ const SUCCESS: SuccessMessages = &[
     ("rolled-back", "Rolled back: {} is live."),
     ("removed", "{} is removed."),
     ("back-to-bundled", "{} is back to the build that is bundled with the portal."),
+    ("token-revoked", "{} is revoked."),
 ];
 
 const REMOVE: Question = Question {
@@ -36,11 +43,17 @@ const REMOVE: Question = Question {
 };
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    shown(visit, None).await
+}
+
+/// The page, with the deploy token that was just added.
+async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
     let mut reader = visit.sandbox.server.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader, &bundled).await?;
     drop(reader);
+    let deploy_tokens = tokens::read(&visit, added).await?;
     let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
     let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
     let frame = Frame::of(Page::Slices).count(counted).success_messages(SUCCESS);
@@ -50,7 +63,8 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         } else {
             slices.into_iter().map(|slice| card(&visit, slice)).collect_view().into_any()
         };
-        view! { <div class="stack">{listed}{history(trail)}</div> }.into_any()
+        let deploy_tokens = deploy_tokens.map(|read| tokens::view(&visit, read));
+        view! { <div class="stack">{listed}{deploy_tokens}{history(trail)}</div> }.into_any()
     }))
 }
 
@@ -182,6 +196,9 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
+    if [tokens::ADD, tokens::REVOKE].contains(&visit.sent.text("act")) {
+        return tokens::act(visit, shown).await;
+    }
     if visit.sent.text("act") == "remove" && visit.needs_confirmation() {
         return Ok(visit.ask(Page::Slices, REMOVE));
     }

@@ -62,11 +62,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         let address = ClientAddress::from_request_parts(parts, state).await?;
         let sandbox = Sandbox::of(parts)?;
         let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
-        limits::check(&mut *sandbox.database.read().await?, Action::DeployToken, &caller, now).await?;
-        match redeem(&sandbox.database, &given, now).await {
+        // Builds and their tokens are the deployment's, whatever sandbox they are deployed to.
+        let database = &sandbox.server.database;
+        limits::check(&mut *database.read().await?, Action::DeployToken, &caller, now).await?;
+        match redeem(database, &given, now).await {
             Ok(token) => Ok(Self { token, address }),
             Err(Failure::NoDeployToken) => {
-                let counted = sandbox.database.write(move |connection: &mut Connection| {
+                let counted = database.write(move |connection: &mut Connection| {
                     Box::pin(
                         async move { limits::count(connection, Action::DeployToken, &caller, now).await },
                     )
@@ -102,10 +104,15 @@ impl Deployer {
         &self,
         sandbox: &Sandbox,
         kind: Kind,
+        details: Vec<String>,
         act: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        let event = NewEvent::new(sandbox.clock.now(), kind, self.by(), Some(self.address.0));
-        with_act(&sandbox.database, vec![event.about(&self.token.slice)], act, Result::is_ok).await
+        let place = (!sandbox.is_main()).then(|| format!("in sandbox {}", sandbox.name));
+        let details: Vec<String> = place.into_iter().chain(details).collect();
+        let at = sandbox.clock.unset_now();
+        let event = NewEvent::new(at, kind, self.by(), Some(self.address.0)).about(&self.token.slice);
+        let event = if details.is_empty() { event } else { event.details(&details.join(", ")) };
+        with_act(&sandbox.server.database, vec![event], act, Result::is_ok).await
     }
 }
 
@@ -129,8 +136,10 @@ async fn publish(
     let build = check_archive(read_archive(request).await?, &bundled).await?;
     deployer.check(build.name.as_str())?;
     let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
-    let publishing = slices::publish(&sandbox.database, &bundled, build, publication, mark);
-    let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, publishing).await?;
+    let details = [format!("version: {}", build.version)].into_iter();
+    let details = details.chain(hold.then(|| "hold: true".to_owned())).collect();
+    let publishing = slices::publish(&sandbox.server.database, &bundled, build, publication, mark);
+    let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, details, publishing).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -143,8 +152,9 @@ async fn activate(
     let name = deployer.check(&name)?;
     let version = name.version_from_request(&version)?;
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let activating = slices::activate(&sandbox.database, &bundled, name, version, mark);
-    deployer.record(&sandbox, Kind::SliceActivated, activating).await.map(Answer)
+    let details = vec![format!("version: {version}")];
+    let activating = slices::activate(&sandbox.server.database, &bundled, name, version, mark);
+    deployer.record(&sandbox, Kind::SliceActivated, details, activating).await.map(Answer)
 }
 
 async fn roll_back(
@@ -154,6 +164,6 @@ async fn roll_back(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let rolling_back = slices::roll_back(&sandbox.database, &bundled, name, mark);
-    deployer.record(&sandbox, Kind::SliceRolledBack, rolling_back).await.map(Answer)
+    let rolling_back = slices::roll_back(&sandbox.server.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolledBack, Vec::new(), rolling_back).await.map(Answer)
 }

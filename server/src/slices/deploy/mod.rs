@@ -14,6 +14,7 @@ use crate::{
     database::{Connection, Database, query, query_as},
     error::Failure,
     randomness::Randomness,
+    settings::values,
 };
 
 /// What every token begins with, so that people and secret scanners recognise it.
@@ -34,43 +35,92 @@ pub struct DeployToken {
     pub last_used_at: Option<UnixMillis>,
 }
 
+/// The name of a token that is given none.
+pub const NAME: &str = "ci";
+
+/// How long a token is valid that is given no time.
+pub const EXPIRES_IN: &str = "90d";
+
+/// A token to add.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// The slice that it deploys, which may have no build yet.
+    pub slice: SliceName,
+    /// What its owner calls it.
+    pub name: String,
+    /// How long it is valid.
+    pub lifetime: Duration,
+}
+
+impl NewToken {
+    /// Parses what was given, with [`NAME`] and [`EXPIRES_IN`] in place of what was not.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn parse(slice: &str, name: Option<&str>, expires_in: Option<&str>) -> Result<Self, Failure> {
+        let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
+        let wrong_slice =
+            "The name of a slice is mfe- and lower-case letters, digits and dashes, such as mfe-repayments";
+        let wrong_name = "The name of a token has up to 60 letters, digits, dashes and dots";
+        Ok(Self {
+            slice: SliceName::parse(slice).ok_or_else(|| invalid("slice", wrong_slice))?,
+            name: values::token_name(name.unwrap_or(NAME)).map_err(|_| invalid("name", wrong_name))?,
+            lifetime: values::lifetime(expires_in.unwrap_or(EXPIRES_IN))
+                .map_err(|_| invalid("expires_in", "A token is valid for 1d to 3650d"))?,
+        })
+    }
+}
+
+/// A token that was just added: the only time that its secret is known.
+#[derive(Debug, Serialize)]
+pub struct AddedToken {
+    /// The slice that it deploys.
+    pub slice: String,
+    /// What its owner calls it.
+    pub name: String,
+    /// When it was made.
+    pub created_at: UnixMillis,
+    /// When it ends.
+    pub expires_at: UnixMillis,
+    /// The token itself.
+    pub token: String,
+}
+
 const ADD: &str = "
     INSERT INTO deploy_token (digest, slice, name, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (slice, name) DO NOTHING";
 
-/// Makes a token for a slice, which may have no build yet, and returns it: it can't be read again.
+/// Adds a token, and returns it: it can't be read again.
 ///
 /// # Errors
 /// [`Failure::DeployTokenExists`] when the slice has one of that name.
 pub async fn add(
     database: &Database,
     randomness: &Randomness,
-    slice: SliceName,
-    name: String,
-    lifetime: Duration,
+    NewToken { slice, name, lifetime }: NewToken,
     now: UnixMillis,
-) -> Result<String, Failure> {
+) -> Result<AddedToken, Failure> {
     let token = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(randomness.bytes::<32>()));
-    let digest = digest(&token);
+    let (digest, expires_at) = (digest(&token), now.plus(lifetime));
+    let added = AddedToken { slice: slice.as_str().to_owned(), name, created_at: now, expires_at, token };
+    let AddedToken { slice, name, .. } = &added;
+    let (slice, name) = (slice.clone(), name.clone());
     database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let added = query(ADD)
+                let rows = query(ADD)
                     .bind(digest)
-                    .bind(slice.as_str())
+                    .bind(&slice)
                     .bind(&name)
                     .bind(now)
-                    .bind(now.plus(lifetime))
+                    .bind(expires_at)
                     .execute(connection)
                     .await?;
-                if added == 0 {
-                    return Err(Failure::DeployTokenExists { slice: slice.as_str().to_owned(), name });
-                }
-                Ok(())
+                if rows == 0 { Err(Failure::DeployTokenExists { slice, name }) } else { Ok(()) }
             })
         })
         .await?;
-    Ok(token)
+    Ok(added)
 }
 
 const LIST: &str = "
@@ -90,15 +140,12 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 ///
 /// # Errors
 /// [`Failure::DeployTokenNotFound`].
-pub async fn revoke(database: &Database, slice: SliceName, name: String) -> Result<(), Failure> {
+pub async fn revoke(database: &Database, slice: String, name: String) -> Result<(), Failure> {
     database
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
-                let revoked = query(REVOKE).bind(slice.as_str()).bind(&name).execute(connection).await?;
-                if revoked == 0 {
-                    return Err(Failure::DeployTokenNotFound { slice: slice.as_str().to_owned(), name });
-                }
-                Ok(())
+                let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
+                if revoked == 0 { Err(Failure::DeployTokenNotFound { slice, name }) } else { Ok(()) }
             })
         })
         .await

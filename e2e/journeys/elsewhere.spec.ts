@@ -1,0 +1,305 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Page } from '@playwright/test';
+import { BINARY, expect, PASSWORD, signIn, test as base } from '../portal';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** npm, which runs the journeys, tells nothing about this repository to another one. */
+const environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(npm_|(INIT_CWD|CI|FORCE_COLOR)$)/.test(name)),
+  ),
+  NO_COLOR: '1',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_prefer_offline: 'true',
+};
+
+type Words = Record<string, string>;
+
+/** The repository of a team elsewhere. */
+interface Repository {
+  folder: string;
+  /** Runs a program there, and returns what it prints. */
+  run: (program: string, args: string[], settings?: Words) => Promise<string>;
+  /** Runs the kit's own command there. */
+  kit: (args: string[], settings?: Words) => Promise<string>;
+  /** The sentence with which the kit's command refuses something. */
+  refusal: (args: string[], settings?: Words) => Promise<string>;
+  edit: (file: string, changes: Words) => Promise<void>;
+}
+
+interface Fixtures {
+  repository: Repository;
+  /** The folder of the server's data. */
+  data: string;
+}
+
+const test = base.extend<Fixtures>({
+  repository: async ({ serverAddress }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-elsewhere-'));
+    const runThere = async (program: string, args: string[], settings: Words = {}) => {
+      const options = { cwd: folder, env: { ...environment, ...settings }, maxBuffer: 2 ** 26 };
+      return (await run(program, args, options)).stdout;
+    };
+    const kit = (args: string[], settings?: Words) =>
+      runThere(join(folder, 'node_modules/.bin/mfe-kit'), args, settings);
+    await use({
+      folder,
+      run: runThere,
+      kit,
+      refusal: async (args, settings) => {
+        const refused = await kit(args, settings).then(
+          (stdout) => ({ code: 0, stderr: stdout }),
+          (error: unknown) => error as { code: number; stderr: string },
+        );
+        expect(refused.code, refused.stderr).toBe(1);
+        return refused.stderr.trimEnd();
+      },
+      edit: async (file, changes) => {
+        let text = await readFile(join(folder, file), 'utf8');
+        for (const [from, to] of Object.entries(changes)) {
+          expect(text).toContain(from);
+          text = text.replaceAll(from, to);
+        }
+        await writeFile(join(folder, file), text);
+      },
+    });
+    await rm(folder, { recursive: true, force: true });
+    await forget(serverAddress);
+  },
+  data: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-data-'));
+    await use(folder);
+    await rm(folder, { recursive: true, force: true });
+  },
+  settings: async ({ data }, use) => use({ MKOPO_DATA_DIR: data }),
+  // The browser reports the script that was changed on its way.
+  expectedError: /integrity|Loading chunk|SliceFailure|not the published one/,
+});
+
+/** npx keeps every kit that it ran, by its address. */
+async function forget(address: string) {
+  const { stdout } = await run('npm', ['config', 'get', 'cache'], { env: environment });
+  const kept = join(stdout.trim(), '_npx');
+  for (const name of await readdir(kept).catch(() => [])) {
+    const installed = await readFile(join(kept, name, 'package.json'), 'utf8').catch(() => '');
+    if (installed.includes(address)) await rm(join(kept, name), { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A step that prints how long it took. */
+async function timed(what: string, step: () => Promise<void>) {
+  const started = Date.now();
+  await test.step(what, step);
+  console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  ${what}`);
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+
+test('a team elsewhere makes, tests, publishes, edits and rolls back a slice with nothing but a portal', async ({
+  page,
+  repository,
+  data,
+  serverAddress,
+}) => {
+  test.setTimeout(600_000);
+  const { run, kit, refusal, edit } = repository;
+  /** Runs `mkopo slice …` on the machine of the service, or through `program`. */
+  const mkopo = async (args: string[], program: string[] = []) => {
+    const [command = '', ...words] = [...program, BINARY, 'slice', ...args];
+    const { stdout } = await promisify(execFile)(command, words, {
+      env: { ...environment, MKOPO_DATA_DIR: data },
+    });
+    return stdout.trim();
+  };
+  const list = async () =>
+    (await (await fetch(`${serverAddress}/slices.json`)).json()) as {
+      shell: { kit_package: { address: string; integrity: string } };
+      slices: Record<string, { version: string } | undefined>;
+    };
+  const live = async () => (await list()).slices['mfe-repayments']?.version;
+  const publish = (token: string) => kit(['publish'], { MKOPO_DEPLOY_TOKEN: token });
+  const token = await mkopo(['token', 'add', 'mfe-repayments']);
+  const { kit_package: newest } = (await list()).shell;
+  const started = Date.now();
+
+  await timed('mfe-kit new, with npx', async () => {
+    const answer = await fetch(`${serverAddress}/kit/mfe-kit.tgz`, { redirect: 'manual' });
+    expect(answer.headers.get('location')).toBe(newest.address);
+    const kit = `${serverAddress}${newest.address}`;
+    await run('npx', ['--yes', '--package', kit, 'mfe-kit', 'new', 'repayments']);
+  });
+  await timed('npm install', async () => {
+    await run('npm', ['install']);
+    const lock = await readFile(join(repository.folder, 'package-lock.json'), 'utf8');
+    expect(lock).toContain(newest.integrity);
+    expect(lock).not.toContain(root);
+  });
+  await timed('its types', async () => {
+    await run('npm', ['run', 'typecheck']);
+  });
+  await timed('its tests, in the shell of that portal', async () => {
+    expect(await run('npm', ['test'])).toMatch(/Tests +\d+ passed/);
+    expect(await kit(['check'])).toBe(`mfe-repayments 0.1.0 will load in ${serverAddress}.\n`);
+  });
+  await timed('the first build is published, and is in the menu', async () => {
+    const told = await run('npm', ['run', 'publish'], { MKOPO_DEPLOY_TOKEN: token });
+    expect(told).toContain('mfe-repayments 0.1.0 is published; it is live.');
+    console.log(`        from nothing to live: ${Math.round((Date.now() - started) / 1000)} s`);
+    await signIn(page);
+    await page.getByRole('link', { name: 'Repayments' }).click();
+    await expect(heading(page, 'Repayments')).toBeVisible();
+    await expect(page.getByText('24 loan(s)')).toBeVisible();
+  });
+  await timed('a second build', async () => {
+    await edit('package.json', { '"version": "0.1.0"': '"version": "0.2.0"' });
+    await edit('src/list/RepaymentsPage.tsx', { 'title="Repayments"': 'title="All repayments"' });
+    expect(await publish(token)).toContain('mfe-repayments 0.2.0 is published; it is live.');
+    await page.reload();
+    await expect(heading(page, 'All repayments')).toBeVisible();
+  });
+
+  await timed('a script that is changed on its way: a panel, and from Retry the previous build', async () => {
+    const script = '**/slices/mfe-repayments/0.2.0/repayments.*.js';
+    await page.route(script, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: `${await answer.text()} ` });
+    });
+    await page.reload();
+    const screen = page.getByRole('main');
+    await expect(screen.getByText('Its code is not the published one')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Repayments' })).toBeVisible();
+    await screen.getByRole('button', { name: 'Retry' }).click();
+    await expect(heading(page, 'Repayments')).toBeVisible();
+    await page.unroute(script);
+  });
+
+  await timed('what is refused: a portal that is down, and other, wrong and expired tokens', async () => {
+    await edit('package.json', { '"version": "0.2.0"': '"version": "0.3.0"' });
+    await kit(['build']);
+    const down = `http://127.0.0.1:${await freePort()}`;
+    const other = await mkopo(['token', 'add', 'mfe-plans']);
+    const aDay = ['token', 'add', 'mfe-repayments', '--name', 'old', '--expires', '1d'];
+    const expired = await mkopo(aDay, [join(root, 'e2e/faketime'), '-2d']);
+    // In CI, what was built for this version is published.
+    const refused = (MKOPO_DEPLOY_TOKEN: string, portal = serverAddress) =>
+      refusal(['publish', '--portal', portal], { MKOPO_DEPLOY_TOKEN, CI: 'true' });
+    expect(await refused(token, down)).toMatch(
+      /^mfe-kit: http:\/\/127\.0\.0\.1:\d+ can't be reached: connect ECONNREFUSED \S+\.$/,
+    );
+    expect(await refused(other)).toBe('mfe-kit: This token deploys mfe-plans, and not mfe-repayments.');
+    expect(await refused(`${token}x`)).toMatch(/^mfe-kit: This needs a valid deploy token[^\n]*\.$/);
+    expect(await refused(expired)).toMatch(
+      /^mfe-kit: The deploy token old of mfe-repayments has expired; [^\n]*\.$/,
+    );
+    expect(await live()).toBe('0.2.0');
+  });
+  await timed('what is refused: a path and an icon, and another major of the kit', async () => {
+    const wrongs: [Words, RegExp][] = [
+      [
+        { '"/repayments"': '"/reports"' },
+        /^mfe-kit: mfe-repayments wants the path \/reports, which mfe-transactions has\.$/,
+      ],
+      [
+        { '"icon": "money"': '"icon": "unicorn"' },
+        /^mfe-kit: Its menu entry "Repayments" has the icon "unicorn", which mfe-kit \d\S* does not have\.$/,
+      ],
+      [
+        { '"mfe-kit": "^0.2.0"': '"mfe-kit": "^1.0.0"' },
+        /^mfe-kit: It was built for mfe-kit\S* \^1\.0\.0; this shell has \d\S*\.$/,
+      ],
+    ];
+    for (const [wrong, sentence] of wrongs) {
+      await edit('package.json', wrong);
+      await kit(['build']);
+      const refused = await refusal(['publish'], { MKOPO_DEPLOY_TOKEN: token, CI: 'true' });
+      expect(refused).toMatch(sentence);
+      // And beforehand, in the same words.
+      expect(await refusal(['check', '--against', serverAddress])).toBe(refused);
+      const undo = Object.entries(wrong).map(([from, to]) => [to, from]);
+      await edit('package.json', Object.fromEntries(undo) as Words);
+    }
+    expect(await live()).toBe('0.2.0');
+  });
+
+  await timed('it is rolled back with its own token', async () => {
+    const there = ['--server', serverAddress, '--token', token];
+    expect(await mkopo(['rollback', 'mfe-repayments', ...there])).toBe('mfe-repayments 0.1.0 is live.');
+    expect(await live()).toBe('0.1.0');
+    await page.goto('/repayments');
+    await expect(heading(page, 'Repayments')).toBeVisible();
+  });
+
+  await timed(
+    'in development a save updates the screen, and keeps its state and what was typed',
+    async () => {
+      await saveWhileOpen(page, repository);
+    },
+  );
+  console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  in all`);
+});
+
+/** Runs `mfe-kit dev`, and saves a file while its screen is open. */
+async function saveWhileOpen(page: Page, { folder, edit }: Repository) {
+  const file = 'src/list/RepaymentsPage.tsx';
+  await edit(file, {
+    'import { useQuery }': "import { useState } from 'react';\nimport { useQuery }",
+    'const query =': 'const [isOn, setOn] = useState(false);\n  const query =',
+    '<QueryStates': `<button onClick={() => setOn(!isOn)}>{isOn ? 'On' : 'Off'}</button>
+      <input aria-label="Remark" />
+      <QueryStates`,
+  });
+  const port = String(await freePort());
+  const dev = spawn('npm', ['run', 'dev', '--', '--port', port], {
+    cwd: folder,
+    env: environment,
+    detached: true,
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let told = '';
+      for (const stream of [dev.stdout, dev.stderr])
+        stream.on('data', (part: Buffer) => {
+          told += part.toString();
+          if (told.includes('as you edit it')) resolve();
+        });
+      dev.once('exit', () => reject(new Error(`mfe-kit dev ended:\n${told}`)));
+    });
+    await page.goto(`http://localhost:${port}/login`);
+    await page.getByLabel('Email').fill('agent@mkopo.test');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('link', { name: 'Repayments' }).click();
+    await expect(heading(page, 'All repayments')).toBeVisible({ timeout: 60_000 });
+
+    await page.getByRole('button', { name: 'Off', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Remark' }).fill('paid twice?');
+    await page.evaluate(() => Object.assign(window, { isThePageOfBefore: true }));
+    await edit(file, { 'title="All repayments"': 'title="Repayments, edited"' });
+    await expect(heading(page, 'Repayments, edited')).toBeVisible({ timeout: 30_000 });
+    await expect(page.getByRole('button', { name: 'On', exact: true })).toBeVisible();
+    await expect(page.getByRole('textbox', { name: 'Remark' })).toHaveValue('paid twice?');
+    expect(await page.evaluate(() => 'isThePageOfBefore' in window)).toBe(true);
+  } finally {
+    // The page would report that its server is gone.
+    await page.goto('about:blank');
+    const ended = new Promise((resolve) => dev.once('exit', resolve));
+    if (dev.pid) process.kill(-dev.pid, 'SIGTERM');
+    await ended;
+  }
+}

@@ -1,0 +1,162 @@
+import type { Locator, Page } from '@playwright/test';
+import { expectTidyLayout } from '../layout';
+import { expect, expectAccessible, isStill, test } from '../portal';
+
+const THEMES = ['light', 'dark'] as const;
+
+/** The page with everything that it draws. */
+async function open(page: Page, theme: (typeof THEMES)[number], width = 1280) {
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+  await page.setViewportSize({ width, height: 900 });
+  await page.goto('/kit/gallery/');
+  await expect(page.getByRole('heading', { level: 1, name: /^Parts of mfe-kit \d/ })).toBeVisible();
+  await expect(state(page, 'QueryStates: Read').getByText('Wanjiku Kamau')).toBeVisible();
+  await expect(state(page, 'Spinner: Plain').getByRole('status')).toHaveAttribute('data-shown', 'true');
+}
+
+const state = (page: Page, name: string) => page.locator(`[data-preview="${name}"]`);
+
+for (const theme of THEMES)
+  test(`the gallery of the kit’s parts is accessible and fits narrow and wide windows, ${theme}`, async ({
+    page,
+  }) => {
+    for (const width of [1280, 375])
+      await test.step(`${width} px`, async () => {
+        await open(page, theme, width);
+        await expectAccessible(page);
+        await expectTidyLayout(page);
+      });
+  });
+
+/** States that a part has only while it is used. */
+const USED: [string, string, (preview: Locator) => Promise<unknown>][] = [
+  ['Button: Kinds', 'hovered', (preview) => preview.getByRole('button').first().hover()],
+  ['Button: Kinds', 'focused', (preview) => preview.getByRole('button').first().press('Shift')],
+  ['Input: Empty', 'focused', (preview) => preview.getByRole('textbox').press('Shift')],
+  ['StatusTag: With a reason', 'explained', (preview) => preview.getByRole('button').hover()],
+  [
+    'MenuButton: Menu',
+    'open',
+    async (preview) => {
+      await preview.getByRole('button').click();
+      await expect(preview.getByRole('menuitem').first()).toBeFocused();
+    },
+  ],
+];
+
+for (const theme of THEMES)
+  test(`every part looks as recorded in each of its states, ${theme}`, async ({ page }) => {
+    await open(page, theme);
+    const looks: string[] = [];
+    for (const preview of await page.locator('[data-preview]').all()) {
+      const name = await preview.getAttribute('data-preview');
+      looks.push(`# ${name}`, ...(await preview.evaluate(look)), '');
+    }
+    for (const [name, how, use] of USED) {
+      await use(state(page, name));
+      await page.waitForFunction(isStill);
+      looks.push(`# ${name}, ${how}`, ...(await state(page, name).evaluate(look)), '');
+      await page.keyboard.press('Escape');
+    }
+    for (const [name, role] of [
+      ['Select: Chosen', 'listbox'],
+      ['Modal: Confirmation', 'dialog'],
+    ] as const) {
+      await state(page, name)
+        .getByRole(role === 'dialog' ? 'button' : 'combobox')
+        .click();
+      const opened = role === 'dialog' ? page.getByRole(role) : page.locator('.ant-select-dropdown');
+      await expect(opened).toBeVisible();
+      await page.waitForFunction(isStill);
+      looks.push(`# ${name}, open`, ...(await opened.evaluate(look)), '');
+      await page.keyboard.press('Escape');
+    }
+    expect(looks.join('\n')).toMatchSnapshot(`parts-${theme}.txt`);
+  });
+
+test('the gallery works with the keyboard alone, and its code can be copied', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await open(page, 'light');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to the parts' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('main')).toBeFocused();
+
+  await page.getByRole('link', { name: 'StatusTag' }).press('Enter');
+  await expect(page.getByRole('heading', { level: 2, name: 'StatusTag' })).toBeInViewport();
+  await page.getByRole('button', { name: 'Copy the code of StatusTag, With a reason' }).press('Enter');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+    '<StatusTag tone="bad" reason=',
+  );
+
+  await page.getByRole('button', { name: 'Switch to dark theme' }).first().press('Enter');
+  await expect(page.locator('html')).toHaveClass('dark');
+  await page.goto('/kit/gallery');
+  await expect(page).toHaveURL(/\/kit\/gallery\/$/);
+});
+
+/**
+ * Runs in the page: how an element and what is in it looks, a line each. Only what does not depend on the fonts
+ * of the machine: colors, borders, distances, and the sizes of what has no text.
+ */
+function look(root: Element): string[] {
+  const lines: string[] = [];
+  describe(root, getComputedStyle(root), 0);
+  return lines.slice(1);
+
+  function describe(element: Element, parent: CSSStyleDeclaration, depth: number) {
+    const style = getComputedStyle(element);
+    if (style.display === 'none' || style.visibility === 'hidden') return;
+    const size = element.textContent ? [] : [sizeOf(element)];
+    const role = element.getAttribute('role');
+    const name = `${'  '.repeat(depth)}${element.tagName.toLowerCase()}${role ? `[${role}]` : ''}`;
+    lines.push([name, ...size, ...propertiesOf(style, parent)].filter(Boolean).join(' | '));
+    for (const pseudo of ['::before', '::after']) {
+      const drawn = getComputedStyle(element, pseudo);
+      if (!/^(none|normal)$/.test(drawn.content) && drawn.display !== 'none')
+        lines.push([`${'  '.repeat(depth + 1)}${pseudo}`, ...propertiesOf(drawn, style)].join(' | '));
+    }
+    if (element.tagName.toLowerCase() === 'svg') return;
+    for (const child of element.children) describe(child, style, depth + 1);
+  }
+
+  function sizeOf(element: Element): string {
+    // Not the bounding box, which changes while a spinner turns.
+    const { width, height } = getComputedStyle(element);
+    const [wide, high] = [Number.parseFloat(width), Number.parseFloat(height)];
+    if (Number.isNaN(wide)) return '';
+    const isWide = wide > 60; // as wide as there is room
+    return isWide ? `${Math.round(high)} high` : `${Math.round(wide)} × ${Math.round(high)}`;
+  }
+
+  function propertiesOf(style: CSSStyleDeclaration, parent: CSSStyleDeclaration): string[] {
+    const inherited = ['color', 'font-size', 'font-weight', 'line-height', 'cursor', 'text-align'];
+    const ofItself: [string, string][] = [
+      ['background-color', 'rgba(0, 0, 0, 0)'],
+      ['border-radius', '0px'],
+      ['box-shadow', 'none'],
+      ['opacity', '1'],
+      ['padding', '0px'],
+      ['gap', 'normal'],
+      ['text-decoration-line', 'none'],
+      ['outline-style', 'none'],
+    ];
+    const edges = ['top', 'right', 'bottom', 'left'].map((edge) => {
+      const [width, line, color] = ['width', 'style', 'color'].map((what) =>
+        style.getPropertyValue(`border-${edge}-${what}`),
+      );
+      return width === '0px' || line === 'none' ? 'none' : `${width} ${line} ${color}`;
+    });
+    const isSame = edges.every((edge) => edge === edges[0]);
+    const border = isSame ? edges[0] : edges.join(', ');
+    return [
+      ...inherited
+        .filter((name) => style.getPropertyValue(name) !== parent.getPropertyValue(name))
+        .map((name) => `${name}: ${style.getPropertyValue(name)}`),
+      ...ofItself
+        .filter(([name, usual]) => style.getPropertyValue(name) !== usual)
+        .map(([name]) => `${name}: ${style.getPropertyValue(name)}`),
+      ...(border === 'none' ? [] : [`border: ${border}`]),
+    ];
+  }
+}

@@ -1,0 +1,13 @@
+/** A checkbox of antd with its label. */
+import { Checkbox } from 'mfe-kit/ui';
+
+export function States() {
+  return (
+    <>
+      <Checkbox>Remember me</Checkbox>
+      <Checkbox defaultChecked>Only mine</Checkbox>
+      <Checkbox indeterminate>All branches</Checkbox>
+      <Checkbox disabled>Archived</Checkbox>
+    </>
+  );
+}

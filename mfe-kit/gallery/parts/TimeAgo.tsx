@@ -1,0 +1,14 @@
+/** How long ago a time was, kept up to date, with the exact time in its title. */
+import { now } from 'mfe-kit';
+import { TimeAgo } from 'mfe-kit/ui';
+
+const HOUR_MS = 3_600_000;
+
+export function Times() {
+  return (
+    <>
+      <TimeAgo moment={new Date(now().getTime() - HOUR_MS / 12).toISOString()} />
+      <TimeAgo moment={new Date(now().getTime() - 30 * HOUR_MS).toISOString()} />
+    </>
+  );
+}

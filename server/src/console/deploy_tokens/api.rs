@@ -1,0 +1,52 @@
+//! The API of the deploy tokens.
+
+use axum::{
+    Json as Answer, Router,
+    http::StatusCode,
+    routing::{delete, get},
+};
+use serde::Deserialize;
+
+use crate::{
+    Sandbox,
+    error::Failure,
+    http::extract::{Json, Path},
+    slices::deploy::{self, AddedToken, DeployToken, NewToken},
+};
+
+/// Routes, relative to the console's API. They are for the operator only, whose access is checked there.
+pub fn routes() -> Router {
+    Router::new()
+        .route("/deploy-tokens", get(list).post(add))
+        .route("/deploy-tokens/{slice}/{name}", delete(revoke))
+}
+
+async fn list(sandbox: Sandbox) -> Result<Answer<Vec<DeployToken>>, Failure> {
+    deploy::list(&mut *sandbox.server.database.read().await?).await.map(Answer)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenBody {
+    slice: String,
+    name: Option<String>,
+    expires_in: Option<String>,
+}
+
+async fn add(
+    sandbox: Sandbox,
+    Json(TokenBody { slice, name, expires_in }): Json<TokenBody>,
+) -> Result<(StatusCode, Answer<AddedToken>), Failure> {
+    let new = NewToken::parse(&slice, name.as_deref(), expires_in.as_deref())?;
+    let now = sandbox.clock.unset_now();
+    let added = deploy::add(&sandbox.server.database, &sandbox.randomness, new, now).await?;
+    Ok((StatusCode::CREATED, Answer(added)))
+}
+
+async fn revoke(
+    sandbox: Sandbox,
+    Path((slice, name)): Path<(String, String)>,
+) -> Result<StatusCode, Failure> {
+    deploy::revoke(&sandbox.server.database, slice, name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

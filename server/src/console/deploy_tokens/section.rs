@@ -1,0 +1,176 @@
+//! The deploy tokens on the page of the slices: listed, added and revoked.
+
+use axum::response::Response;
+use leptos::prelude::*;
+
+use crate::{
+    clock::UnixMillis,
+    console::{
+        door::Access,
+        view::{
+            form::{Button, Field},
+            frame::{empty_state, note},
+            icon::Icon,
+            page::Page,
+            table::{Head, table},
+            visit::{Done, FieldError, Question, Visit},
+            words::{Tone, tag, timestamp},
+        },
+    },
+    error::Failure,
+    slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken},
+};
+
+/// The forms.
+pub const ADD: &str = "add-token";
+pub const REVOKE: &str = "revoke-token";
+
+const QUESTION: Question = Question {
+    title: "Revoke this token?",
+    consequence: "It ends at once: whoever deploys with it needs another one.",
+    yes: "Revoke",
+};
+
+/// What is shown; `None` for operators who may not see tokens.
+pub struct Tokens {
+    all: Vec<DeployToken>,
+    /// The one that was just added.
+    added: Option<AddedToken>,
+}
+
+/// Reads the tokens.
+pub async fn read(visit: &Visit, added: Option<AddedToken>) -> Result<Option<Tokens>, Failure> {
+    if visit.access != Access::Operator {
+        return Ok(None);
+    }
+    let all = deploy::list(&mut *visit.sandbox.server.database.read().await?).await?;
+    Ok(Some(Tokens { all, added }))
+}
+
+/// Draws them.
+pub fn view(visit: &Visit, Tokens { all, added }: Tokens) -> AnyView {
+    view! {
+        {added.map(new_one)}
+        <div class="two">
+            <section class="card" aria-labelledby="tokens-title">
+                <div class="top"><h2 id="tokens-title">"Deploy tokens"</h2></div>
+                {listed(visit, all)}
+            </section>
+            {add_form(visit)}
+        </div>
+    }
+    .into_any()
+}
+
+/// What is shown of a new token once.
+fn new_one(AddedToken { slice, name, token, .. }: AddedToken) -> AnyView {
+    let added = note(Tone::Good, "status", "done", format!("The token {name} of {slice} is added."));
+    view! {
+        <div>
+            {added}
+            <section class="card in stack" aria-label="New deploy token">
+                <dl class="facts"><dt>"Token"</dt><dd><code id="deploy-token">{token}</code></dd></dl>
+                <p class="muted">"It deploys this slice and does nothing else. It is not shown again."</p>
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+fn listed(visit: &Visit, all: Vec<DeployToken>) -> AnyView {
+    if all.is_empty() {
+        let text = "With one, a team or its pipeline deploys its own slice, and nothing else.";
+        return empty_state(Icon::Empty, "No deploy tokens yet", text);
+    }
+    let now = visit.sandbox.clock.unset_now();
+    let rows = all.into_iter().map(|token| row(visit, token, now)).collect_view();
+    table(
+        [
+            Head::Left("Slice"),
+            Head::Left("Token"),
+            Head::Left("Valid until"),
+            Head::Left("Last used"),
+            Head::Hidden("Actions"),
+        ],
+        rows,
+    )
+}
+
+fn row(visit: &Visit, token: DeployToken, now: UnixMillis) -> AnyView {
+    let DeployToken { slice, name, expires_at, last_used_at, .. } = token;
+    let expired = (expires_at <= now).then(|| tag(Tone::Bad, "Expired"));
+    let used = last_used_at.map_or_else(|| view! { "Never" }.into_any(), timestamp);
+    let revoke = visit.button(
+        Button::new(REVOKE, "Revoke")
+            .quiet()
+            .about(format!("Revoke {name} of {slice}"))
+            .confirm(format!("Revoke {name} of {slice}?"), QUESTION.consequence)
+            .field("slice", slice.clone())
+            .field("name", name.clone()),
+    );
+    view! {
+        <tr>
+            <td><b>{slice}</b></td>
+            <td class="more" data-label="Token">{name}</td>
+            <td class="more" data-label="Valid until">{timestamp(expires_at)}" "{expired}</td>
+            <td class="more" data-label="Last used">{used}</td>
+            <td class="act"><div class="row">{revoke}</div></td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn add_form(visit: &Visit) -> AnyView {
+    let slice = Field::new("slice", "Slice").hint("Such as mfe-repayments; it may have no build yet.");
+    let name = Field::new("name", "Name").hint("What the list and the audit trail call it.").value(NAME);
+    let expires_in = Field::new("expires_in", "Valid for").hint("From 1d to 3650d.").value(EXPIRES_IN);
+    view! {
+        <section class="card" aria-labelledby="add-token-title">
+            <div class="top"><h2 id="add-token-title">"New deploy token"</h2></div>
+            <form method="post" class="in fields">
+                {visit.hidden_fields(ADD)}
+                {visit.text_field(ADD, slice)}
+                {visit.text_field(ADD, name)}
+                {visit.text_field(ADD, expires_in)}
+                <button class="btn main">"Add"</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}
+
+/// Answers a form of a token. `show` draws the page, with the token that was just added.
+pub async fn act(
+    visit: Visit,
+    show: impl AsyncFn(Visit, Option<AddedToken>) -> Result<Response, Failure>,
+) -> Result<Response, Failure> {
+    if visit.access != Access::Operator {
+        return Err(Failure::NotFound);
+    }
+    if visit.sent.text("act") == REVOKE {
+        if visit.needs_confirmation() {
+            return Ok(visit.ask(Page::Slices, QUESTION));
+        }
+        let revoked = revoke(&visit).await;
+        return visit.after(Page::Slices, revoked, async |visit| show(visit, None).await).await;
+    }
+    match add(&visit).await {
+        // Not a redirect: the token must be in no address.
+        Ok(added) => show(visit, Some(added)).await,
+        Err(error) => visit.after(Page::Slices, Err(error), async |visit| show(visit, None).await).await,
+    }
+}
+
+async fn add(visit: &Visit) -> Result<AddedToken, FieldError> {
+    let (sent, sandbox) = (&visit.sent, &visit.sandbox);
+    let new = NewToken::parse(sent.text("slice"), sent.given("name"), sent.given("expires_in"))?;
+    let now = sandbox.clock.unset_now();
+    deploy::add(&sandbox.server.database, &sandbox.randomness, new, now).await.map_err(FieldError::of("name"))
+}
+
+async fn revoke(visit: &Visit) -> Result<Done, FieldError> {
+    let [slice, name] = ["slice", "name"].map(|field| visit.sent.text(field).to_owned());
+    let what = format!("The token {name} of {slice}");
+    deploy::revoke(&visit.sandbox.server.database, slice, name).await?;
+    Ok(Done::new("token-revoked").with(what))
+}
