@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, PAGES, csrf, get, post},
-    contract, deploying, slices,
+    contract, deploying, slice_reports, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
 };
 
@@ -140,6 +140,12 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
     caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
     caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+    let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
+    caller.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
+    caller.console(Method::POST, "/slices/mfe-loans/hold", None).await;
+    caller.console(Method::POST, "/slices/mfe-loans/abort", None).await;
+    caller.console(Method::POST, "/slices/mfe-loans/rollout", rollout).await;
+    caller.console(Method::POST, "/slices/mfe-loans/promote", None).await;
 
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
     caller.console(Method::GET, "/sandboxes", None).await;
@@ -151,6 +157,11 @@ async fn every_operation_of_the_contract_is_exercised() {
         deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
         deploying::call(&token, "mfe-loans/rollback", None),
         deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
+        deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+        deploying::call(&token, "mfe-loans/hold", None),
+        deploying::call(&token, "mfe-loans/abort", None),
+        deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+        deploying::call(&token, "mfe-loans/promote", None),
     ] {
         assert!(caller.send(call).await.status.is_success());
     }
@@ -174,7 +185,9 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::DELETE, "/slices/mfe-loans", None).await;
 
     // What needs no sign-in.
-    for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
+    let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
+    caller.send(slice_reports::call("192.0.2.1", &reports)).await;
+    for path in ["/slices.json", "/.well-known/frontend-discovery.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
         caller.send(request(Method::GET, path, None, None)).await;
     }
 

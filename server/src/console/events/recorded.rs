@@ -8,11 +8,13 @@ use crate::{console::view::page::Page, email::Email, events::Kind};
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
 /// Fields whose values are written. All others may have anything typed in them.
-const DETAILS: [&str; 15] = [
+const DETAILS: [&str; 17] = [
     "role",
     "count",
     "seed",
     "version",
+    "percent",
+    "plan",
     "now",
     "advance",
     "frozen",
@@ -26,7 +28,7 @@ const DETAILS: [&str; 15] = [
     "expires_in",
 ];
 
-const CALLS: [(Method, &str, Kind); 22] = [
+const CALLS: [(Method, &str, Kind); 26] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -47,6 +49,10 @@ const CALLS: [(Method, &str, Kind); 22] = [
     (Method::DELETE, "/data/snapshots/{name}", Kind::SnapshotRemoved),
     (Method::POST, "/slices/{name}/activate", Kind::SliceActivated),
     (Method::POST, "/slices/{name}/rollback", Kind::SliceRolledBack),
+    (Method::POST, "/slices/{name}/rollout", Kind::SliceRolledOut),
+    (Method::POST, "/slices/{name}/hold", Kind::SliceRolloutHeld),
+    (Method::POST, "/slices/{name}/promote", Kind::SlicePromoted),
+    (Method::POST, "/slices/{name}/abort", Kind::SliceRolloutAborted),
     (Method::POST, "/sandboxes", Kind::SandboxMade),
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
 ];
@@ -95,6 +101,10 @@ impl Recorded {
             (Page::Data, "remove") => Kind::SnapshotRemoved,
             (Page::Slices, "activate") => Kind::SliceActivated,
             (Page::Slices, "roll-back") => Kind::SliceRolledBack,
+            (Page::Slices, "roll-out") => Kind::SliceRolledOut,
+            (Page::Slices, "hold") => Kind::SliceRolloutHeld,
+            (Page::Slices, "promote") => Kind::SlicePromoted,
+            (Page::Slices, "abort") => Kind::SliceRolloutAborted,
             (Page::Slices, "remove") => Kind::SliceRemoved,
             (Page::Sandboxes, "make") => Kind::SandboxMade,
             (Page::Sandboxes, "remove") => Kind::SandboxRemoved,

@@ -24,8 +24,9 @@ use crate::{
         extract::{Json, Path, Query},
     },
     slices::{
-        self, Bundled, Mark, Publication, SliceBuilds, SliceName,
-        api::{ActivateBody, check_archive, read_archive},
+        self, Bundled, Mark, Share, SliceBuilds, SliceName,
+        api::{ActivateBody, check_archive, publication, read_archive},
+        rollout::{self, RolloutBody, yes},
     },
 };
 
@@ -38,6 +39,10 @@ pub fn routes() -> Router {
         .route(BUILDS, post(publish))
         .route("/deploy/slices/{name}/activate", post(activate))
         .route("/deploy/slices/{name}/rollback", post(roll_back))
+        .route("/deploy/slices/{name}/rollout", post(roll_out))
+        .route("/deploy/slices/{name}/hold", post(hold))
+        .route("/deploy/slices/{name}/promote", post(promote))
+        .route("/deploy/slices/{name}/abort", post(abort))
 }
 
 /// Whether a call uploads a build. Its body may exceed the usual limit and is read by its handler, once
@@ -116,19 +121,24 @@ struct PublishQuery {
     hold: bool,
     #[serde(default)]
     force: bool,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    watch: bool,
 }
 
 async fn publish(
     sandbox: Sandbox,
     deployer: Deployer,
-    Query(PublishQuery { hold, force }): Query<PublishQuery>,
+    Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = deployer.mark(&sandbox)?;
+    let share = Share::from_request(percent, plan.as_deref())?;
+    let publication = publication(&sandbox, hold, force, share, watch)?;
     let bundled = Bundled::of(&sandbox).await?;
     let build = check_archive(read_archive(request).await?, &bundled).await?;
     deployer.check(build.name.as_str())?;
-    let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
     let publishing = slices::publish(&sandbox.database, &bundled, build, publication, mark);
     let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, publishing).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
@@ -138,12 +148,12 @@ async fn activate(
     sandbox: Sandbox,
     deployer: Deployer,
     Path(name): Path<String>,
-    Json(ActivateBody { version }): Json<ActivateBody>,
+    Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let version = name.version_from_request(&version)?;
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let activating = slices::activate(&sandbox.database, &bundled, name, version, mark);
+    let activating = slices::activate(&sandbox.database, &bundled, name, version, watch, mark);
     deployer.record(&sandbox, Kind::SliceActivated, activating).await.map(Answer)
 }
 
@@ -156,4 +166,50 @@ async fn roll_back(
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
     let rolling_back = slices::roll_back(&sandbox.database, &bundled, name, mark);
     deployer.record(&sandbox, Kind::SliceRolledBack, rolling_back).await.map(Answer)
+}
+
+async fn roll_out(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+    Json(body): Json<RolloutBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let rolling_out = rollout::roll_out(&sandbox.database, &bundled, name, version, share, body.watch, mark);
+    deployer.record(&sandbox, Kind::SliceRolledOut, rolling_out).await.map(Answer)
+}
+
+async fn hold(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let holding = rollout::hold(&sandbox.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolloutHeld, holding).await.map(Answer)
+}
+
+async fn promote(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let promoting = rollout::promote(&sandbox.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SlicePromoted, promoting).await.map(Answer)
+}
+
+async fn abort(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let aborting = rollout::abort(&sandbox.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolloutAborted, aborting).await.map(Answer)
 }
