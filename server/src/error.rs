@@ -311,7 +311,7 @@ impl Failure {
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
             F::ToolsOff => (StatusCode::FORBIDDEN, "tools_off"),
             F::NotWithProvider => (StatusCode::FORBIDDEN, "not_with_provider"),
-            F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
+            F::CrossSite | F::NotFromPortal => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
@@ -361,8 +361,6 @@ impl Failure {
             F::RolloutRuns { .. } => (StatusCode::CONFLICT, "rollout_runs"),
             F::NoRollout(_) => (StatusCode::CONFLICT, "no_rollout"),
             F::AlreadyLive { .. } => (StatusCode::CONFLICT, "already_live"),
-            F::NotFromPortal => (StatusCode::FORBIDDEN, "cross_site"),
-            F::ReportTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::NotInSandbox => (StatusCode::CONFLICT, "not_in_sandbox"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {
@@ -371,7 +369,7 @@ impl Failure {
             F::UnsupportedMediaType | F::NoArchive => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
-            F::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            F::BodyTooLarge(_) | F::ReportTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),

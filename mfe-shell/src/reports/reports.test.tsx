@@ -44,9 +44,17 @@ afterEach(() => {
 async function reports() {
   vi.spyOn(document, 'visibilityState', 'get').mockReturnValueOnce('hidden');
   document.dispatchEvent(new Event('visibilitychange'));
-  const bodies = await Promise.all(sent.map((body) => new Response(body).json() as Promise<Sent>));
-  return bodies.flatMap((body) => body.reports);
+  const bodies = await Promise.all(sent.map(textOf));
+  return bodies.flatMap((body) => (JSON.parse(body) as Sent).reports);
 }
+
+/** jsdom's blobs have no `text()`. */
+const textOf = (body: Blob) =>
+  new Promise<string>((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.readAsText(body);
+  });
 
 interface Sent {
   session?: string;

@@ -398,7 +398,8 @@ impl Remote {
                     ("plan", share.plan),
                     ("watch", no_watch.then(|| "false".to_owned())),
                 ];
-                let query: Vec<_> = query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+                let query: Vec<_> =
+                    query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
                 let (status, slice) = self.post("", &query, Some(("application/octet-stream", archive)))?;
                 print_published(&version_in(&folder)?, status == 201, &slice)
             }

@@ -3,8 +3,8 @@
 use semver::Version;
 
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, rollout, set_live,
-    trail, trail::SliceAction, watch,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, rollout,
+    set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
     database::{Connection, Database},

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Brings, Bucket, Build, Bundled, Mark, Publication, Share, Shell, SliceBuilds, SliceEvent, SliceName, archive,
-    rollout,
+    Brings, Bucket, Build, Bundled, Mark, Publication, Share, Shell, SliceBuilds, SliceEvent, SliceName,
+    archive, rollout,
     rollout::{RolloutBody, yes},
 };
 use crate::{
@@ -233,8 +233,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
     let known = Bucket::find(&headers, settings.behind_tls);
     let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
-    let listed: Map<String, Value> =
-        slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();
+    let listed: Map<String, Value> = slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
     let body = json!({

@@ -32,9 +32,10 @@ fn builds(slice: &SliceBuilds) -> Value {
     let live = slice.live.as_ref().and_then(|live| {
         entry(slice, live, slice.previous.as_ref(), 100_u8.saturating_sub(rolled_out), true)
     });
-    let new = slice.rollout.as_ref().and_then(|rollout| {
-        entry(slice, &rollout.version, slice.live.as_ref(), rollout.percent, false)
-    });
+    let new = slice
+        .rollout
+        .as_ref()
+        .and_then(|rollout| entry(slice, &rollout.version, slice.live.as_ref(), rollout.percent, false));
     live.into_iter().chain(new).collect()
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, lock, read_one, rollout, set_live,
-    trail, trail::SliceAction, watch,
+    Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, lock, read_one, rollout,
+    set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
     clock::UnixMillis,
@@ -107,7 +107,8 @@ async fn store(
             check_paths(connection, bundled, &name, &build.brings).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, bundled, &name, Some(&version), live_before).await?;
-            trail::add(connection, bundled, mark, activated, &name, Some(&version), live_before, None).await?;
+            trail::add(connection, bundled, mark, activated, &name, Some(&version), live_before, None)
+                .await?;
             return Ok((read_one(connection, bundled, &name).await?, false));
         }
         return Ok((before, false));

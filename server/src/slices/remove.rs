@@ -1,8 +1,8 @@
 //! Removes the published builds of a slice.
 
 use super::{
-    Bundled, Mark, Origin, SliceBuilds, SliceName, lock, read_one, rollout, set_live, trail, trail::SliceAction,
-    watch,
+    Bundled, Mark, Origin, SliceBuilds, SliceName, lock, read_one, rollout, set_live, trail,
+    trail::SliceAction, watch,
 };
 use crate::{
     database::{Connection, Database, query},

@@ -61,7 +61,9 @@ async fn discovered(app: &TestApp) -> Value {
     assert_eq!(answer.headers[header::CACHE_CONTROL], "private, no-cache");
     let found = answer.json();
     jsonschema::validate(&schema(), &found).unwrap();
-    for build in found["microFrontends"].as_object().unwrap().values().flat_map(|builds| builds.as_array().unwrap()) {
+    for build in
+        found["microFrontends"].as_object().unwrap().values().flat_map(|builds| builds.as_array().unwrap())
+    {
         jsonschema::validate(&a_build(), build).unwrap();
     }
     found["microFrontends"]["mfe-loans"].clone()
@@ -71,7 +73,9 @@ async fn discovered(app: &TestApp) -> Value {
 async fn other_tools_read_what_browsers_get_by_the_frontend_discovery_schema() {
     let portal = portal();
     let app = start(&portal).await;
-    let deployment = |loans: &Value| loans.as_array().unwrap().iter().map(|build| build["deployment"].clone()).collect::<Vec<_>>();
+    let deployment = |loans: &Value| {
+        loans.as_array().unwrap().iter().map(|build| build["deployment"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!(deployment(&discovered(&app).await), [json!({"traffic": 100, "default": true})]);
     publish_for(&app, "percent=10").await;
     let loans = discovered(&app).await;

@@ -63,6 +63,33 @@ impl Caller<'_> {
     }
 }
 
+impl Caller<'_> {
+    async fn rolls_out(&mut self) {
+        let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
+        self.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
+        self.console(Method::POST, "/slices/mfe-loans/hold", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/abort", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/rollout", rollout).await;
+        self.console(Method::POST, "/slices/mfe-loans/promote", None).await;
+    }
+
+    async fn deploys_with_a_token(&mut self) {
+        let token = deploying::token_of(self.app, "mfe-loans").await;
+        for call in [
+            deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
+            deploying::call(&token, "mfe-loans/rollback", None),
+            deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
+            deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+            deploying::call(&token, "mfe-loans/hold", None),
+            deploying::call(&token, "mfe-loans/abort", None),
+            deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+            deploying::call(&token, "mfe-loans/promote", None),
+        ] {
+            assert!(self.send(call).await.status.is_success());
+        }
+    }
+}
+
 #[tokio::test]
 async fn every_operation_of_the_contract_is_exercised() {
     const EMAIL: &str = "agent@mkopo.test";
@@ -140,31 +167,13 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
     caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
     caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
-    let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
-    caller.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
-    caller.console(Method::POST, "/slices/mfe-loans/hold", None).await;
-    caller.console(Method::POST, "/slices/mfe-loans/abort", None).await;
-    caller.console(Method::POST, "/slices/mfe-loans/rollout", rollout).await;
-    caller.console(Method::POST, "/slices/mfe-loans/promote", None).await;
+    caller.rolls_out().await;
 
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
 
-    // Deploying with a token.
-    let token = deploying::token_of(&app, "mfe-loans").await;
-    for call in [
-        deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
-        deploying::call(&token, "mfe-loans/rollback", None),
-        deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
-        deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
-        deploying::call(&token, "mfe-loans/hold", None),
-        deploying::call(&token, "mfe-loans/abort", None),
-        deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
-        deploying::call(&token, "mfe-loans/promote", None),
-    ] {
-        assert!(caller.send(call).await.status.is_success());
-    }
+    caller.deploys_with_a_token().await;
 
     // The console's pages.
     caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;
@@ -187,7 +196,15 @@ async fn every_operation_of_the_contract_is_exercised() {
     // What needs no sign-in.
     let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
     caller.send(slice_reports::call("192.0.2.1", &reports)).await;
-    for path in ["/slices.json", "/.well-known/frontend-discovery.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
+    for path in [
+        "/slices.json",
+        "/.well-known/frontend-discovery.json",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/api/v1/openapi.json",
+        "/docs/",
+    ] {
         caller.send(request(Method::GET, path, None, None)).await;
     }
 

@@ -59,7 +59,8 @@ async fn a_build_that_fails_more_often_is_taken_back_and_the_trail_says_why() {
     assert_eq!(versions(&app).await.0, "0.1.0");
     let sentence = "rolled back: 7 of 31 pages failed, 0 of 210 before";
     assert_eq!(last(&app).await, json!(["rolled_back", "0.2.0", sentence, "the service"]));
-    let event = app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()["events"][0].clone();
+    let event =
+        app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()["events"][0].clone();
     assert_eq!((&event["who"], &event["about"]), (&json!("the service"), &json!("mfe-loans")));
     assert_eq!(event["details"], format!("0.2.0, {sentence}"));
     look(&app).await;
@@ -253,7 +254,12 @@ async fn a_plan_waits_while_failures_exceed_and_does_not_go_on_when_it_is_held()
     pages(&app, "0.2.0", 40, 0).await;
     look(&app).await;
     assert_eq!(rollout(&app).await["percent"], 25);
-    app.console(Method::POST, "/slices/mfe-loans/rollout", Some(json!({"version": "0.2.0", "plan": "5:1m,100"}))).await;
+    app.console(
+        Method::POST,
+        "/slices/mfe-loans/rollout",
+        Some(json!({"version": "0.2.0", "plan": "5:1m,100"})),
+    )
+    .await;
     app.console(Method::POST, "/slices/mfe-loans/hold", None).await;
     app.clock.advance(Duration::from_hours(1));
     pages(&app, "0.2.0", 40, 0).await;

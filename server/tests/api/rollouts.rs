@@ -14,7 +14,7 @@ use crate::{
     command_line::error_line,
     deploying,
     sandboxes::Given,
-    slices::{activate, build, portal, publication, publication_of, publish, roll_back, slice_command, start, versions},
+    slices::{activate, build, portal, publication, publish, roll_back, slice_command, start, versions},
     test_app::{Answer, TestApp},
 };
 
@@ -94,7 +94,10 @@ async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except
     assert!((100 - 28..=100 + 28).contains(&new), "{new} of 1,000");
     assert_eq!(versions_of(&mut visitors, &app).await, before, "everybody keeps their side");
     for percent in [11, 35, 80, 100] {
-        assert_eq!(roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await.status, StatusCode::OK);
+        assert_eq!(
+            roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await.status,
+            StatusCode::OK
+        );
         let after = versions_of(&mut visitors, &app).await;
         assert!(before.iter().zip(&after).all(|(before, after)| before <= after), "{percent}%");
         assert!(after.iter().filter(|version| *version == "0.2.0").count() >= new);
@@ -195,7 +198,10 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     for gone in ["promote", "abort", "hold"] {
         assert_eq!(act(&app, gone).await.failure().2, "There is no rollout of mfe-loans.");
     }
-    assert_eq!(roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await.status, StatusCode::OK);
+    assert_eq!(
+        roll_out(&app, json!({"version": "0.2.0", "plan": "5:10m,25:30m,100"})).await.status,
+        StatusCode::OK
+    );
     assert_eq!(act(&app, "hold").await.json()["rollout"]["plan"], Value::Null);
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
     roll_out(&app, json!({"version": "0.2.0", "percent": 50})).await;
@@ -258,7 +264,8 @@ async fn a_new_slice_can_be_for_some_browsers_and_its_paths_are_taken() {
 #[tokio::test]
 async fn the_build_of_a_rollout_is_kept_however_old_it_is() {
     let portal = portal();
-    let app = TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
+    let app =
+        TestApp::start_with(&["--portal-dir", portal.path().to_str().unwrap(), "--keep-builds", "1"]).await;
     publish_for(&app, "percent=10").await;
     for version in ["0.3.0", "0.4.0", "0.5.0"] {
         app.send(publication("?hold=true", archive::write(&build("mfe-loans", version)).unwrap())).await;
@@ -297,7 +304,10 @@ async fn a_deploy_token_rolls_its_slice_out() {
         app.send(deploying::call(&token, &format!("mfe-loans/{act}"), body)).await
     };
     let changed = with_token("rollout", Some(json!({"version": "0.2.0", "plan": "20:1h,100"}))).await.json();
-    assert_eq!((&changed["rollout"]["percent"], &changed["rollout"]["plan"]), (&json!(20), &json!("20:1h,100")));
+    assert_eq!(
+        (&changed["rollout"]["percent"], &changed["rollout"]["plan"]),
+        (&json!(20), &json!("20:1h,100"))
+    );
     assert_eq!(with_token("hold", None).await.json()["rollout"]["plan"], Value::Null);
     assert_eq!(with_token("abort", None).await.json()["rollout"], Value::Null);
     with_token("rollout", Some(json!({"version": "0.2.0", "percent": 20}))).await;
@@ -334,7 +344,10 @@ async fn the_page_rolls_out_holds_promotes_and_aborts() {
     let loans = ("name", "mfe-loans");
     let build = ("build", "mfe-loans 0.2.0");
     let shown = browser.done(page, "roll-out", &[build, ("share", "5:10m,100")]).await;
-    for words in ["mfe-loans 0.2.0: 5% of browsers.", "5% of browsers have 0.2.0, by the plan 5:10m,100; the others have 0.1.0."] {
+    for words in [
+        "mfe-loans 0.2.0: 5% of browsers.",
+        "5% of browsers have 0.2.0, by the plan 5:10m,100; the others have 0.1.0.",
+    ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(browser.done(page, "hold", &[loans]).await.contains("mfe-loans is held at its percentage."));

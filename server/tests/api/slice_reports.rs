@@ -7,11 +7,7 @@ use axum::{
     extract::ConnectInfo,
     http::{Method, Request, StatusCode, header},
 };
-use mkopo::{
-    database::query_as,
-    retention,
-    slices::watch,
-};
+use mkopo::{database::query_as, retention, slices::watch};
 use serde_json::{Value, json};
 
 use crate::{
@@ -53,10 +49,12 @@ type Kept = (String, i64, String, String, i64);
 /// All that is kept: version, minute, outcome, detail and times.
 async fn kept(app: &TestApp) -> Vec<Kept> {
     let mut reader = app.sandbox.database.read().await.unwrap();
-    query_as("SELECT version, minute, outcome, detail, times FROM slice_report ORDER BY minute, outcome, detail")
-        .fetch_all(&mut reader)
-        .await
-        .unwrap()
+    query_as(
+        "SELECT version, minute, outcome, detail, times FROM slice_report ORDER BY minute, outcome, detail",
+    )
+    .fetch_all(&mut reader)
+    .await
+    .unwrap()
 }
 
 #[tokio::test]
@@ -65,8 +63,7 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
     let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     let crashed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "crashed", "route": "/loans"});
-    let failed =
-        json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "call_failed", "status": 503, "times": 4});
+    let failed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "call_failed", "status": 503, "times": 4});
     for address in ["192.0.2.1", "192.0.2.2"] {
         let reports = [loaded("0.2.0"), not_loaded("0.2.0"), crashed.clone(), failed.clone()];
         assert_eq!(report(&app, address, None, &reports).await.status, StatusCode::NO_CONTENT);
@@ -108,7 +105,8 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
 async fn builds_and_screens_that_do_not_exist_are_ignored() {
     let portal = portal();
     let app = start(&portal).await;
-    let nowhere = json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "crashed", "route": "/wanjiru"});
+    let nowhere =
+        json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "crashed", "route": "/wanjiru"});
     let nobody = json!({"slice": "mfe-nobody", "version": "0.1.0", "outcome": "loaded", "ms": 1});
     for unknown in [nowhere, nobody, loaded("0.9.0")] {
         assert_eq!(report(&app, "192.0.2.1", None, &[unknown]).await.status, StatusCode::NO_CONTENT);
@@ -148,7 +146,10 @@ async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_n
     for _ in 0..60 {
         assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
     }
-    assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(
+        report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status,
+        StatusCode::TOO_MANY_REQUESTS
+    );
     assert_eq!(report(&app, "192.0.2.8", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
     app.clock.advance(Duration::from_mins(1));
     assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);

@@ -145,16 +145,18 @@ fn row(
         _ if live == Some(&build.version) => Some(tag(Tone::Good, "Live")),
         // The live build stays until the rollout is over.
         Some(_) => None,
-        None => Some(visit.button(
-            Button::new("activate", "Activate")
-                .about(format!("Activate {name} {version}"))
-                .confirm(
-                    format!("Make {name} {version} live?"),
-                    "Everyone who loads the portal from now on gets this build.",
-                )
-                .field("name", name)
-                .field("version", version.clone()),
-        )),
+        None => Some(
+            visit.button(
+                Button::new("activate", "Activate")
+                    .about(format!("Activate {name} {version}"))
+                    .confirm(
+                        format!("Make {name} {version} live?"),
+                        "Everyone who loads the portal from now on gets this build.",
+                    )
+                    .field("name", name)
+                    .field("version", version.clone()),
+            ),
+        ),
     };
     let added = match build.origin {
         Origin::Bundled => view! { "With the portal" }.into_any(),
@@ -252,7 +254,10 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            ("activated", slices::activate(&sandbox.server.database, &bundled, name, version, true, mark).await?)
+            (
+                "activated",
+                slices::activate(&sandbox.server.database, &bundled, name, version, true, mark).await?,
+            )
         }
         "remove" => {
             let slice = slices::remove(&sandbox.server.database, &bundled, name()?, mark).await?;

@@ -21,10 +21,8 @@ pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {
             "Everyone who loads the portal from now on gets this build.",
         )
         .field("name", name);
-    let hold = Button::new("hold", "Hold")
-        .quiet()
-        .about(format!("Hold the rollout of {name}"))
-        .field("name", name);
+    let hold =
+        Button::new("hold", "Hold").quiet().about(format!("Hold the rollout of {name}")).field("name", name);
     let abort = Button::new("abort", "Abort")
         .quiet()
         .about(format!("Abort the rollout of {name}"))
@@ -74,7 +72,9 @@ fn choices(slice: &SliceBuilds) -> impl Iterator<Item = (String, String)> {
     let running = slice.rollout.as_ref().map(|rollout| &rollout.version);
     let builds = slice.builds.iter().map(|build| &build.version);
     builds
-        .filter(move |version| running.map_or(slice.live.as_ref() != Some(version), |running| running == *version))
+        .filter(move |version| {
+            running.map_or(slice.live.as_ref() != Some(version), |running| running == *version)
+        })
         .map(|version| (format!("{} {version}", slice.name), format!("{} {version}", slice.name)))
 }
 

@@ -52,10 +52,11 @@ impl Traffic {
             return None;
         }
         let live = live.map(ToString::to_string).unwrap_or_default();
-        let charts = [(&HOUR, &self.hour, &of_hour), (&DAY, &self.day, &of_day)].map(|(span, history, sums)| {
-            let all = sums.values().fold(Counts::default(), Counts::and);
-            self.charts(name, &live, zone, span, history, &all)
-        });
+        let charts =
+            [(&HOUR, &self.hour, &of_hour), (&DAY, &self.day, &of_day)].map(|(span, history, sums)| {
+                let all = sums.values().fold(Counts::default(), Counts::and);
+                self.charts(name, &live, zone, span, history, &all)
+            });
         let hour_loads: i64 = of_hour.values().map(|counts| counts.loads).sum();
         let rows = of_day
             .iter()

@@ -114,9 +114,14 @@ impl Reported {
             (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
             (Outcome::Crashed, None, None, None) => route.clone().unwrap_or_default(),
             (Outcome::CallFailed, None, None, Some(status @ 0..=599)) => status.to_string(),
-            _ => return Err(invalid("a report has `ms`, `reason`, `route` or `status`, as its outcome needs")),
+            _ => {
+                return Err(invalid(
+                    "a report has `ms`, `reason`, `route` or `status`, as its outcome needs",
+                ));
+            }
         };
-        if route.is_some() && outcome != Outcome::Crashed || times.is_some() && outcome != Outcome::CallFailed {
+        if route.is_some() && outcome != Outcome::Crashed || times.is_some() && outcome != Outcome::CallFailed
+        {
             return Err(invalid("`route` is of a crash, and `times` of failed calls"));
         }
         let is_named = SliceName::parse(&slice).is_some() && Version::parse(&version).is_ok();

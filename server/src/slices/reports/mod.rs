@@ -121,7 +121,7 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
         *counted.entry((report, witness)).or_default() += i64::from(times);
     }
     let fingerprints = sandbox.fingerprints.clone();
-    let writing = sandbox.database.write_in_turn(move |connection: &mut Connection| {
+    let stored = sandbox.database.write_in_turn(move |connection: &mut Connection| {
         Box::pin(async move {
             let slices = all(connection, &bundled).await?;
             counted.retain(|(report, _), _| report.is_known(&slices));
@@ -130,7 +130,7 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
             Ok(counted)
         })
     });
-    for ((report, _), times) in writing.await? {
+    for ((report, _), times) in stored.await? {
         let times = u64::try_from(times).unwrap_or(0);
         let Report { slice, version, outcome, .. } = &report;
         sandbox.server.metrics.reported(slice, version, outcome.name(), report.took(), times);
@@ -163,9 +163,8 @@ impl Report {
     /// Whether the build exists, and the screen.
     fn is_known(&self, slices: &[SliceBuilds]) -> bool {
         let slice = slices.iter().find(|slice| slice.name == self.slice);
-        let build = slice.and_then(|slice| {
-            slice.builds.iter().find(|build| build.version.to_string() == self.version)
-        });
+        let build = slice
+            .and_then(|slice| slice.builds.iter().find(|build| build.version.to_string() == self.version));
         build.is_some_and(|build| {
             self.outcome != Outcome::Crashed
                 || self.detail.is_empty()

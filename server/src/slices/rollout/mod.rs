@@ -6,7 +6,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 use semver::Version;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 pub use self::{
     bucket::Bucket,
@@ -30,16 +30,11 @@ pub struct Rollout {
     /// Of 100 buckets of browsers, how many get it.
     pub percent: u8,
     /// By which it goes on by itself; `None` when people change the percentage.
-    #[serde(serialize_with = "as_text")]
     pub plan: Option<Plan>,
     /// When it began.
     pub began_at: UnixMillis,
     /// When it got its percentage.
     pub step_began_at: UnixMillis,
-}
-
-fn as_text<S: Serializer>(plan: &Option<Plan>, serializer: S) -> Result<S::Ok, S::Error> {
-    plan.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 /// How many browsers get a build.
@@ -140,7 +135,11 @@ impl RolloutRow {
         Ok(Rollout {
             version: Version::parse(&self.version).map_err(|error| unreadable(&error))?,
             percent: u8::try_from(self.percent).map_err(|error| unreadable(&error))?,
-            plan: self.plan.map(|plan| plan.parse()).transpose().map_err(|error: String| unreadable(&error))?,
+            plan: self
+                .plan
+                .map(|plan| plan.parse())
+                .transpose()
+                .map_err(|error: String| unreadable(&error))?,
             began_at: self.began_at,
             step_began_at: self.step_began_at,
         })
@@ -180,11 +179,7 @@ pub(super) async fn of_one(
 /// Refuses what would change the live build while some browsers have another one.
 pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
     let Some(Rollout { version, percent, .. }) = &slice.rollout else { return Ok(()) };
-    Err(Failure::RolloutRuns {
-        name: slice.name.clone(),
-        version: version.to_string(),
-        percent: *percent,
-    })
+    Err(Failure::RolloutRuns { name: slice.name.clone(), version: version.to_string(), percent: *percent })
 }
 
 /// Gives an existing build to some browsers; the others keep the live one. A rollout of the same build that
@@ -239,10 +234,9 @@ pub(super) async fn begin(
     if before.builds.is_empty() {
         return Err(Failure::SliceNotFound(before.name));
     }
-    let build = before.build(version).ok_or_else(|| Failure::BuildNotFound {
-        name: before.name.clone(),
-        version: version.to_string(),
-    })?;
+    let build = before
+        .build(version)
+        .ok_or_else(|| Failure::BuildNotFound { name: before.name.clone(), version: version.to_string() })?;
     check_shell(&build.shell, bundled.shell()?)?;
     if before.live.as_ref() == Some(version) {
         return Err(Failure::AlreadyLive { name: before.name, version: version.to_string() });
@@ -256,7 +250,8 @@ pub(super) async fn begin(
     } else {
         watch::end(connection, bundled, name).await?;
     }
-    let is_same = |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
+    let is_same =
+        |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
     if running.is_some_and(is_same) {
         return Ok(());
     }
@@ -362,12 +357,7 @@ pub(super) async fn go_to(
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
-    query(GO_TO)
-        .bind(name.as_str())
-        .bind(i64::from(percent))
-        .bind(mark.at)
-        .execute(&mut *connection)
-        .await?;
+    query(GO_TO).bind(name.as_str()).bind(i64::from(percent)).bind(mark.at).execute(&mut *connection).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
     trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }

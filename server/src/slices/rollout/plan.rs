@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use serde::{Serialize, Serializer};
+
 use crate::clock;
 
 /// Maximum number of steps.
@@ -60,7 +62,8 @@ impl FromStr for Plan {
             if lasts.is_zero() || lasts > MAX_STEP {
                 return Err(wrong());
             }
-            steps.push(Step { percent: self::percent(percent.trim()).ok_or_else(wrong)?, lasts: Some(lasts) });
+            steps
+                .push(Step { percent: self::percent(percent.trim()).ok_or_else(wrong)?, lasts: Some(lasts) });
         }
         steps.push(Step { percent: percent(last).ok_or_else(wrong)?, lasts: None });
         let grows = steps.windows(2).all(|pair| pair[0].percent < pair[1].percent);
@@ -74,6 +77,12 @@ impl FromStr for Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

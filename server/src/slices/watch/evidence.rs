@@ -63,7 +63,8 @@ fn ln_factorial(n: u64) -> f64 {
     }
     // Stirling's series; the error is below 1e-9.
     let n = float(n);
-    (n + 0.5).mul_add(n.ln(), -n) + 0.5 * std::f64::consts::TAU.ln() + 1.0 / (12.0 * n) - 1.0 / (360.0 * n.powi(3))
+    (n + 0.5).mul_add(n.ln(), -n) + 0.5 * std::f64::consts::TAU.ln() + 1.0 / (12.0 * n)
+        - 1.0 / (360.0 * n.powi(3))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of pages")]

@@ -3,17 +3,22 @@
 mod evidence;
 mod seen;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use semver::Version;
 
-use self::{evidence::Pages, seen::Seen};
+use self::seen::Seen;
 use super::{
-    Bundled, Mark, Rollout, SliceBuilds, SliceName, all,
+    Bundled, Mark, Rollout, SliceBuilds, SliceName,
     build::check_shell,
     check_paths, lock, read_one,
     reports::{Outcome, Report, Witness, minute, write},
-    rollout, set_live, trail,
+    rollout,
+    rollout::Step,
+    set_live, trail,
     trail::SliceAction,
 };
 use crate::{
@@ -37,6 +42,7 @@ const BEFORE: Duration = Duration::from_hours(24);
 
 /// A build that is watched.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[expect(clippy::struct_field_names, reason = "the columns are called so")]
 struct Watch {
     name: String,
     watch_id: String,
@@ -63,22 +69,27 @@ pub async fn keep_watching(sandbox: Sandbox) {
 /// When the database fails.
 pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
     write(sandbox).await?;
-    let (settings, now) = (sandbox.settings.rollback, sandbox.clock.now());
+    let (bundled, now) = (Bundled::of(sandbox).await?, sandbox.clock.now());
     let mut reader = sandbox.database.read().await?;
-    let watches: Vec<Watch> = query_as(ALL).fetch_all(&mut reader).await?;
-    let rollouts: Vec<(String, UnixMillis)> = query_as(PLANNED).fetch_all(&mut reader).await?;
-    let mut due: Vec<String> = rollouts.into_iter().map(|rollout| rollout.0).collect();
-    for watch in watches {
-        let seen = Seen::of(&mut reader, &watch).await?;
-        if watch.is_over(&settings, now) || seen.is_worse(&settings) {
-            due.push(watch.name);
+    let mut watches: BTreeMap<String, Watch> = BTreeMap::new();
+    for watch in query_as::<Watch>(ALL).fetch_all(&mut reader).await? {
+        watches.insert(watch.name.clone(), watch);
+    }
+    let rollouts = rollout::all(&mut reader, &bundled).await?;
+    let names: BTreeSet<&String> = watches.keys().chain(rollouts.keys()).collect();
+    let mut with_due = Vec::new();
+    for name in names {
+        let (watch, rollout) = (watches.get(name), rollouts.get(name));
+        if due(&mut reader, name, watch, rollout, &sandbox.settings.rollback, now).await?.is_some() {
+            with_due.push(name.clone());
         }
     }
     drop(reader);
-    due.sort_unstable();
-    due.dedup();
-    for name in due {
-        tend(sandbox, &name, settings, now).await?;
+    for name in with_due {
+        // Another slice must not wait for one that can't be changed.
+        if let Err(failure) = act(sandbox, &name, now).await {
+            tracing::warn!(slice.name = name, ?failure, "slice.watch_failed");
+        }
     }
     Ok(())
 }
@@ -86,22 +97,49 @@ pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
 const ALL: &str = "
     SELECT name, watch_id, version, against, live_since, pages_before, failed_before FROM slice_watch";
 
-const PLANNED: &str = "SELECT name, step_began_at FROM slice_rollout WHERE plan IS NOT NULL";
-
-/// What was done by itself.
-struct Done {
-    kind: Kind,
-    details: String,
+/// What is to be done with a slice.
+enum Due {
+    /// The build of its watch fails too often.
+    TakeBack(Watch, Seen),
+    /// The build of its watch was live for long enough.
+    EndWatch,
+    /// The plan of its rollout has a next step.
+    GoOn(Step),
 }
 
-/// Does what is due with one slice, in one transaction: of several servers, one does it.
-async fn tend(
-    sandbox: &Sandbox,
+async fn due(
+    connection: &mut Connection,
     name: &str,
-    settings: RollbackSettings,
+    watch: Option<&Watch>,
+    rollout: Option<&Rollout>,
+    settings: &RollbackSettings,
     now: UnixMillis,
-) -> Result<(), Failure> {
-    let name = SliceName::from_request(name)?;
+) -> Result<Option<Due>, Failure> {
+    let mut is_healthy = true;
+    if let Some(watch) = watch {
+        if watch.live_since.is_some_and(|since| now.since(since) >= settings.time()) {
+            return Ok(Some(Due::EndWatch));
+        }
+        let seen = Seen::of(connection, watch).await?;
+        if seen.is_worse(settings) {
+            return Ok(Some(Due::TakeBack(watch.clone(), seen)));
+        }
+        is_healthy = !seen.exceeds(settings);
+    }
+    let Some(Rollout { version, percent, plan: Some(plan), step_began_at, .. }) = rollout else {
+        return Ok(None);
+    };
+    let Some((lasts, next)) = plan.after(*percent).filter(|_| is_healthy) else { return Ok(None) };
+    if now.since(*step_began_at) < lasts {
+        return Ok(None);
+    }
+    let loads = loads_since(connection, name, version, *step_began_at).await?;
+    Ok((loads >= i64::from(settings.rollback_pages)).then_some(Due::GoOn(next)))
+}
+
+/// Does what is due with a slice, in one transaction: of several servers, one does it.
+async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failure> {
+    let (name, settings) = (SliceName::from_request(name)?, sandbox.settings.rollback);
     let (bundled, mark) = (Bundled::of(sandbox).await?, Mark::now(sandbox, Some(BY.to_owned()))?);
     let at = sandbox.clock.unset_now();
     let event = sandbox
@@ -109,8 +147,33 @@ async fn tend(
         .write_in_turn(move |connection: &mut Connection| {
             Box::pin(async move {
                 lock(connection, &name).await?;
-                let done = tend_locked(connection, &bundled, &name, &settings, mark, now).await?;
-                let Some(Done { kind, details }) = done else { return Ok(None) };
+                let slice = read_one(connection, &bundled, &name).await?;
+                let watch: Option<Watch> =
+                    query_as(OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+                let rollout = slice.rollout.as_ref();
+                let due = due(connection, name.as_str(), watch.as_ref(), rollout, &settings, now).await?;
+                let (kind, details) = match due {
+                    None => return Ok(None),
+                    Some(Due::EndWatch) => {
+                        end(connection, &bundled, &name).await?;
+                        return Ok(None);
+                    }
+                    Some(Due::TakeBack(watch, seen)) => {
+                        let details = format!("{}, {}", watch.version, seen.sentence());
+                        if !take_back(connection, &bundled, &name, &slice, &watch, &seen, mark).await? {
+                            return Ok(None);
+                        }
+                        (Kind::SliceRolledBack, details)
+                    }
+                    Some(Due::GoOn(next)) if next.percent == 100 => {
+                        rollout::go_live(connection, &bundled, &name, &slice, mark).await?;
+                        (Kind::SlicePromoted, "by its plan".to_owned())
+                    }
+                    Some(Due::GoOn(Step { percent, .. })) => {
+                        rollout::go_to(connection, &bundled, &name, &slice, percent, mark).await?;
+                        (Kind::SliceRolledOut, format!("to {percent}%, by its plan"))
+                    }
+                };
                 let event = NewEvent::new(at, kind, BY, None).about(name.as_str()).details(&details);
                 event.add(connection).await?;
                 Ok(Some(event))
@@ -127,29 +190,7 @@ const OF_ONE: &str = "
     SELECT name, watch_id, version, against, live_since, pages_before, failed_before
     FROM slice_watch WHERE name = $1";
 
-async fn tend_locked(
-    connection: &mut Connection,
-    bundled: &Bundled,
-    name: &SliceName,
-    settings: &RollbackSettings,
-    mark: Mark,
-    now: UnixMillis,
-) -> Result<Option<Done>, Failure> {
-    let slice = read_one(connection, bundled, name).await?;
-    let watch: Option<Watch> = query_as(OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
-    let mut seen = Seen::default();
-    if let Some(watch) = &watch {
-        seen = Seen::of(connection, watch).await?;
-        if watch.is_over(settings, now) || !watch.is_of(&slice) {
-            end(connection, bundled, name).await?;
-        } else if seen.is_worse(settings) {
-            return take_back(connection, bundled, name, &slice, watch, &seen, mark).await.map(Some);
-        }
-    }
-    go_on(connection, bundled, name, &slice, settings, &seen, mark).await
-}
-
-/// Takes the build of a watch back, and says why.
+/// Takes the build of a watch back, and says why in the trail. Returns whether browsers still got it.
 async fn take_back(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -158,57 +199,25 @@ async fn take_back(
     watch: &Watch,
     seen: &Seen,
     mark: Mark,
-) -> Result<Done, Failure> {
-    let note = seen.sentence();
-    let details = format!("{}, {note}", watch.version);
-    let running = slice.rollout.as_ref().filter(|rollout| rollout.version.to_string() == watch.version);
-    let live = slice.live.as_ref();
+) -> Result<bool, Failure> {
+    let is_watched = |version: &&Version| version.to_string() == watch.version;
+    let (act, note, live) = (SliceAction::RolledBack, Some(seen.sentence()), slice.live.as_ref());
     end(connection, bundled, name).await?;
-    if let Some(Rollout { version, .. }) = running {
+    if let Some(version) = slice.rollout.as_ref().map(|rollout| &rollout.version).filter(is_watched) {
         rollout::delete(connection, name).await?;
-        trail::add(connection, bundled, mark, SliceAction::RolledBack, name, Some(version), live, Some(note))
-            .await?;
-    } else {
-        let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
-        let before = before.ok_or(Failure::NoPreviousBuild)?;
-        check_shell(&before.shell, bundled.shell()?)?;
-        check_paths(connection, bundled, name, &before.brings).await?;
-        let version = Some(&before.version);
-        set_live(connection, bundled, name, version, None).await?;
-        trail::add(connection, bundled, mark, SliceAction::RolledBack, name, version, live, Some(note)).await?;
+        trail::add(connection, bundled, mark, act, name, Some(version), live, note).await?;
+        return Ok(true);
     }
-    tracing::warn!(slice.name = name.as_str(), version = watch.version, "slice.taken_back");
-    Ok(Done { kind: Kind::SliceRolledBack, details })
-}
-
-/// Lets the plan of a rollout go on, if its step has lasted long enough, enough pages have loaded the build, and
-/// it is healthy.
-async fn go_on(
-    connection: &mut Connection,
-    bundled: &Bundled,
-    name: &SliceName,
-    slice: &SliceBuilds,
-    settings: &RollbackSettings,
-    seen: &Seen,
-    mark: Mark,
-) -> Result<Option<Done>, Failure> {
-    let Some(running) = &slice.rollout else { return Ok(None) };
-    let next = running.plan.as_ref().and_then(|plan| plan.after(running.percent));
-    let Some((lasts, next)) = next.filter(|_| !seen.exceeds(settings)) else { return Ok(None) };
-    if mark.at.since(running.step_began_at) < lasts
-        || loads_since(connection, name, &running.version, running.step_began_at).await?
-            < i64::from(settings.rollback_pages)
-    {
-        return Ok(None);
+    if !live.is_some_and(|live| is_watched(&live)) {
+        return Ok(false);
     }
-    let version = &running.version;
-    if next.percent == 100 {
-        rollout::go_live(connection, bundled, name, slice, mark).await?;
-        return Ok(Some(Done { kind: Kind::SlicePromoted, details: format!("{version}, by its plan") }));
-    }
-    rollout::go_to(connection, bundled, name, slice, next.percent, mark).await?;
-    let details = format!("{version} to {}%, by its plan", next.percent);
-    Ok(Some(Done { kind: Kind::SliceRolledOut, details }))
+    let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
+    let before = before.ok_or(Failure::NoPreviousBuild)?;
+    check_shell(&before.shell, bundled.shell()?)?;
+    check_paths(connection, bundled, name, &before.brings).await?;
+    set_live(connection, bundled, name, Some(&before.version), None).await?;
+    trail::add(connection, bundled, mark, act, name, Some(&before.version), live, note).await?;
+    Ok(true)
 }
 
 const LOADS: &str = "
@@ -217,29 +226,17 @@ const LOADS: &str = "
 
 async fn loads_since(
     connection: &mut Connection,
-    name: &SliceName,
+    name: &str,
     version: &Version,
     since: UnixMillis,
 ) -> Result<i64, Failure> {
     let (loads, _): (i64, i64) = query_as(LOADS)
-        .bind(name.as_str())
+        .bind(name)
         .bind(version.to_string())
         .bind(minute(since))
         .fetch_one(connection)
         .await?;
     Ok(loads)
-}
-
-impl Watch {
-    /// Whether the build has been live for long enough.
-    fn is_over(&self, settings: &RollbackSettings, now: UnixMillis) -> bool {
-        self.live_since.is_some_and(|since| now.since(since) >= settings.time())
-    }
-
-    /// Whether browsers still get the build.
-    fn is_of(&self, slice: &SliceBuilds) -> bool {
-        slice.served().any(|version| version.to_string() == self.version)
-    }
 }
 
 const BEGIN: &str = "
