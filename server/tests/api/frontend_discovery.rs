@@ -85,7 +85,35 @@ async fn other_tools_read_what_browsers_get_by_the_frontend_discovery_schema() {
     );
     let mut new = loans[1].clone();
     new["metadata"]["integrity"] = json!("sha384-…");
-    assert_snapshot!(format!("{new:#}"), @"");
+    assert_snapshot!(format!("{new:#}"), @r#"
+    {
+      "deployment": {
+        "default": false,
+        "traffic": 10
+      },
+      "extras": {
+        "mkopo": {
+          "screens": [
+            {
+              "path": "/loans",
+              "title": "A screen"
+            }
+          ],
+          "shell": "^0.1.0"
+        },
+        "moduleFederation": {
+          "module": "./slice",
+          "name": "mfe_loans"
+        }
+      },
+      "fallbackUrl": "/slices/mfe-loans/0.1.0/mf-manifest.json",
+      "metadata": {
+        "integrity": "sha384-…",
+        "version": "0.2.0"
+      },
+      "url": "/slices/mfe-loans/0.2.0/mf-manifest.json"
+    }
+    "#);
     app.console(Method::POST, "/slices/mfe-loans/promote", None).await;
     let live = discovered(&app).await;
     assert_eq!((&live[0]["metadata"]["version"], deployment(&live).len()), (&json!("0.2.0"), 1));

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
+    browser::{Browser, html, words},
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
     slices::{activate, build, portal, publication, publish, roll_back, start, versions},
@@ -59,13 +60,41 @@ async fn a_build_that_fails_more_often_is_taken_back_and_the_trail_says_why() {
     assert_eq!(versions(&app).await.0, "0.1.0");
     let sentence = "rolled back: 7 of 31 pages failed, 0 of 210 before";
     assert_eq!(last(&app).await, json!(["rolled_back", "0.2.0", sentence, "the service"]));
-    let event =
-        app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()["events"][0].clone();
+    let event = app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()[0].clone();
     assert_eq!((&event["who"], &event["about"]), (&json!("the service"), &json!("mfe-loans")));
     assert_eq!(event["details"], format!("0.2.0, {sentence}"));
     look(&app).await;
     let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
     assert_eq!(trail, 2, "once");
+}
+
+#[tokio::test]
+async fn the_page_shows_what_pages_reported_in_charts_and_numbers() {
+    let (app, _portal) = started().await;
+    publish_for(&app, "percent=25").await;
+    pages(&app, "0.1.0", 30, 0).await;
+    pages(&app, "0.2.0", 10, 1).await;
+    look(&app).await;
+    app.clock.advance(Duration::from_hours(2));
+    pages(&app, "0.2.0", 10, 0).await;
+    look(&app).await;
+    let browser = Browser::sign_in(&app).await;
+    let page = browser.get("/console/slices").await;
+    let words = words(&page);
+    for shown in [
+        "25% of browsers have 0.2.0; the others have 0.1.0.",
+        "0.2.0 100% 10 0 431 ms 20 1 431 ms",
+        "0.1.0 0% 0 0 – 30 0 431 ms",
+    ] {
+        assert!(words.contains(shown), "{shown}: {words}");
+    }
+    for label in [
+        "Loads of mfe-loans, last hour: 10 pages, 0 failed",
+        "Loads of mfe-loans, last day: 50 pages, 1 failed",
+        "Median load time of mfe-loans, last day: 431 ms",
+    ] {
+        assert!(html(&page).contains(&format!("aria-label=\"{label}\"")), "{label}");
+    }
 }
 
 #[tokio::test]

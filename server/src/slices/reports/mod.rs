@@ -79,6 +79,8 @@ pub struct Reports {
     waiting: Mutex<Vec<(Report, Witness, u32)>>,
     /// Limits what one address sends to this server.
     pub limit: Limit,
+    /// Held while they are written and judged, so that this process does it one round at a time.
+    pub looking: tokio::sync::Mutex<()>,
 }
 
 impl Reports {

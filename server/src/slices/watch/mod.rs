@@ -68,6 +68,7 @@ pub async fn keep_watching(sandbox: Sandbox) {
 /// # Errors
 /// When the database fails.
 pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
+    let _one_round = sandbox.server.reports.looking.lock().await;
     write(sandbox).await?;
     let (bundled, now) = (Bundled::of(sandbox).await?, sandbox.clock.now());
     let mut reader = sandbox.database.read().await?;
