@@ -225,9 +225,6 @@ pub enum Failure {
     /// A page of another origin, or no page, reported on a slice.
     #[error("Reports are accepted from the portal's own pages only.")]
     NotFromPortal,
-    /// A page's report exceeds the limit.
-    #[error("A report can have at most 1 KiB.")]
-    ReportTooLarge,
 
     // Invalid requests
     /// The body is not JSON.
@@ -369,7 +366,7 @@ impl Failure {
             F::UnsupportedMediaType | F::NoArchive => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
-            F::BodyTooLarge(_) | F::ReportTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
+            F::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::TookTooLong => (StatusCode::SERVICE_UNAVAILABLE, "took_too_long"),
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),

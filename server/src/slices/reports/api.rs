@@ -84,7 +84,7 @@ async fn receive(
     let (parts, body) = request.into_parts();
     let body = whole(body).await;
     if body.len() > MAX_SIZE {
-        return Err(Failure::ReportTooLarge);
+        return Err(Failure::BodyTooLarge("1 KiB"));
     }
     let Json(Sent { session, reports: sent }) =
         Json::from_request(Request::from_parts(parts, Body::from(body)), &()).await?;
