@@ -64,13 +64,18 @@ impl Caller<'_> {
 }
 
 impl Caller<'_> {
-    async fn rolls_out(&mut self) {
+    async fn changes_what_is_live(&mut self) {
+        self.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
+        self.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
         let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
         self.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
         self.console(Method::POST, "/slices/mfe-loans/hold", None).await;
         self.console(Method::POST, "/slices/mfe-loans/abort", None).await;
         self.console(Method::POST, "/slices/mfe-loans/rollout", rollout).await;
         self.console(Method::POST, "/slices/mfe-loans/promote", None).await;
+        let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
+        self.send(slice_reports::call("192.0.2.1", &reports)).await;
     }
 
     async fn deploys_with_a_token(&mut self) {
@@ -164,10 +169,7 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::PUT, "/data/snapshots/first", None).await;
     caller.console(Method::DELETE, "/data/snapshots/first", None).await;
     caller.console(Method::POST, "/data/reset", None).await;
-    caller.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
-    caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
-    caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
-    caller.rolls_out().await;
+    caller.changes_what_is_live().await;
 
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
     caller.console(Method::GET, "/sandboxes", None).await;
@@ -194,8 +196,6 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::DELETE, "/slices/mfe-loans", None).await;
 
     // What needs no sign-in.
-    let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
-    caller.send(slice_reports::call("192.0.2.1", &reports)).await;
     for path in [
         "/slices.json",
         "/.well-known/frontend-discovery.json",
