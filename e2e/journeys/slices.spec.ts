@@ -449,3 +449,30 @@ test('a slice made from the template is built, published and loaded', async ({ p
   await expect(page.getByRole('heading', { level: 1, name: 'Repayment Plans' })).toBeVisible();
   await expect(page.getByText('24 loan(s)')).toBeVisible();
 });
+
+/** Opens an address again and again; each time is a page of its own. What pages report is sent when they are left. */
+async function openPages(page: Page, path: string, heading: string, times: number) {
+  for (let n = 0; n < times; n += 1) {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
+  }
+  await page.goto('about:blank');
+}
+
+test('a healthy build is promoted by its plan', async ({ page, mkopo, build, consoleAddress }) => {
+  test.setTimeout(120_000);
+  await signIn(page);
+  expect(await mkopo('publish', await build('0.2.0'), '--plan', '99:10m,100')).toBe(
+    'mfe-loans 0.2.0 is published; 99% of browsers get it, the others 0.1.0.',
+  );
+  await openPages(page, '/pending-loans', OLD, 22);
+  const later = await fetch(`${consoleAddress}/console/api/clock`, {
+    method: 'PUT',
+    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ advance: '11m' }),
+  });
+  expect(later.ok).toBe(true);
+  await expect.poll(() => mkopo('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.2\.0\tlive/);
+  await page.goto('/');
+  await expect(dashboard(page, NEW)).toBeVisible();
+});

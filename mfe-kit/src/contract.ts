@@ -4,6 +4,27 @@
  */
 
 export interface paths {
+    "/.well-known/frontend-discovery.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the builds that browsers get in the Frontend Discovery format.
+         * @description For other tools: the same as `/slices.json` for all browsers, in the Frontend Discovery schema v1-pre.
+         *     The live build is the default; the build of a rollout has its share of the traffic.
+         */
+        get: operations["frontendDiscovery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -744,7 +765,9 @@ export interface paths {
          * @description Send the build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` names the
          *     slice and the version. The server first checks that the manifest can be read, that all files it
          *     refers to are in the build, that it names the integrity of each script and style, that the build is
-         *     compatible with this portal's shell, and that nobody else has its paths. It then stores the build in the database and makes it live, unless `hold` is set.
+         *     compatible with this portal's shell, and that nobody else has its paths. It then stores the build in the
+         *     database and makes it live, unless `hold`, `percent` or `plan` is set. While a rollout of the slice runs,
+         *     only `hold` is accepted.
          *
          *     A version always refers to the same build. Publishing the same build again changes nothing
          *     (200). A different build with the same version is refused, and so is a version below the live
@@ -786,6 +809,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/slices/{name}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a rollout; everybody gets the live build. */
+        post: operations["abortRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/slices/{name}/activate": {
         parameters: {
             query?: never;
@@ -809,6 +852,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/slices/{name}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold a rollout at its percentage. */
+        post: operations["holdRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the build of a rollout live for everybody. */
+        post: operations["promoteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/slices/{name}/rollback": {
         parameters: {
             query?: never;
@@ -826,6 +909,31 @@ export interface paths {
          * @description Rolling back again goes to the next older build, never forward to the one that was replaced.
          */
         post: operations["rollBackSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a build to some browsers.
+         * @description The others keep the live build. Each browser belongs to one of 100 buckets, by a cookie for
+         *     `/slices.json` alone, and keeps the build as the percentage grows. A rollout of the same build that
+         *     runs gets the new percentage or plan; while one of another build runs, this is refused.
+         */
+        post: operations["rollOutSlice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1299,6 +1407,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deploy/slices/{name}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the rollout of the token's slice; everybody gets the live build. */
+        post: operations["deployAbort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deploy/slices/{name}/activate": {
         parameters: {
             query?: never;
@@ -1319,6 +1447,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deploy/slices/{name}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold the rollout of the token's slice at its percentage. */
+        post: operations["deployHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the build of the rollout of the token's slice live for everybody. */
+        post: operations["deployPromote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deploy/slices/{name}/rollback": {
         parameters: {
             query?: never;
@@ -1333,6 +1501,31 @@ export interface paths {
         put?: never;
         /** Roll the token's slice back to the previous build. */
         post: operations["deployRollBack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a build of the token's slice to some browsers.
+         * @description The others keep the live build. Each browser belongs to one of 100 buckets, by a cookie for
+         *     `/slices.json` alone, and keeps the build as the percentage grows. A rollout of the same build that
+         *     runs gets the new percentage or plan; while one of another build runs, this is refused.
+         */
+        post: operations["deployRollOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1417,6 +1610,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/slice-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report how slices work on a page.
+         * @description The shell sends this with `sendBeacon` where `portal.reports` of `/slices.json` is true: slice and
+         *     version, and nothing about the person or the address beyond the screen's path pattern. Builds that do not
+         *     exist are ignored. A page counts once for each outcome of a build. The reports are kept for 7 days, by
+         *     slice, version and minute, and are written once a second at most. One network address may send 60 calls
+         *     a minute to each server.
+         */
+        post: operations["reportSlices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/slices.json": {
         parameters: {
             query?: never;
@@ -1428,6 +1645,9 @@ export interface paths {
          * List the live build of each slice.
          * @description The shell reads it at start and once a minute; caches must revalidate it. In a deployment without
          *     this server, any static host can serve the same file.
+         *
+         *     During a rollout, it depends on the browser: a cookie that only this path has keeps a number from 0 to
+         *     99, its bucket, and nothing else. The shell does not know of it.
          */
         get: operations["slices"];
         put?: never;
@@ -1634,6 +1854,24 @@ export interface components {
          * @enum {string}
          */
         DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
+        DiscoveredBuild: {
+            deployment: {
+                /** @description Whether it is the live build. */
+                default: boolean;
+                /** @description How many of 100 browsers get it. */
+                traffic: number;
+            };
+            /** @description What Module Federation and the shell need to know of it. */
+            extras: Record<string, never>;
+            /** @description That of the build to use if it fails to load. */
+            fallbackUrl?: string;
+            metadata: {
+                integrity: components["schemas"]["Integrity"];
+                version: string;
+            };
+            /** @description The URL of its `mf-manifest.json`. */
+            url: string;
+        };
         Done: {
             message: string;
         };
@@ -1704,6 +1942,14 @@ export interface components {
          * @enum {string}
          */
         FaultMoment: "before" | "after";
+        FrontendDiscovery: {
+            /** @description The builds of each slice that browsers get, by slice name. */
+            microFrontends: {
+                [key: string]: components["schemas"]["DiscoveredBuild"][];
+            };
+            /** @description The address of the schema. */
+            schema: string;
+        };
         Health: {
             /** @constant */
             status: "ok";
@@ -1737,6 +1983,8 @@ export interface components {
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
                 product: string;
+                /** @description Whether the shell sends `/slice-reports`. */
+                reports?: boolean;
                 /** @description Origins other than the portal's that slices may be loaded from. */
                 slice_origins: string[];
                 /** @description IANA time zone of all dates on screens, and of 'today'. */
@@ -2030,6 +2278,16 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
+        Rollout: {
+            began_at: components["schemas"]["Time"];
+            /** @description How many of 100 browsers get it; the others keep the live build. */
+            percent: number;
+            /** @description By which it goes on by itself; null when only people change the percentage. */
+            plan: string | null;
+            /** @description When it got its percentage. */
+            step_began_at: components["schemas"]["Time"];
+            version: string;
+        };
         Sandbox: {
             /** @description How many calls it had; main, since the server started. */
             calls: number;
@@ -2144,20 +2402,24 @@ export interface components {
             name: string;
             /** @description The version that a rollback returns to, and that browsers use if the live one fails to load. */
             previous: string | null;
+            /** @description The build that only some browsers get, or null. */
+            rollout: null | components["schemas"]["Rollout"];
         };
         SliceEvent: {
             /**
-             * @description `held`: published without making it live; `removed`: all published builds were removed.
+             * @description `held`: published without making it live; `removed`: all published builds were removed; `rolled_out`: some browsers get it, as `note` says.
              * @enum {string}
              */
-            act: "published" | "held" | "activated" | "rolled_back" | "removed";
+            act: "published" | "held" | "activated" | "rolled_back" | "removed" | "rolled_out" | "rollout_held" | "promoted" | "aborted";
             at: components["schemas"]["Time"];
             by: string;
             id: string;
             /** @description The version that was live before. */
             live_before: string | null;
             name: string;
-            /** @description The version that was published or went live; null when none is live after a removal. */
+            /** @description What the versions do not say, such as the percentage. */
+            note: string | null;
+            /** @description The version that was published, went live or is rolled out; null when none is live after a removal. */
             version: string | null;
         };
         /** @description What the portal says in place of a screen; it has general sentences where one is missing. */
@@ -2166,6 +2428,31 @@ export interface components {
             crash?: string;
             /** @description When no build of the slice could be loaded. */
             load?: string;
+        };
+        SliceReport: {
+            /** @description How long a `loaded` build took. */
+            ms?: number;
+            /** @enum {string} */
+            outcome: "loaded" | "not_loaded" | "crashed" | "call_failed";
+            /**
+             * @description Why a build was `not_loaded`.
+             * @enum {string}
+             */
+            reason?: "missing" | "changed" | "shell" | "network" | "other";
+            /** @description The path pattern of the screen that `crashed`, such as `/loans/:id`. */
+            route?: string;
+            slice: string;
+            /** @description The status of calls for which `call_failed`. */
+            status?: number;
+            /** @description How many calls failed. */
+            times?: number;
+            /** @description The version of the build. */
+            version: string;
+        };
+        SliceReports: {
+            reports: components["schemas"]["SliceReport"][];
+            /** @description The token of the session, if there is one: it names the witness. It is not kept. */
+            session?: string | null;
         };
         Slices: {
             /** @description The shell that this server serves, or null. */
@@ -2216,7 +2503,8 @@ export interface components {
         };
         /**
          * @description The build is not compatible with this portal's shell (`wrong_shell`), another slice has one of its
-         *     paths (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
+         *     paths (`path_taken`), or this server serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         ActivationRefused: {
             headers: {
@@ -2287,7 +2575,8 @@ export interface components {
          * @description The version exists with different content (`build_exists`) or is below the live one
          *     (`build_outdated`), the build was made for other versions of the libraries that this portal's
          *     shell shares (`wrong_shell`), another slice, the shell or the server has one of its paths
-         *     (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
+         *     (`path_taken`), or this server serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         BuildRefused: {
             headers: {
@@ -2559,6 +2848,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A report is invalid (`invalid_request`). */
+        InvalidReport: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The new password is too short (`password_too_short`) or too easy to guess (`password_too_easy`: it
          *     is common, the user's e-mail address or its part before the @, or the brand), or a field is missing
@@ -2598,6 +2898,17 @@ export interface components {
         };
         /** @description The seed or the time is invalid (`invalid_request`). */
         InvalidSeed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The percentage or the plan is missing or invalid, or `by` is (`invalid_request`). */
+        InvalidShare: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2700,6 +3011,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description No rollout of the slice runs (`no_rollout`). */
+        NoRollout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The disk of the server is full (`no_room`). Nothing was made. */
         NoRoom: {
             headers: {
@@ -2758,7 +3080,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Only the build bundled with the portal exists (`nothing_published`). */
+        /**
+         * @description Only the build bundled with the portal exists (`nothing_published`), or a rollout of the slice runs
+         *     (`rollout_runs`).
+         */
         NothingPublished: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2793,6 +3118,21 @@ export interface components {
         };
         /** @description The path is longer than 1 KiB (`uri_too_long`). */
         PathTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description No rollout of the slice runs (`no_rollout`), its build is not compatible with this portal's shell
+         *     (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server serves no portal
+         *     (`no_portal`). The live build does not change.
+         */
+        PromotionRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2847,9 +3187,26 @@ export interface components {
         /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
          *     portal's shell (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server
-         *     serves no portal (`no_portal`). The live build does not change.
+         *     serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         RollbackRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description A rollout of another build runs (`rollout_runs`; the message names it), the build is live
+         *     (`already_live`), it is not compatible with this portal's shell (`wrong_shell`), another slice has one of
+         *     its paths (`path_taken`), this server serves no portal (`no_portal`), or the sandbox is not `main`
+         *     (`not_in_sandbox`). What browsers get does not change.
+         */
+        RolloutRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3094,6 +3451,11 @@ export interface components {
         };
     };
     headers: {
+        /**
+         * @description The bucket of a browser that had none: HttpOnly and SameSite=Strict, for this path alone, for 400 days.
+         *     Behind TLS its name begins with `__Secure-`.
+         */
+        Bucket: string;
         /** @description Identifies this version of the body in this encoding. */
         ETag: string;
         /** @description `true` if this is the stored first response. */
@@ -3102,17 +3464,56 @@ export interface components {
         Link: string;
         /** @description Must not be cached. */
         NoStore: "no-store";
+        /** @description Each browser revalidates it; nobody else may keep it. */
+        PrivateNoCache: "private, no-cache";
         /** @description Identifies this request in the server's logs. */
         RequestId: string;
         /** @description Seconds to wait before trying again. */
         RetryAfter: string;
         /** @description The body is compressed (zstd, br or gzip) if `Accept-Encoding` allows it. */
         Vary: string;
+        /** @description The bucket is in a cookie. */
+        VaryByCookie: string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    frontendDiscovery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The builds. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrontendDiscovery"];
+                };
+            };
+            /** @description The cached version is still current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            503: components["responses"]["Busy"];
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -4531,6 +4932,12 @@ export interface operations {
                 force?: boolean;
                 /** @description Store the build without making it live. */
                 hold?: boolean;
+                /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
+                percent?: number;
+                /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
+                plan?: string;
+                /** @description Take the build back by itself if it fails more often than the one before. */
+                watch?: boolean;
             };
             header?: never;
             path?: never;
@@ -4613,6 +5020,45 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    abortRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout is over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     activateSlice: {
         parameters: {
             query?: {
@@ -4639,6 +5085,11 @@ export interface operations {
                 "application/json": {
                     /** @description The version of a stored build. */
                     version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the one before.
+                     * @default true
+                     */
+                    watch?: boolean;
                 };
             };
         };
@@ -4661,6 +5112,84 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    holdRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its plan no longer applies. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    promoteRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["PromotionRefused"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
@@ -4701,6 +5230,69 @@ export interface operations {
             409: components["responses"]["RollbackRefused"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    rollOutSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0",
+                 *       "percent": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
+                    percent?: number | null;
+                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
+                    plan?: string | null;
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the live one.
+                     * @default true
+                     */
+                    watch?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description So many browsers get the build. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["RolloutRefused"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidShare"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5454,6 +6046,12 @@ export interface operations {
                 force?: boolean;
                 /** @description Store the build without making it live. */
                 hold?: boolean;
+                /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
+                percent?: number;
+                /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
+                plan?: string;
+                /** @description Take the build back by itself if it fails more often than the one before. */
+                watch?: boolean;
             };
             header?: never;
             path?: never;
@@ -5497,6 +6095,37 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    deployAbort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout is over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     deployActivate: {
         parameters: {
             query?: never;
@@ -5517,6 +6146,11 @@ export interface operations {
                 "application/json": {
                     /** @description The version of a stored build. */
                     version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the one before.
+                     * @default true
+                     */
+                    watch?: boolean;
                 };
             };
         };
@@ -5540,6 +6174,68 @@ export interface operations {
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its plan no longer applies. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployPromote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["PromotionRefused"];
+            414: components["responses"]["PathTooLong"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5571,6 +6267,63 @@ export interface operations {
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["RollbackRefused"];
             414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployRollOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0",
+                 *       "percent": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
+                    percent?: number | null;
+                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
+                    plan?: string | null;
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the live one.
+                     * @default true
+                     */
+                    watch?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description So many browsers get the build. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["RolloutRefused"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidShare"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5666,6 +6419,46 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    reportSlices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SliceReports"];
+            };
+        };
+        responses: {
+            /** @description Received. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description It does not come from a page of this origin, as `Origin` says (`cross_site`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidReport"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     slices: {
         parameters: {
             query?: never;
@@ -5678,10 +6471,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The live builds. */
+            /** @description The live builds, and those of rollouts that this browser gets. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["PrivateNoCache"];
                     ETag: components["headers"]["ETag"];
+                    "Set-Cookie": components["headers"]["Bucket"];
+                    Vary: components["headers"]["VaryByCookie"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -5692,7 +6488,10 @@ export interface operations {
             /** @description The cached version is still current. */
             304: {
                 headers: {
+                    "Cache-Control": components["headers"]["PrivateNoCache"];
                     ETag: components["headers"]["ETag"];
+                    "Set-Cookie": components["headers"]["Bucket"];
+                    Vary: components["headers"]["VaryByCookie"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };

@@ -2,6 +2,7 @@ import { connection, session, theme } from 'mfe-kit';
 import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
+import { onReport } from './reports/report';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
@@ -12,9 +13,10 @@ connection.start();
 
 // The settings are needed for the first text, and the routes are the slices'. Without a list the defaults and
 // the routes of the last visit apply.
-await readSliceList().catch((error: unknown) => {
+const list = await readSliceList().catch((error: unknown) => {
   console.error('slices.json could not be read', error);
   restoreBrought();
+  return null;
 });
 
 const root = document.getElementById('root');
@@ -30,3 +32,5 @@ startTransition(() =>
 
 // Not needed for the first page.
 void import('./slices/watch-versions').then(({ watchVersions }) => watchVersions());
+if (list?.portal.reports) void import('./reports/send-reports').then(({ sendReports }) => sendReports());
+else onReport(null);

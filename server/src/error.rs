@@ -207,6 +207,24 @@ pub enum Failure {
     /// No older build exists.
     #[error("There is no older build to roll back to.")]
     NoPreviousBuild,
+    /// A rollout of the slice runs, and this would change the live build.
+    #[error("The rollout of {name} {version} runs, at {percent}%. Promote or abort it first.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    RolloutRuns { name: String, version: String, percent: u8 },
+    /// No rollout of the slice runs.
+    #[error("There is no rollout of {0}.")]
+    NoRollout(String),
+    /// The build to roll out is live.
+    #[error("{name} {version} is live already.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    AlreadyLive { name: String, version: String },
+    /// A rollout in a sandbox besides `main`.
+    #[error("A sandbox has one build of a slice for everybody: publish without a percentage, or to main.")]
+    NotInSandbox,
+
+    /// A page of another origin, or no page, reported on a slice.
+    #[error("Reports are accepted from the portal's own pages only.")]
+    NotFromPortal,
 
     // Invalid requests
     /// The body is not JSON.
@@ -290,7 +308,7 @@ impl Failure {
             F::NoConsoleToken => (StatusCode::UNAUTHORIZED, "no_console_token"),
             F::ToolsOff => (StatusCode::FORBIDDEN, "tools_off"),
             F::NotWithProvider => (StatusCode::FORBIDDEN, "not_with_provider"),
-            F::CrossSite => (StatusCode::FORBIDDEN, "cross_site"),
+            F::CrossSite | F::NotFromPortal => (StatusCode::FORBIDDEN, "cross_site"),
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
@@ -337,6 +355,10 @@ impl Failure {
             F::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),
             F::NothingPublished(_) => (StatusCode::CONFLICT, "nothing_published"),
             F::NoPreviousBuild => (StatusCode::CONFLICT, "no_previous_build"),
+            F::RolloutRuns { .. } => (StatusCode::CONFLICT, "rollout_runs"),
+            F::NoRollout(_) => (StatusCode::CONFLICT, "no_rollout"),
+            F::AlreadyLive { .. } => (StatusCode::CONFLICT, "already_live"),
+            F::NotInSandbox => (StatusCode::CONFLICT, "not_in_sandbox"),
             F::MalformedJson(_) => (StatusCode::BAD_REQUEST, "malformed_json"),
             F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")

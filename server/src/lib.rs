@@ -84,7 +84,7 @@ use crate::{
     randomness::Randomness,
     sandboxes::{InUse, Name, Sandboxes},
     settings::Settings,
-    slices::files::FileCache,
+    slices::{files::FileCache, reports::Reports, watch},
     tasks::Tasks,
 };
 
@@ -113,6 +113,8 @@ pub struct Server {
     pub metrics: Metrics,
     /// The cache of published slice files.
     pub slice_files: FileCache,
+    /// What pages reported of slices and is not written yet.
+    pub reports: Reports,
     /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
 }
@@ -246,6 +248,7 @@ impl Sandbox {
         sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
+        sandbox.tasks.spawn_background(watch::keep_watching(sandbox.clone()));
         let server = Arc::clone(&sandbox.server);
         sandbox.tasks.spawn_background(async move { server.lease.keep().await });
         let (database, clock) = (sandbox.database.clone(), sandbox.clock.clone());
@@ -448,6 +451,7 @@ impl Server {
             provider: Provider::of(&settings.provider)?.map(Arc::new),
             metrics: Metrics::new()?,
             slice_files: FileCache::default(),
+            reports: Reports::default(),
             sandboxes: Sandboxes::new(
                 settings,
                 database.clone(),
@@ -483,6 +487,8 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
     let mut for_browsers = Router::new()
         .nest(API, api())
         .merge(slices::deploy::api::routes())
+        .merge(slices::reports::api::routes())
+        .route("/.well-known/frontend-discovery.json", get(slices::discovery::show))
         .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
         .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {

@@ -23,7 +23,8 @@ async fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match command.run().await {
+    // The settings make it large.
+    match Box::pin(command.run()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mkopo: {error:#}");

@@ -74,7 +74,8 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     mobile_money::delete_old_sums(database, now.minus(days(2))).await?;
     let builds = if sandbox.is_main() {
         let bundled = Bundled::of(sandbox).await?;
-        slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
+        slices::reports::delete_old(database, now.minus(slices::reports::KEPT)).await?
+            + slices::delete_old(database, &bundled, settings.keep_builds as usize, now).await?
     } else {
         0
     };

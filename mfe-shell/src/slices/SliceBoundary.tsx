@@ -1,5 +1,7 @@
 import { Component, type ReactNode } from 'react';
 import type { SliceBuild } from '../live-slices';
+import { report } from '../reports/report';
+import { screenAt } from './brought';
 import { CHANGED } from './integrity';
 import { forgetSlice, loadedSlices, SliceFailure } from './load-slice';
 import { SliceFailed } from './SliceFailed';
@@ -20,7 +22,12 @@ export class SliceBoundary extends Component<SliceBoundaryProps, { error: Error 
   }
 
   override componentDidCatch(error: Error & { request?: string }) {
-    const build = loadedSlices().get(this.props.name)?.used;
+    const { name, pathname } = this.props;
+    const build = loadedSlices().get(name)?.used;
+    if (build?.integrity && !(error instanceof SliceFailure)) {
+      const route = screenAt(pathname)?.path;
+      report({ slice: name, version: build.version, outcome: 'crashed', ...(route ? { route } : {}) });
+    }
     if (error.request && build) void this.checkFile(build, error.request);
   }
 

@@ -2,6 +2,7 @@ import type { Slice } from 'mfe-kit';
 import { loadBuild, WrongShell } from './federation';
 import { CHANGED, refused } from './integrity';
 import type { SliceBuild } from '../live-slices';
+import { type Report, report } from '../reports/report';
 import { readSliceList, requestSliceList } from './slice-list';
 
 /** Milliseconds before each retry. */
@@ -72,7 +73,7 @@ async function load(name: string): Promise<Slice> {
   }
   const note = (used: SliceBuild | null, failure: string | null) => loaded.set(name, { live, used, failure });
   try {
-    const slice = await tryAgain(() => loadBuild(name, live));
+    const slice = await reported(name, live, () => tryAgain(() => loadBuild(name, live)));
     note(live, null);
     return slice;
   } catch (cause) {
@@ -87,11 +88,40 @@ async function load(name: string): Promise<Slice> {
 
 async function fallBack(name: string, previous: SliceBuild): Promise<Slice | null> {
   try {
-    return await loadBuild(name, previous);
+    return await reported(name, previous, () => loadBuild(name, previous));
   } catch (error) {
     console.warn(`${name} ${previous.version} could not be loaded either`, error);
     return null;
   }
+}
+
+/** Loads a build, and reports how long it took or why it failed. An override has no integrity, and is not reported. */
+async function reported<T>(
+  name: string,
+  { version, integrity }: SliceBuild,
+  load: () => Promise<T>,
+): Promise<T> {
+  const began = performance.now();
+  const tell = (outcome: Pick<Report, 'outcome' | 'ms' | 'reason'>) => {
+    if (integrity) report({ slice: name, version, ...outcome });
+  };
+  try {
+    const loaded = await load();
+    tell({ outcome: 'loaded', ms: Math.round(performance.now() - began) });
+    return loaded;
+  } catch (error) {
+    tell({ outcome: 'not_loaded', reason: reasonOf(error) });
+    throw error;
+  }
+}
+
+/** Why a build could not be loaded, in one word. */
+function reasonOf(error: unknown): NonNullable<Report['reason']> {
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof WrongShell) return 'shell';
+  if (text === CHANGED) return 'changed';
+  if (text.includes('does not exist')) return 'missing';
+  return /could not be loaded|fetch|timed? ?out|HTTP 5/i.test(text) ? 'network' : 'other';
 }
 
 async function tryAgain<T>(act: () => Promise<T>): Promise<T> {

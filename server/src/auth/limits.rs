@@ -132,7 +132,7 @@ impl Caller {
 }
 
 /// What counts as one network address: an IPv4 address, or the /64 assigned to one IPv6 customer.
-fn network(address: IpAddr) -> String {
+pub fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => {

@@ -82,6 +82,12 @@ impl Tokens {
 const OPEN: &str = "
     INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
 
+/// Whose session `token` names, if it was signed by this service and has not expired. It may have ended: what
+/// opens something needs [`require`].
+pub fn user_named_by(sandbox: &Sandbox, token: &str) -> Option<String> {
+    sandbox.tokens.read(token, sandbox.clock.now()).map(|claims| claims.sub)
+}
+
 /// A session that is not stored yet.
 pub struct NewSession {
     session_id: String,

@@ -16,7 +16,8 @@ use crate::{
     sandboxes::{self, HEADER as SANDBOX, Name},
     settings::{StoreSettings, values},
     slices::{
-        self, Build, Bundled, MANIFEST, Mark, Publication, SliceName, archive, deploy, deploy::NewToken,
+        self, Build, Bundled, MANIFEST, Mark, Publication, Share, SliceBuilds, SliceName, archive, deploy,
+        deploy::NewToken, rollout,
     },
 };
 use anyhow::{Context, bail};
@@ -70,12 +71,20 @@ pub enum SliceCommand {
         folder: PathBuf,
 
         /// Store the build without making it live; `activate` makes it live later.
-        #[arg(long)]
+        #[arg(long, conflicts_with_all = ["percent", "plan"])]
         hold: bool,
 
         /// Accept a version below the live one.
         #[arg(long)]
         force: bool,
+
+        /// Who gets the build, instead of everybody.
+        #[command(flatten)]
+        share: ShareArguments,
+
+        /// Do not take the build back by itself if it fails more often than the one before.
+        #[arg(long)]
+        no_watch: bool,
     },
     /// Make an existing build live; it may be an older one.
     Activate {
@@ -83,9 +92,43 @@ pub enum SliceCommand {
         name: String,
         /// The build's version.
         version: String,
+
+        /// Do not take the build back by itself if it fails more often than the one before.
+        #[arg(long)]
+        no_watch: bool,
     },
     /// Make the previous build live again.
     Rollback {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Give a stored build to some browsers, or to more or fewer of them; the others keep the live one.
+    Rollout {
+        /// The slice, such as mfe-loans.
+        name: String,
+        /// The build's version.
+        version: String,
+
+        /// How many browsers.
+        #[command(flatten)]
+        share: ShareArguments,
+
+        /// Do not take the build back by itself if it fails more often than the live one.
+        #[arg(long)]
+        no_watch: bool,
+    },
+    /// Hold a rollout at its percentage: its plan no longer applies.
+    Hold {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Make the build that is rolled out live for everybody.
+    Promote {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// End a rollout: everybody gets the live build.
+    Abort {
         /// The slice, such as mfe-loans.
         name: String,
     },
@@ -105,12 +148,31 @@ pub enum SliceCommand {
         #[command(subcommand)]
         command: TokenCommand,
     },
-    /// List all builds: slice, version, live or previous, origin, time and author.
+    /// List all builds: slice, version, live or previous or its percentage, origin, time and author.
     List {
         /// Print JSON, with the field names of the console's API.
         #[arg(long)]
         json: bool,
     },
+}
+
+/// How many browsers get a build.
+#[derive(clap::Args, Debug)]
+pub struct ShareArguments {
+    /// Give the build to so many percent of all browsers, until you change it.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100))]
+    percent: Option<u8>,
+
+    /// Give it to more and more browsers: growing percentages, each with how long it lasts, and then
+    /// everybody, such as `5:10m,25:30m,100`.
+    #[arg(long, conflicts_with = "percent")]
+    plan: Option<String>,
+}
+
+impl ShareArguments {
+    fn share(&self) -> Result<Option<Share>, Failure> {
+        Share::from_request(self.percent, self.plan.as_deref())
+    }
 }
 
 /// The operations on deploy tokens.
@@ -192,20 +254,21 @@ struct Local {
 impl Local {
     async fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
-            SliceCommand::Publish { folder, hold, force } => {
+            SliceCommand::Publish { folder, hold, force, share, no_watch } => {
+                let share = share.share()?;
                 let build = Build::check(files_in(&folder)?, self.bundled.shell()?)?;
                 let (name, version) = (build.name.as_str().to_owned(), build.version.to_string());
-                let publication = Publication { hold, force, compress_at: Clock::system().unset_now() };
+                let compress_at = Clock::system().unset_now();
+                let publication = Publication { hold, share, is_watched: !no_watch, force, compress_at };
                 let publishing =
                     slices::publish(&self.database, &self.bundled, build, publication, self.mark());
                 let (slice, is_new) = self.record(Kind::SlicePublished, &name, publishing).await?;
-                print_published(&name, &version, is_new, slice.live.map(|live| live.to_string()).as_deref())
+                print_published(&version, is_new, &serde_json::to_value(slice)?)
             }
-            SliceCommand::Activate { name, version } => {
-                let unknown = Failure::BuildNotFound { name: name.clone(), version: version.clone() };
-                let version = Version::parse(&version).map_err(|_| unknown)?;
-                let activating =
-                    slices::activate(&self.database, &self.bundled, parse(&name)?, version, self.mark());
+            SliceCommand::Activate { name, version, no_watch } => {
+                let (slice, version) = build(&name, &version)?;
+                let (database, bundled) = (&self.database, &self.bundled);
+                let activating = slices::activate(database, bundled, slice, version, !no_watch, self.mark());
                 let slice = self.record(Kind::SliceActivated, &name, activating).await?;
                 print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
             }
@@ -214,6 +277,26 @@ impl Local {
                     slices::roll_back(&self.database, &self.bundled, parse(&name)?, self.mark());
                 let slice = self.record(Kind::SliceRolledBack, &name, rolling_back).await?;
                 print_live(&name, slice.live.map(|live| live.to_string()).as_deref())
+            }
+            SliceCommand::Rollout { name, version, share, no_watch } => {
+                let (slice, version) = build(&name, &version)?;
+                let share = share.share()?.context(NO_SHARE)?;
+                let (database, bundled) = (&self.database, &self.bundled);
+                let rolling_out =
+                    rollout::roll_out(database, bundled, slice, version, share, !no_watch, self.mark());
+                self.change(Kind::SliceRolledOut, &name, rolling_out).await
+            }
+            SliceCommand::Hold { name } => {
+                let holding = rollout::hold(&self.database, &self.bundled, parse(&name)?, self.mark());
+                self.change(Kind::SliceRolloutHeld, &name, holding).await
+            }
+            SliceCommand::Promote { name } => {
+                let promoting = rollout::promote(&self.database, &self.bundled, parse(&name)?, self.mark());
+                self.change(Kind::SlicePromoted, &name, promoting).await
+            }
+            SliceCommand::Abort { name } => {
+                let aborting = rollout::abort(&self.database, &self.bundled, parse(&name)?, self.mark());
+                self.change(Kind::SliceRolloutAborted, &name, aborting).await
             }
             SliceCommand::Remove { name, .. } => {
                 let removing = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark());
@@ -226,6 +309,16 @@ impl Local {
                 print_all(&serde_json::to_value(all)?, json)
             }
         }
+    }
+
+    /// Changes a rollout of the slice `name`, and prints what browsers get then.
+    async fn change(
+        &self,
+        kind: Kind,
+        name: &str,
+        act: impl Future<Output = Result<SliceBuilds, Failure>>,
+    ) -> anyhow::Result<()> {
+        print_rollout(&serde_json::to_value(self.record(kind, name, act).await?)?)
     }
 
     async fn run_token(&self, command: TokenCommand) -> anyhow::Result<()> {
@@ -275,6 +368,15 @@ impl Local {
     }
 }
 
+/// What to say where a rollout has no share.
+const NO_SHARE: &str = "give --percent or --plan";
+
+/// A slice and a version of it.
+fn build(name: &str, version: &str) -> anyhow::Result<(SliceName, Version)> {
+    let unknown = |_| Failure::BuildNotFound { name: name.to_owned(), version: version.to_owned() };
+    Ok((parse(name)?, Version::parse(version).map_err(unknown)?))
+}
+
 fn parse(name: &str) -> Result<SliceName, Failure> {
     SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()))
 }
@@ -290,18 +392,29 @@ pub(super) struct Remote {
 impl Remote {
     fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
         match command {
-            SliceCommand::Publish { folder, hold, force } => {
+            SliceCommand::Publish { folder, hold, force, share, no_watch } => {
+                share.share()?;
                 let archive = archive::write(&files_in(&folder)?)?;
-                let query = [("hold", hold), ("force", force)];
+                let switch = |is_on: bool| is_on.then(|| "true".to_owned());
+                let percent = share.percent.map(|percent| percent.to_string());
+                let query = [
+                    ("hold", switch(hold)),
+                    ("force", switch(force)),
+                    ("percent", percent),
+                    ("plan", share.plan),
+                    ("watch", no_watch.then(|| "false".to_owned())),
+                ];
                 let query: Vec<_> =
-                    query.into_iter().filter(|pair| pair.1).map(|pair| (pair.0, "true")).collect();
+                    query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
                 let (status, slice) = self.post("", &query, Some(("application/octet-stream", archive)))?;
-                let name = slice["name"].as_str().unwrap_or_default();
-                let version = version_in(&folder)?;
-                print_published(name, &version, status == 201, slice["live"].as_str())
+                print_published(&version_in(&folder)?, status == 201, &slice)
             }
-            SliceCommand::Activate { name, version } => {
-                let body = serde_json::to_vec(&json!({ "version": version }))?;
+            SliceCommand::Activate { name, version, no_watch } => {
+                let mut body = json!({ "version": version });
+                if no_watch {
+                    body["watch"] = json!(false);
+                }
+                let body = serde_json::to_vec(&body)?;
                 let path = format!("/{}/activate", parse(&name)?.as_str());
                 let (_, slice) = self.post(&path, &[], Some(("application/json", body)))?;
                 print_live(&name, slice["live"].as_str())
@@ -311,6 +424,21 @@ impl Remote {
                 let (_, slice) = self.post(&path, &[], None)?;
                 print_live(&name, slice["live"].as_str())
             }
+            SliceCommand::Rollout { name, version, share, no_watch } => {
+                share.share()?.context(NO_SHARE)?;
+                let mut body = json!({ "version": version });
+                if no_watch {
+                    body["watch"] = json!(false);
+                }
+                match (share.percent, share.plan) {
+                    (Some(percent), _) => body["percent"] = json!(percent),
+                    (None, plan) => body["plan"] = json!(plan),
+                }
+                self.change(&name, "rollout", Some(serde_json::to_vec(&body)?))
+            }
+            SliceCommand::Hold { name } => self.change(&name, "hold", None),
+            SliceCommand::Promote { name } => self.change(&name, "promote", None),
+            SliceCommand::Abort { name } => self.change(&name, "abort", None),
             SliceCommand::Remove { name, .. } => {
                 let path = self.address(&format!("/{}", parse(&name)?.as_str()));
                 let request = agent()
@@ -347,6 +475,13 @@ impl Remote {
             }
         }
         Ok(())
+    }
+
+    /// Changes a rollout of the slice `name`, and prints what browsers get then.
+    fn change(&self, name: &str, act: &str, body: Option<Vec<u8>>) -> anyhow::Result<()> {
+        let path = format!("/{}/{act}", parse(name)?.as_str());
+        let (_, slice) = self.post(&path, &[], body.map(|body| ("application/json", body)))?;
+        print_rollout(&slice)
     }
 
     /// The answer of the console's API to a call.
@@ -486,14 +621,31 @@ fn check_build_is_current(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_published(name: &str, version: &str, is_new: bool, live: Option<&str>) -> anyhow::Result<()> {
+fn print_published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<()> {
+    let name = slice["name"].as_str().unwrap_or_default();
     let outcome = if is_new { "is published" } else { "was already published" };
-    let live_build = match live {
-        Some(live) if live == version => "it is live".to_owned(),
-        Some(live) => format!("{live} is live"),
-        None => "no build of it is live".to_owned(),
+    let live_build = match (slice["live"].as_str(), slice["rollout"]["percent"].as_u64()) {
+        (live, Some(percent)) if slice["rollout"]["version"] == version => {
+            format!("{percent}% of browsers get it, the others {}", live.unwrap_or("nothing"))
+        }
+        (Some(live), _) if live == version => "it is live".to_owned(),
+        (Some(live), _) => format!("{live} is live"),
+        (None, _) => "no build of it is live".to_owned(),
     };
     writeln!(std::io::stdout(), "{name} {version} {outcome}; {live_build}.")?;
+    Ok(())
+}
+
+/// Prints what browsers get of a slice.
+fn print_rollout(slice: &Value) -> anyhow::Result<()> {
+    let (name, live) = (slice["name"].as_str().unwrap_or_default(), slice["live"].as_str());
+    let rollout = &slice["rollout"];
+    let Some((version, percent)) = rollout["version"].as_str().zip(rollout["percent"].as_u64()) else {
+        return print_live(name, live);
+    };
+    let plan = rollout["plan"].as_str().map(|plan| format!(", by the plan {plan}")).unwrap_or_default();
+    let live = live.unwrap_or("nothing");
+    writeln!(std::io::stdout(), "{percent}% of browsers get {name} {version}{plan}; the others get {live}.")?;
     Ok(())
 }
 
@@ -548,7 +700,7 @@ fn print_tokens(tokens: &Value, is_json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line per build: slice, version, status, origin, and when and by whom it was published.
+/// One line per build: slice, version, status (with the percentage of a rollout), origin, and when and by whom it was published.
 fn print_all(slices: &Value, is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {
@@ -557,7 +709,12 @@ fn print_all(slices: &Value, is_json: bool) -> anyhow::Result<()> {
     }
     for slice in slices.as_array().into_iter().flatten() {
         for build in slice["builds"].as_array().into_iter().flatten() {
-            let status = if build["version"] == slice["live"] {
+            let rollout = &slice["rollout"];
+            let share = rollout["percent"].as_u64().filter(|_| build["version"] == rollout["version"]);
+            let share = share.map(|percent| format!("{percent}%"));
+            let status = if let Some(share) = &share {
+                share
+            } else if build["version"] == slice["live"] {
                 "live"
             } else if build["version"] == slice["previous"] {
                 "previous"

@@ -27,6 +27,8 @@ pub struct Metrics {
     log_lines_lost: IntGauge,
     contract_differences: IntCounterVec,
     provider_calls: IntGaugeVec,
+    slice_loads: IntCounterVec,
+    slice_load_time: HistogramVec,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -37,6 +39,8 @@ const NAMED_SANDBOXES: usize = 20;
 
 /// The label of the other sandboxes. No sandbox can have that name.
 const OTHER_SANDBOXES: &str = "(others)";
+/// Histogram buckets of the time that pages take to load a slice.
+const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
@@ -80,6 +84,19 @@ impl Metrics {
             "Calls forwarded to another provider since the start, by whether they were held to the contract.",
         );
         let provider_calls = IntGaugeVec::new(provider_calls, &["checked"])?;
+        let slice_loads = Opts::new(
+            "mkopo_slice_loads_total",
+            "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
+        );
+        let slice_loads = IntCounterVec::new(slice_loads, &["slice", "version", "outcome"])?;
+        let slice_load_time = HistogramOpts::new(
+            "mkopo_slice_load_duration_seconds",
+            "How long pages took to load a build, as they reported to this server.",
+        );
+        let slice_load_time =
+            HistogramVec::new(slice_load_time.buckets(LOAD_SECONDS.to_vec()), &["slice", "version"])?;
+        registry.register(Box::new(slice_loads.clone()))?;
+        registry.register(Box::new(slice_load_time.clone()))?;
         registry.register(Box::new(contract_differences.clone()))?;
         registry.register(Box::new(provider_calls.clone()))?;
         registry.register(Box::new(log_lines_lost.clone()))?;
@@ -106,6 +123,8 @@ impl Metrics {
             log_lines_lost,
             contract_differences,
             provider_calls,
+            slice_loads,
+            slice_load_time,
         })
     }
 
@@ -125,6 +144,15 @@ impl Metrics {
             PayoutStatus::Failed => "failed",
         };
         self.payouts.with_label_values(&[status, result_code.unwrap_or_default()]).inc();
+    }
+
+    /// Counts what pages reported of an existing build.
+    pub fn reported(&self, slice: &str, version: &str, outcome: &str, took: Option<Duration>, times: u64) {
+        self.slice_loads.with_label_values(&[slice, version, outcome]).inc_by(times);
+        if let Some(took) = took {
+            let time = self.slice_load_time.with_label_values(&[slice, version]);
+            (0..times).for_each(|_| time.observe(took.as_secs_f64()));
+        }
     }
 
     /// Counts a difference of a forwarded call from the contract.

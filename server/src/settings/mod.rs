@@ -2,6 +2,7 @@
 
 mod mail_server;
 pub mod provider;
+pub mod rollback;
 mod secrets;
 pub mod values;
 
@@ -15,7 +16,7 @@ use lettre::message::Mailbox;
 use secrecy::SecretString;
 
 pub use self::mail_server::SmtpUrl;
-use self::{provider::ProviderSettings, secrets::secret_in};
+use self::{provider::ProviderSettings, rollback::RollbackSettings, secrets::secret_in};
 use crate::database::{
     Database,
     url::{DatabaseUrl, LANES},
@@ -231,6 +232,10 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
           value_parser = values::builds)]
     pub keep_builds: u32,
+
+    /// When a build of a slice is taken back by itself.
+    #[command(flatten)]
+    pub rollback: RollbackSettings,
 
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
     /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from

@@ -3,28 +3,29 @@
 use semver::Version;
 
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, set_live, trail,
-    trail::SliceAction,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, rollout,
+    set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
     database::{Connection, Database},
     error::Failure,
 };
 
-/// Makes the build of `version` live; does nothing if it is live already. Returns the new state of
-/// the slice.
+/// Makes the build of `version` live; does nothing if it is live already. If it `is_watched`, it is taken back
+/// when it fails more often than the one before. Returns the new state of the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],
-/// [`Failure::PathTaken`], [`Failure::NoPortal`].
+/// [`Failure::PathTaken`], [`Failure::NoPortal`], [`Failure::RolloutRuns`].
 pub async fn activate(
     database: &Database,
     bundled: &Bundled,
     name: SliceName,
     version: Version,
+    is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, SliceAction::Activated, |_| Ok(version)).await
+    change(database, bundled, name, mark, SliceAction::Activated, is_watched, |_| Ok(version)).await
 }
 
 /// Makes the previous build live again. A further roll-back goes to the next older build, never
@@ -38,7 +39,7 @@ pub async fn roll_back(
     name: SliceName,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, mark, SliceAction::RolledBack, |slice| {
+    change(database, bundled, name, mark, SliceAction::RolledBack, false, |slice| {
         slice.previous.clone().ok_or(Failure::NoPreviousBuild)
     })
     .await
@@ -50,6 +51,7 @@ async fn change(
     name: SliceName,
     mark: Mark,
     act: SliceAction,
+    is_watched: bool,
     choose: impl FnOnce(&SliceBuilds) -> Result<Version, Failure> + Send + 'static,
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
@@ -70,11 +72,17 @@ async fn change(
                 if before.live.as_ref() == Some(&version) {
                     return Ok(before);
                 }
+                rollout::refuse_during(&before)?;
                 check_paths(connection, &bundled, &name, &build.brings).await?;
                 let live_before = before.live.as_ref();
                 let previous = if act == SliceAction::RolledBack { None } else { live_before };
                 set_live(connection, &bundled, &name, Some(&version), previous).await?;
-                trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before).await?;
+                if is_watched {
+                    watch::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
+                } else {
+                    watch::end(connection, &bundled, &name).await?;
+                }
+                trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before, None).await?;
                 read_one(connection, &bundled, &name).await
             })
         })

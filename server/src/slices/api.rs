@@ -4,7 +4,7 @@ use axum::{
     Json as Answer, Router,
     body::Bytes,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{delete, get, post},
 };
@@ -13,7 +13,11 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Brings, Build, Bundled, Mark, Publication, Shell, SliceBuilds, SliceEvent, SliceName, archive};
+use super::{
+    Brings, Bucket, Build, Bundled, Mark, Publication, Share, Shell, SliceBuilds, SliceEvent, SliceName,
+    archive, rollout,
+    rollout::{RolloutBody, yes},
+};
 use crate::{
     Sandbox,
     error::Failure,
@@ -34,6 +38,10 @@ pub fn routes() -> Router {
         .route("/slices/{name}", delete(remove))
         .route("/slices/{name}/activate", post(activate))
         .route("/slices/{name}/rollback", post(roll_back))
+        .route("/slices/{name}/rollout", post(roll_out))
+        .route("/slices/{name}/hold", post(hold))
+        .route("/slices/{name}/promote", post(promote))
+        .route("/slices/{name}/abort", post(abort))
 }
 
 /// Whether a call under the console's API uploads a build. Its body may exceed the usual limit and
@@ -65,21 +73,40 @@ struct PublishQuery {
     hold: bool,
     #[serde(default)]
     force: bool,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    watch: bool,
 }
 
 async fn publish(
     sandbox: Sandbox,
-    Query(PublishQuery { by, hold, force }): Query<PublishQuery>,
+    Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = Mark::now(&sandbox, by)?;
+    let share = Share::from_request(percent, plan.as_deref())?;
+    let publication = publication(&sandbox, hold, force, share, watch)?;
     let archive = read_archive(request).await?;
     let bundled = Bundled::of(&sandbox).await?;
     let build = check_archive(archive, &bundled).await?;
-    let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
     let (slice, is_new) =
         super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
+}
+
+/// How a build is to be published.
+pub(super) fn publication(
+    sandbox: &Sandbox,
+    hold: bool,
+    force: bool,
+    share: Option<Share>,
+    is_watched: bool,
+) -> Result<Publication, Failure> {
+    if hold && share.is_some() {
+        return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
+    }
+    Ok(Publication { hold, share, is_watched, force, compress_at: sandbox.clock.unset_now() })
 }
 
 /// The build in an archive, if the portal's shell can load it.
@@ -111,19 +138,21 @@ struct ByQuery {
 #[serde(deny_unknown_fields)]
 pub(super) struct ActivateBody {
     pub version: String,
+    #[serde(default = "yes")]
+    pub watch: bool,
 }
 
 async fn activate(
     sandbox: Sandbox,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
-    Json(ActivateBody { version }): Json<ActivateBody>,
+    Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = SliceName::from_request(&name)?;
     let version = name.version_from_request(&version)?;
     let mark = Mark::now(&sandbox, by)?;
     let bundled = Bundled::of(&sandbox).await?;
-    super::activate(&sandbox.server.database, &bundled, name, version, mark).await.map(Answer)
+    super::activate(&sandbox.server.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -134,6 +163,49 @@ async fn roll_back(
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+}
+
+async fn roll_out(
+    sandbox: Sandbox,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+    Json(body): Json<RolloutBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = SliceName::from_request(&name)?;
+    let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
+    let (mark, bundled) = (Mark::now(&sandbox, by)?, Bundled::of(&sandbox).await?);
+    let database = &sandbox.server.database;
+    rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
+}
+
+async fn hold(
+    sandbox: Sandbox,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let bundled = Bundled::of(&sandbox).await?;
+    rollout::hold(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+}
+
+async fn promote(
+    sandbox: Sandbox,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let bundled = Bundled::of(&sandbox).await?;
+    rollout::promote(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+}
+
+async fn abort(
+    sandbox: Sandbox,
+    Path(name): Path<String>,
+    Query(ByQuery { by }): Query<ByQuery>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let bundled = Bundled::of(&sandbox).await?;
+    rollout::abort(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn remove(
@@ -159,7 +231,9 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
     let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
-    let listed: Map<String, Value> = slices.into_iter().filter_map(listed).collect();
+    let known = Bucket::find(&headers, settings.behind_tls);
+    let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
+    let listed: Map<String, Value> = slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
     let body = json!({
@@ -171,17 +245,23 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
             "console": sandbox.server.sandboxes.addresses().console(&sandbox.name).filter(|_| settings.demo),
             "allow_override": settings.allows_slice_override(),
             "slice_origins": origins,
+            "reports": sandbox.is_main() && bundled.shell.is_some(),
         },
         "shell": bundled.shell,
         "slices": listed,
     });
     let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&body);
-    Ok(ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers))
+    let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);
+    answer.headers_mut().insert(header::VARY, HeaderValue::from_static("cookie, accept-encoding"));
+    if known.is_none() {
+        answer.headers_mut().insert(header::SET_COOKIE, bucket.cookie(settings.behind_tls)?);
+    }
+    Ok(answer)
 }
 
-/// A slice as the shell reads it; `None` while no build of it is live.
-fn listed(slice: SliceBuilds) -> Option<(String, Value)> {
+/// A slice as the shell of a browser in `bucket` reads it; `None` while it has no build for that bucket.
+fn listed(slice: SliceBuilds, bucket: Bucket) -> Option<(String, Value)> {
     let build = |version: &Version| {
         slice.build(version).map(|build| {
             json!({
@@ -192,11 +272,12 @@ fn listed(slice: SliceBuilds) -> Option<(String, Value)> {
             })
         })
     };
-    let Brings { screens, menu, failures } = &slice.build(slice.live.as_ref()?)?.brings;
-    let mut live = build(slice.live.as_ref()?)?;
-    live["screens"] = json!(screens);
-    live["menu"] = json!(menu);
-    live["failures"] = json!(failures);
-    live["previous"] = slice.previous.as_ref().and_then(build).into();
-    Some((slice.name, live))
+    let (live, previous) = slice.of_bucket(bucket);
+    let Brings { screens, menu, failures } = &slice.build(live?)?.brings;
+    let mut listed = build(live?)?;
+    listed["screens"] = json!(screens);
+    listed["menu"] = json!(menu);
+    listed["failures"] = json!(failures);
+    listed["previous"] = previous.and_then(build).into();
+    Some((slice.name, listed))
 }

@@ -9,7 +9,8 @@ use super::Shell;
 use crate::{auth::Role, error::Failure};
 
 /// First parts of paths that this server answers itself, or that are files of the portal.
-const RESERVED: [&str; 11] = [
+const RESERVED: [&str; 13] = [
+    ".well-known",
     "api",
     "assets",
     "console",
@@ -19,6 +20,7 @@ const RESERVED: [&str; 11] = [
     "kit",
     "metrics",
     "readyz",
+    "slice-reports",
     "slices",
     "slices.json",
 ];

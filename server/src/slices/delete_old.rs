@@ -11,7 +11,7 @@ use crate::{
     error::Failure,
 };
 
-/// Deletes published builds that are neither live nor previous, except the `keep` newest of each slice.
+/// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest of each slice.
 /// Each is one transaction, because a build can have 16 MiB. Returns how many there were.
 ///
 /// # Errors
@@ -57,12 +57,12 @@ const UNUSED_IN_SANDBOX: Duration = Duration::from_hours(24);
 
 /// The versions to delete.
 fn old_builds(slice: &SliceBuilds, chosen: &[String], keep: usize, now: UnixMillis) -> Vec<Version> {
-    let in_use = [&slice.live, &slice.previous];
+    let in_use: Vec<&Version> = slice.served().chain(&slice.previous).collect();
     let mut unused: Vec<&SliceBuild> = slice
         .builds
         .iter()
         .filter(|build| build.origin == Origin::Published)
-        .filter(|build| in_use.iter().all(|version| version.as_ref() != Some(&build.version)))
+        .filter(|build| !in_use.contains(&&build.version))
         .filter(|build| !chosen.contains(&build.version.to_string()))
         .collect();
     // Those of sandboxes take no place of others.

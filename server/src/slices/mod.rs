@@ -12,11 +12,15 @@ mod bundled;
 mod compress;
 mod delete_old;
 pub mod deploy;
+pub mod discovery;
 pub mod files;
 mod publish;
 mod range;
 mod remove;
+pub mod reports;
+pub mod rollout;
 mod trail;
+pub mod watch;
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -32,6 +36,7 @@ pub use self::{
     delete_old::delete_old,
     publish::{Publication, publish},
     remove::remove,
+    rollout::{Bucket, Rollout, Share},
     trail::{Mark, SliceAction, SliceEvent, trail},
 };
 use crate::{
@@ -94,6 +99,8 @@ pub struct SliceBuilds {
     pub live: Option<Version>,
     /// The version that a roll-back makes live, and that browsers load when the live one fails.
     pub previous: Option<Version>,
+    /// The build that only some browsers get, if there is one.
+    pub rollout: Option<Rollout>,
     /// The newest version first.
     pub builds: Vec<SliceBuild>,
 }
@@ -104,9 +111,24 @@ impl SliceBuilds {
         self.builds.iter().find(|build| build.version == *version)
     }
 
+    /// The version for the browsers of `bucket`, and the one that they load when it fails.
+    pub fn of_bucket(&self, bucket: Bucket) -> (Option<&Version>, Option<&Version>) {
+        let gets = |rollout: &&Rollout| bucket.gets(&self.name, &rollout.version, rollout.percent);
+        match self.rollout.as_ref().filter(gets) {
+            Some(rollout) => (Some(&rollout.version), self.live.as_ref()),
+            None => (self.live.as_ref(), self.previous.as_ref()),
+        }
+    }
+
+    /// The versions that browsers may get: the live one, and the one that is rolled out.
+    pub fn served(&self) -> impl Iterator<Item = &Version> {
+        self.live.iter().chain(self.rollout.as_ref().map(|rollout| &rollout.version))
+    }
+
     fn of(
         name: String,
         row: Option<LiveRow>,
+        rollout: Option<Rollout>,
         bundled: Option<&SliceBuild>,
         published: Vec<SliceBuild>,
     ) -> Self {
@@ -131,7 +153,9 @@ impl SliceBuilds {
         };
         let previous =
             existing(previous).filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
-        Self { name, live, previous, builds }
+        // A bundled build is gone when a newer portal no longer has it.
+        let rollout = rollout.filter(|rollout| builds.iter().any(|build| build.version == rollout.version));
+        Self { name, live, previous, rollout, builds }
     }
 }
 
@@ -203,6 +227,7 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
         // Later rows take precedence.
         live.extend(query_as::<LiveRow>(CHOSEN).bind(sandbox_id).fetch_all(&mut *connection).await?);
     }
+    let mut rollouts = rollout::all(connection, bundled).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
     let mut live: BTreeMap<String, LiveRow> = live.into_iter().map(|row| (row.name.clone(), row)).collect();
     let mut slices: BTreeMap<String, Vec<SliceBuild>> =
@@ -211,8 +236,9 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
         slices.entry(row.name.clone()).or_default().push(row.build()?);
     }
     let slices = slices.into_iter().map(|(name, published)| {
-        let (row, bundled) = (live.remove(&name), bundled.slices.get(&name));
-        SliceBuilds::of(name, row, bundled, published)
+        let (row, rollout) = (live.remove(&name), rollouts.remove(&name));
+        let bundled = bundled.slices.get(&name);
+        SliceBuilds::of(name, row, rollout, bundled, published)
     });
     Ok(slices.collect())
 }
@@ -243,9 +269,11 @@ async fn read_one(
         Some(row) => Some(row),
         None => query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?,
     };
+    let rollout = rollout::of_one(connection, bundled, name).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS_OF_ONE).bind(name.as_str()).fetch_all(connection).await?;
     let builds = builds.into_iter().map(BuildRow::build).collect::<Result<_, _>>()?;
-    Ok(SliceBuilds::of(name.as_str().to_owned(), row, bundled.slices.get(name.as_str()), builds))
+    let bundled = bundled.slices.get(name.as_str());
+    Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, bundled, builds))
 }
 
 // For a known slice this only locks its row, so that two servers change the slice one after the
@@ -262,7 +290,7 @@ async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failu
     Ok(())
 }
 
-/// Checks that no other live slice has a path that a build brings.
+/// Checks that no other slice's build that browsers may get has a path that a build brings.
 async fn check_paths(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -270,9 +298,11 @@ async fn check_paths(
     brings: &Brings,
 ) -> Result<(), Failure> {
     for other in all(connection, bundled).await? {
-        let live = other.live.as_ref().and_then(|version| other.build(version));
-        if let Some(live) = live.filter(|_| other.name != name.as_str()) {
-            brings.check_other(name.as_str(), &other.name, &live.brings)?;
+        if other.name == name.as_str() {
+            continue;
+        }
+        for served in other.served().filter_map(|version| other.build(version)) {
+            brings.check_other(name.as_str(), &other.name, &served.brings)?;
         }
     }
     Ok(())

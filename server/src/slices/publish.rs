@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Build, Bundled, Mark, Origin, SliceBuilds, check_paths, compress, lock, read_one, set_live, trail,
-    trail::SliceAction,
+    Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, lock, read_one, rollout,
+    set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
     clock::UnixMillis,
@@ -36,10 +36,14 @@ const FORGET_REMOVED: &str = "
     DELETE FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
 
 /// How to publish a build.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Publication {
     /// Store the build without making it live.
     pub hold: bool,
+    /// Give the build to some browsers only, instead of making it live.
+    pub share: Option<Share>,
+    /// Take the build back if it fails more often than the one before.
+    pub is_watched: bool,
     /// Accept a version below the live one.
     pub force: bool,
     /// When its files are due to be compressed, by the clock that nobody sets.
@@ -52,7 +56,8 @@ pub struct Publication {
 ///
 /// # Errors
 /// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
-/// when it is below the live one, [`Failure::PathTaken`] when another slice has one of its paths.
+/// when it is below the live one, [`Failure::PathTaken`] when another slice has one of its paths,
+/// [`Failure::RolloutRuns`] when it would go live during the rollout of another.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
@@ -90,6 +95,9 @@ async fn store(
     mark: Mark,
 ) -> Result<(SliceBuilds, bool), Failure> {
     let (name, version) = (build.name.clone(), build.version.clone());
+    if publication.share.is_some() {
+        rollout::refuse_in_sandbox(bundled)?;
+    }
     lock(connection, &name).await?;
     let before = read_one(connection, bundled, &name).await?;
     if exists(&before, &build, publication.force)? {
@@ -97,25 +105,37 @@ async fn store(
         if is_wanted && before.live.as_ref() != Some(&version) {
             // It was published for another sandbox, or for an earlier one of this name.
             check_paths(connection, bundled, &name, &build.brings).await?;
-            let live_before = before.live.as_ref();
+            let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, bundled, &name, Some(&version), live_before).await?;
-            trail::add(connection, bundled, mark, SliceAction::Activated, &name, Some(&version), live_before)
+            trail::add(connection, bundled, mark, activated, &name, Some(&version), live_before, None)
                 .await?;
             return Ok((read_one(connection, bundled, &name).await?, false));
         }
         return Ok((before, false));
     }
+    if !publication.hold {
+        rollout::refuse_during(&before)?;
+    }
     check_removed(connection, &build).await?;
     check_paths(connection, bundled, &name, &build.brings).await?;
     insert(connection, bundled, build, digests, publication.compress_at, &mark).await?;
+    if let Some(share) = &publication.share {
+        rollout::begin(connection, bundled, &name, &version, share, publication.is_watched, mark).await?;
+        return Ok((read_one(connection, bundled, &name).await?, true));
+    }
     let live_before = before.live.as_ref();
     let action = if publication.hold {
         SliceAction::Held
     } else {
         set_live(connection, bundled, &name, Some(&version), live_before).await?;
+        if publication.is_watched {
+            watch::begin_live(connection, bundled, &name, &version, live_before, &mark).await?;
+        } else {
+            watch::end(connection, bundled, &name).await?;
+        }
         SliceAction::Published
     };
-    trail::add(connection, bundled, mark, action, &name, Some(&version), live_before).await?;
+    trail::add(connection, bundled, mark, action, &name, Some(&version), live_before, None).await?;
     Ok((read_one(connection, bundled, &name).await?, true))
 }
 

@@ -1,7 +1,8 @@
 //! Removes the published builds of a slice.
 
 use super::{
-    Bundled, Mark, Origin, SliceBuilds, SliceName, lock, read_one, set_live, trail, trail::SliceAction,
+    Bundled, Mark, Origin, SliceBuilds, SliceName, lock, read_one, rollout, set_live, trail,
+    trail::SliceAction, watch,
 };
 use crate::{
     database::{Connection, Database, query},
@@ -30,7 +31,7 @@ async fn follow(
     }
     let after = read_one(connection, bundled, name).await?;
     let (live, live_before) = (after.live.as_ref(), before.live.as_ref());
-    trail::add(connection, bundled, mark, SliceAction::Removed, name, live, live_before).await?;
+    trail::add(connection, bundled, mark, SliceAction::Removed, name, live, live_before, None).await?;
     Ok(after)
 }
 
@@ -38,7 +39,7 @@ async fn follow(
 /// one, the slice is gone. In a sandbox other than `main`, what is live in `main` goes live. Returns the new state of the slice.
 ///
 /// # Errors
-/// [`Failure::SliceNotFound`], [`Failure::NothingPublished`].
+/// [`Failure::SliceNotFound`], [`Failure::NothingPublished`], [`Failure::RolloutRuns`].
 pub async fn remove(
     database: &Database,
     bundled: &Bundled,
@@ -60,6 +61,8 @@ pub async fn remove(
                 if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
                     return Err(Failure::NothingPublished(before.name));
                 }
+                rollout::refuse_during(&before)?;
+                watch::end(connection, &bundled, &name).await?;
                 query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
                 query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
                 set_live(connection, &bundled, &name, None, None).await?;
@@ -73,6 +76,7 @@ pub async fn remove(
                     &name,
                     after.live.as_ref(),
                     live_before,
+                    None,
                 )
                 .await?;
                 Ok(after)

@@ -56,6 +56,14 @@ pub enum SliceAction {
     RolledBack,
     /// All published builds were removed.
     Removed,
+    /// Some browsers get a build.
+    RolledOut,
+    /// A rollout stays at its percentage.
+    RolloutHeld,
+    /// A build that was rolled out went live.
+    Promoted,
+    /// A rollout was ended.
+    Aborted,
 }
 
 /// An entry of the trail.
@@ -73,14 +81,16 @@ pub struct SliceEvent {
     pub act: SliceAction,
     /// To which slice.
     pub name: String,
-    /// The version that was published or went live; `None` when none is live any more.
+    /// The version that was published, went live or is rolled out; `None` when none is live any more.
     pub version: Option<String>,
     /// The version that was live until then.
     pub live_before: Option<String>,
+    /// What the versions do not say.
+    pub note: Option<String>,
 }
 
 const LATEST: &str = "
-    SELECT event_id, at, done_by, act, name, version, live_before
+    SELECT event_id, at, done_by, act, name, version, live_before, note
     FROM slice_event WHERE COALESCE(sandbox_id, '') = $2 ORDER BY position DESC LIMIT $1";
 
 /// The latest entries of the sandbox that `bundled` is for, the newest first.
@@ -93,9 +103,10 @@ pub async fn trail(connection: &mut Connection, bundled: &Bundled) -> Result<Vec
 }
 
 const ADD: &str = "
-    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, sandbox_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, sandbox_id, note)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
+#[expect(clippy::too_many_arguments, reason = "they are the columns")]
 pub(super) async fn add(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -104,6 +115,7 @@ pub(super) async fn add(
     name: &SliceName,
     version: Option<&Version>,
     live_before: Option<&Version>,
+    note: Option<String>,
 ) -> Result<(), Failure> {
     query(ADD)
         .bind(mark.id)
@@ -114,6 +126,7 @@ pub(super) async fn add(
         .bind(version.map(ToString::to_string))
         .bind(live_before.map(ToString::to_string))
         .bind(&bundled.sandbox_id)
+        .bind(note)
         .execute(connection)
         .await?;
     Ok(())

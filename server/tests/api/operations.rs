@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, PAGES, csrf, get, post},
-    contract, deploying, slices,
+    contract, deploying, slice_reports, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
 };
 
@@ -63,19 +63,40 @@ impl Caller<'_> {
     }
 }
 
-async fn deploy_with_a_token(caller: &mut Caller<'_>) {
-    let new = json!({"slice": "mfe-loans"});
-    let added = caller.console(Method::POST, "/deploy-tokens", Some(new)).await.json();
-    let token = added["token"].as_str().unwrap();
-    for call in [
-        deploying::publication(token, &slices::build("mfe-loans", "0.3.0")),
-        deploying::call(token, "mfe-loans/rollback", None),
-        deploying::call(token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
-    ] {
-        assert!(caller.send(call).await.status.is_success());
+impl Caller<'_> {
+    async fn changes_what_is_live(&mut self) {
+        self.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
+        self.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+        let rollout = Some(json!({"version": "0.1.0", "plan": "10:1h,100"}));
+        self.console(Method::POST, "/slices/mfe-loans/rollout", rollout.clone()).await;
+        self.console(Method::POST, "/slices/mfe-loans/hold", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/abort", None).await;
+        self.console(Method::POST, "/slices/mfe-loans/rollout", rollout).await;
+        self.console(Method::POST, "/slices/mfe-loans/promote", None).await;
+        let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
+        self.send(slice_reports::call("192.0.2.1", &reports)).await;
     }
-    caller.console(Method::GET, "/deploy-tokens", None).await;
-    caller.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
+
+    async fn deploys_with_a_token(&mut self) {
+        let new = json!({"slice": "mfe-loans"});
+        let added = self.console(Method::POST, "/deploy-tokens", Some(new)).await.json();
+        let token = added["token"].as_str().unwrap().to_owned();
+        for call in [
+            deploying::publication(&token, &slices::build("mfe-loans", "0.3.0")),
+            deploying::call(&token, "mfe-loans/rollback", None),
+            deploying::call(&token, "mfe-loans/activate", Some(json!({"version": "0.3.0"}))),
+            deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+            deploying::call(&token, "mfe-loans/hold", None),
+            deploying::call(&token, "mfe-loans/abort", None),
+            deploying::call(&token, "mfe-loans/rollout", Some(json!({"version": "0.2.0", "percent": 10}))),
+            deploying::call(&token, "mfe-loans/promote", None),
+        ] {
+            assert!(self.send(call).await.status.is_success());
+        }
+        self.console(Method::GET, "/deploy-tokens", None).await;
+        self.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
+    }
 }
 
 #[tokio::test]
@@ -152,15 +173,13 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::PUT, "/data/snapshots/first", None).await;
     caller.console(Method::DELETE, "/data/snapshots/first", None).await;
     caller.console(Method::POST, "/data/reset", None).await;
-    caller.send(slices::publication_of(&slices::build("mfe-loans", "0.2.0"))).await;
-    caller.console(Method::POST, "/slices/mfe-loans/rollback", None).await;
-    caller.console(Method::POST, "/slices/mfe-loans/activate", Some(json!({"version": "0.2.0"}))).await;
+    caller.changes_what_is_live().await;
 
     caller.console(Method::POST, "/sandboxes", Some(json!({"name": "pr-12"}))).await;
     caller.console(Method::GET, "/sandboxes", None).await;
     caller.console(Method::GET, "/sandboxes/pr-12", None).await;
 
-    deploy_with_a_token(&mut caller).await;
+    caller.deploys_with_a_token().await;
 
     // The console's pages.
     caller.send(post("/console/sign-in", None, &[("token", CONSOLE_TOKEN), ("page", "/console")])).await;
@@ -181,7 +200,15 @@ async fn every_operation_of_the_contract_is_exercised() {
     caller.console(Method::DELETE, "/slices/mfe-loans", None).await;
 
     // What needs no sign-in.
-    for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
+    for path in [
+        "/slices.json",
+        "/.well-known/frontend-discovery.json",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/api/v1/openapi.json",
+        "/docs/",
+    ] {
         caller.send(request(Method::GET, path, None, None)).await;
     }
 

@@ -9,10 +9,13 @@ const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
 /// Fields whose values are written. All others may have anything typed in them.
 const DETAILS: [&str; 16] = [
+const DETAILS: [&str; 17] = [
     "role",
     "count",
     "seed",
     "version",
+    "percent",
+    "plan",
     "now",
     "advance",
     "frozen",
@@ -31,6 +34,7 @@ const DETAILS: [&str; 16] = [
 const TOKEN_NAME: &str = "token_name";
 
 const CALLS: [(Method, &str, Kind); 24] = [
+const CALLS: [(Method, &str, Kind); 26] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),
@@ -53,6 +57,10 @@ const CALLS: [(Method, &str, Kind); 24] = [
     (Method::POST, "/slices/{name}/rollback", Kind::SliceRolledBack),
     (Method::POST, "/deploy-tokens", Kind::DeployTokenAdded),
     (Method::DELETE, "/deploy-tokens/{slice}/{name}", Kind::DeployTokenRevoked),
+    (Method::POST, "/slices/{name}/rollout", Kind::SliceRolledOut),
+    (Method::POST, "/slices/{name}/hold", Kind::SliceRolloutHeld),
+    (Method::POST, "/slices/{name}/promote", Kind::SlicePromoted),
+    (Method::POST, "/slices/{name}/abort", Kind::SliceRolloutAborted),
     (Method::POST, "/sandboxes", Kind::SandboxMade),
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
 ];
@@ -101,6 +109,10 @@ impl Recorded {
             (Page::Data, "remove") => Kind::SnapshotRemoved,
             (Page::Slices, "activate") => Kind::SliceActivated,
             (Page::Slices, "roll-back") => Kind::SliceRolledBack,
+            (Page::Slices, "roll-out") => Kind::SliceRolledOut,
+            (Page::Slices, "hold") => Kind::SliceRolloutHeld,
+            (Page::Slices, "promote") => Kind::SlicePromoted,
+            (Page::Slices, "abort") => Kind::SliceRolloutAborted,
             (Page::Slices, "remove") => Kind::SliceRemoved,
             (Page::Slices, "add-token") => Kind::DeployTokenAdded,
             (Page::Slices, "revoke-token") => Kind::DeployTokenRevoked,

@@ -1,9 +1,12 @@
 //! The builds of each slice, and the history of deployments.
 
+use std::collections::BTreeMap;
+
 use axum::response::Response;
 use leptos::prelude::*;
 use semver::Version;
 
+use super::{rollout, traffic::Traffic};
 use crate::console::{
     deploy_tokens::section as tokens,
     view::{
@@ -19,7 +22,7 @@ use crate::console::{
 use crate::{
     error::Failure,
     slices::{
-        self, Bundled, Mark, Origin, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+        self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
         deploy::AddedToken,
     },
 };
@@ -30,6 +33,10 @@ const BY: &str = "the console";
 const SUCCESS: SuccessMessages = &[
     ("activated", "{} is live."),
     ("rolled-back", "Rolled back: {} is live."),
+    ("rolled-out", "{} of browsers."),
+    ("held", "{} is held at its percentage."),
+    ("promoted", "{} is live for everybody."),
+    ("aborted", "The rollout is aborted: everybody gets {}."),
     ("removed", "{} is removed."),
     ("back-to-bundled", "{} is back to the build that is bundled with the portal."),
     ("token-revoked", "{} is revoked."),
@@ -52,26 +59,61 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     let mut reader = visit.sandbox.server.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader, &bundled).await?;
+    let mut traffic = BTreeMap::new();
+    // Nothing is reported in other sandboxes.
+    if visit.sandbox.is_main() {
+        for slice in &slices {
+            let read = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
+            traffic.insert(slice.name.clone(), read);
+        }
+    }
     drop(reader);
     let deploy_tokens = tokens::read(&visit, added).await?;
     let shell = bundled.shell.map(|shell| format!(", shell {} with mfe-kit {}", shell.version, shell.kit));
     let counted = count(slices.len(), "slice") + &shell.unwrap_or_default();
     let frame = Frame::of(Page::Slices).count(counted).success_messages(SUCCESS);
     Ok(visit.page(frame, || {
+        let form = rollout::form(&visit, &slices);
         let listed = if slices.is_empty() {
             empty_state(Icon::Empty, "No slices yet", "Publish one with `mkopo slice publish`.")
         } else {
-            slices.into_iter().map(|slice| card(&visit, slice)).collect_view().into_any()
+            slices.into_iter().map(|slice| card(&visit, slice, &traffic)).collect_view().into_any()
         };
         let deploy_tokens = deploy_tokens.map(|read| tokens::view(&visit, read));
-        view! { <div class="stack">{listed}{deploy_tokens}{history(trail)}</div> }.into_any()
+        view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail)}</div> }.into_any()
     }))
 }
 
-fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
-    let SliceBuilds { name, live, previous, builds } = slice;
+fn card(visit: &Visit, slice: SliceBuilds, traffic: &BTreeMap<String, Traffic>) -> AnyView {
+    let SliceBuilds { name, live, previous, rollout, builds } = slice;
+    let reported = traffic.get(&name);
+    let reported = reported.and_then(|of| of.view(&name, live.as_ref(), visit.sandbox.clock.zone()));
     let title = format!("{name}-title");
     let labelled_by = title.clone();
+    let buttons = match &rollout {
+        Some(rollout) => rollout::buttons(visit, &name, rollout),
+        None => buttons(visit, &name, previous.as_ref(), &builds),
+    };
+    let sentence = rollout.as_ref().map(|rollout| {
+        view! { <p class="in">{rollout::sentence(rollout, live.as_ref())}</p> }
+    });
+    let rows = builds
+        .into_iter()
+        .map(|build| row(visit, &name, live.as_ref(), rollout.as_ref(), build))
+        .collect_view();
+    view! {
+        <section class="card" aria-labelledby=labelled_by>
+            <div class="top"><h2 id=title>{name.clone()}</h2><div class="row push">{buttons}</div></div>
+            {sentence}
+            {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
+            {reported}
+        </section>
+    }
+    .into_any()
+}
+
+/// The buttons of a slice while no rollout of it runs.
+fn buttons(visit: &Visit, name: &str, previous: Option<&Version>, builds: &[SliceBuild]) -> AnyView {
     let roll_back = previous.map(|previous| {
         let button = Button::new("roll-back", "Roll back")
             .about(format!("Roll {name} back to {previous}"))
@@ -79,7 +121,7 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
                 format!("Roll {name} back?"),
                 format!("Everyone who loads the portal from now on gets {previous}."),
             )
-            .field("name", name.clone());
+            .field("name", name);
         visit.button(button)
     });
     let is_published = builds.iter().any(|build| build.origin == Origin::Published);
@@ -94,34 +136,39 @@ fn card(visit: &Visit, slice: SliceBuilds) -> AnyView {
             .quiet()
             .about(format!("Remove {name}"))
             .confirm(format!("Remove {name}?"), consequence)
-            .field("name", name.clone());
+            .field("name", name);
         visit.button(button)
     });
-    let rows = builds.into_iter().map(|build| row(visit, &name, live.as_ref(), build)).collect_view();
-    view! {
-        <section class="card" aria-labelledby=labelled_by>
-            <div class="top"><h2 id=title>{name.clone()}</h2><div class="row push">{roll_back}{remove}</div></div>
-            {table([Head::Left("Version"), Head::Left("Added"), Head::Left("Built for mfe-kit"), Head::Hidden("Actions")], rows)}
-        </section>
-    }
-    .into_any()
+    view! { {roll_back}{remove} }.into_any()
 }
 
-fn row(visit: &Visit, name: &str, live: Option<&Version>, build: SliceBuild) -> AnyView {
+fn row(
+    visit: &Visit,
+    name: &str,
+    live: Option<&Version>,
+    rollout: Option<&Rollout>,
+    build: SliceBuild,
+) -> AnyView {
     let version = build.version.to_string();
-    let act = if live == Some(&build.version) {
-        tag(Tone::Good, "Live")
-    } else {
-        visit.button(
-            Button::new("activate", "Activate")
-                .about(format!("Activate {name} {version}"))
-                .confirm(
-                    format!("Make {name} {version} live?"),
-                    "Everyone who loads the portal from now on gets this build.",
-                )
-                .field("name", name)
-                .field("version", version.clone()),
-        )
+    let act = match rollout {
+        Some(rollout) if rollout.version == build.version => {
+            Some(tag(Tone::Wait, format!("{}%", rollout.percent)))
+        }
+        _ if live == Some(&build.version) => Some(tag(Tone::Good, "Live")),
+        // The live build stays until the rollout is over.
+        Some(_) => None,
+        None => Some(
+            visit.button(
+                Button::new("activate", "Activate")
+                    .about(format!("Activate {name} {version}"))
+                    .confirm(
+                        format!("Make {name} {version} live?"),
+                        "Everyone who loads the portal from now on gets this build.",
+                    )
+                    .field("name", name)
+                    .field("version", version.clone()),
+            ),
+        ),
     };
     let added = match build.origin {
         Origin::Bundled => view! { "With the portal" }.into_any(),
@@ -159,7 +206,14 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
                     SliceAction::Activated => "Activated",
                     SliceAction::RolledBack => "Rolled back",
                     SliceAction::Removed => "Removed",
+                    SliceAction::RolledOut => "Rolled out",
+                    SliceAction::RolloutHeld => "Rollout held",
+                    SliceAction::Promoted => "Promoted",
+                    SliceAction::Aborted => "Rollout aborted",
                 };
+                // The service says itself what it did.
+                let is_said = event.act == SliceAction::RolledBack && event.note.is_some();
+                let act = [Some(act.to_owned()).filter(|_| !is_said), event.note].into_iter().flatten().collect::<Vec<_>>().join(" ");
                 let build = match event.version.filter(|_| event.act != SliceAction::Removed) {
                     Some(version) => format!("{} {version}", event.name),
                     None => event.name,
@@ -215,12 +269,26 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            ("activated", slices::activate(&sandbox.server.database, &bundled, name, version, mark).await?)
+            (
+                "activated",
+                slices::activate(&sandbox.server.database, &bundled, name, version, true, mark).await?,
+            )
         }
         "remove" => {
             let slice = slices::remove(&sandbox.server.database, &bundled, name()?, mark).await?;
             let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
             return Ok(Done::new(message).with(slice.name));
+        }
+        "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
+        "hold" => {
+            let slice = slices::rollout::hold(&sandbox.server.database, &bundled, name()?, mark).await?;
+            return Ok(Done::new("held").with(slice.name));
+        }
+        "promote" => {
+            ("promoted", slices::rollout::promote(&sandbox.server.database, &bundled, name()?, mark).await?)
+        }
+        "abort" => {
+            ("aborted", slices::rollout::abort(&sandbox.server.database, &bundled, name()?, mark).await?)
         }
         "roll-back" => {
             ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?)

@@ -24,8 +24,9 @@ use crate::{
         extract::{Json, Path, Query},
     },
     slices::{
-        self, Bundled, Mark, Publication, SliceBuilds, SliceName,
-        api::{ActivateBody, check_archive, read_archive},
+        self, Bundled, Mark, Share, SliceBuilds, SliceName,
+        api::{ActivateBody, check_archive, publication, read_archive},
+        rollout::{self, RolloutBody, yes},
     },
 };
 
@@ -38,6 +39,10 @@ pub fn routes() -> Router {
         .route(BUILDS, post(publish))
         .route("/deploy/slices/{name}/activate", post(activate))
         .route("/deploy/slices/{name}/rollback", post(roll_back))
+        .route("/deploy/slices/{name}/rollout", post(roll_out))
+        .route("/deploy/slices/{name}/hold", post(hold))
+        .route("/deploy/slices/{name}/promote", post(promote))
+        .route("/deploy/slices/{name}/abort", post(abort))
 }
 
 /// Whether a call uploads a build. Its body may exceed the usual limit and is read by its handler, once
@@ -123,21 +128,27 @@ struct PublishQuery {
     hold: bool,
     #[serde(default)]
     force: bool,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    watch: bool,
 }
 
 async fn publish(
     sandbox: Sandbox,
     deployer: Deployer,
-    Query(PublishQuery { hold, force }): Query<PublishQuery>,
+    Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = deployer.mark(&sandbox)?;
+    let share = Share::from_request(percent, plan.as_deref())?;
+    let given = percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
+    let publication = publication(&sandbox, hold, force, share, watch)?;
     let bundled = Bundled::of(&sandbox).await?;
     let build = check_archive(read_archive(request).await?, &bundled).await?;
     deployer.check(build.name.as_str())?;
-    let publication = Publication { hold, force, compress_at: sandbox.clock.unset_now() };
     let details = [format!("version: {}", build.version)].into_iter();
-    let details = details.chain(hold.then(|| "hold: true".to_owned())).collect();
+    let details = details.chain(hold.then(|| "hold: true".to_owned())).chain(given).collect();
     let publishing = slices::publish(&sandbox.server.database, &bundled, build, publication, mark);
     let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, details, publishing).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
@@ -147,13 +158,13 @@ async fn activate(
     sandbox: Sandbox,
     deployer: Deployer,
     Path(name): Path<String>,
-    Json(ActivateBody { version }): Json<ActivateBody>,
+    Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let version = name.version_from_request(&version)?;
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
     let details = vec![format!("version: {version}")];
-    let activating = slices::activate(&sandbox.server.database, &bundled, name, version, mark);
+    let activating = slices::activate(&sandbox.server.database, &bundled, name, version, watch, mark);
     deployer.record(&sandbox, Kind::SliceActivated, details, activating).await.map(Answer)
 }
 
@@ -166,4 +177,50 @@ async fn roll_back(
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
     let rolling_back = slices::roll_back(&sandbox.server.database, &bundled, name, mark);
     deployer.record(&sandbox, Kind::SliceRolledBack, Vec::new(), rolling_back).await.map(Answer)
+}
+
+async fn roll_out(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+    Json(body): Json<RolloutBody>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let rolling_out = rollout::roll_out(&sandbox.server.database, &bundled, name, version, share, body.watch, mark);
+    deployer.record(&sandbox, Kind::SliceRolledOut, Vec::new(), rolling_out).await.map(Answer)
+}
+
+async fn hold(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let holding = rollout::hold(&sandbox.server.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolloutHeld, Vec::new(), holding).await.map(Answer)
+}
+
+async fn promote(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let promoting = rollout::promote(&sandbox.server.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SlicePromoted, Vec::new(), promoting).await.map(Answer)
+}
+
+async fn abort(
+    sandbox: Sandbox,
+    deployer: Deployer,
+    Path(name): Path<String>,
+) -> Result<Answer<SliceBuilds>, Failure> {
+    let name = deployer.check(&name)?;
+    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
+    let aborting = rollout::abort(&sandbox.server.database, &bundled, name, mark);
+    deployer.record(&sandbox, Kind::SliceRolloutAborted, Vec::new(), aborting).await.map(Answer)
 }

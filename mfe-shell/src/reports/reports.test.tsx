@@ -1,0 +1,142 @@
+import { screen } from 'mfe-kit/testing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { loadBuild } from '../slices/federation';
+import { goLive, heading, open, slice, storeUser } from '../testing/portal';
+import { newPage, report } from './report';
+import { sendReports } from './send-reports';
+
+vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
+
+let stop: () => void;
+let sent: Blob[];
+/** Passes finished requests on, as the browser does. */
+let finish: (entries: Partial<PerformanceResourceTiming>[]) => void;
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  sent = [];
+  vi.stubGlobal(
+    'navigator',
+    Object.assign(navigator, { sendBeacon: (_: string, body: Blob) => sent.push(body) }),
+  );
+  vi.stubGlobal(
+    'PerformanceObserver',
+    class {
+      constructor(callback: (list: { getEntries: () => unknown[] }) => void) {
+        finish = (entries) => callback({ getEntries: () => entries });
+      }
+      observe() {}
+      disconnect() {}
+    },
+  );
+  newPage();
+  stop = sendReports();
+  storeUser();
+});
+
+afterEach(() => {
+  stop();
+  vi.unstubAllGlobals();
+});
+
+/** What was sent once the page is hidden. */
+async function reports() {
+  vi.spyOn(document, 'visibilityState', 'get').mockReturnValueOnce('hidden');
+  document.dispatchEvent(new Event('visibilitychange'));
+  const bodies = await Promise.all(sent.map(textOf));
+  return bodies.flatMap((body) => (JSON.parse(body) as Sent).reports);
+}
+
+/** jsdom's blobs have no `text()`. */
+const textOf = (body: Blob) =>
+  new Promise<string>((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result as string);
+    reader.readAsText(body);
+  });
+
+interface Sent {
+  session?: string;
+  reports: { ms?: number }[];
+}
+
+const later = { timeout: 4000 };
+
+test('a slice that is loaded is reported once, with the time it took and nothing of the person', async () => {
+  goLive();
+  await open('/');
+  expect(await heading('Dashboard')).toBeVisible();
+  const [loaded, ...others] = await reports();
+  expect(loaded).toEqual({
+    slice: 'mfe-loans',
+    version: '1.2.3',
+    outcome: 'loaded',
+    ms: expect.any(Number) as number,
+  });
+  expect(others).toEqual([]);
+});
+
+test('a build that can’t be loaded is reported with a reason, in one word', async () => {
+  goLive();
+  vi.mocked(loadBuild).mockRejectedValue(new Error('This version does not exist on the server'));
+  await open('/');
+  expect(await screen.findByText('mfe-loans 1.2.3', {}, later)).toBeVisible();
+  expect(await reports()).toEqual([
+    { slice: 'mfe-loans', version: '1.2.3', outcome: 'not_loaded', reason: 'missing' },
+  ]);
+});
+
+test('a screen that crashes is reported with the pattern of its path, and not with its address', async () => {
+  const Broken = () => {
+    throw new Error('loan.amount is undefined');
+  };
+  goLive([slice('mfe-loans', { '/loans/:id': <Broken /> })]);
+  await open('/loans/4711');
+  expect(await heading('This page has stopped working')).toBeVisible();
+  const all = await reports();
+  expect(all).toContainEqual({
+    slice: 'mfe-loans',
+    version: '1.2.3',
+    outcome: 'crashed',
+    route: '/loans/:id',
+  });
+  expect(JSON.stringify(all)).not.toContain('4711');
+});
+
+test('calls that fail are reported by status for the slice that is shown', async () => {
+  goLive();
+  await open('/');
+  await heading('Dashboard');
+  const call = (path: string, responseStatus: number) => ({
+    name: `${window.location.origin}${path}`,
+    responseStatus,
+  });
+  finish([call('/api/v1/a', 503), call('/api/v1/b', 503), call('/api/v1/c', 200), call('/assets/x.js', 404)]);
+  expect(await reports()).toContainEqual({
+    slice: 'mfe-loans',
+    version: '1.2.3',
+    outcome: 'call_failed',
+    status: 503,
+    times: 2,
+  });
+});
+
+test('reports are sent together a second later, in calls of 1 KiB at most', async () => {
+  vi.useFakeTimers();
+  for (let n = 0; n < 30; n += 1)
+    report({ slice: 'mfe-loans', version: `1.0.${n}`, outcome: 'loaded', ms: n });
+  report({ slice: 'mfe-loans', version: '1.0.1', outcome: 'loaded', ms: 9 });
+  expect(sent).toEqual([]);
+  vi.advanceTimersByTime(1000);
+  vi.useRealTimers();
+  expect(sent.length).toBeGreaterThan(1);
+  expect(Math.max(...sent.map(({ size }) => size))).toBeLessThanOrEqual(1024);
+  expect(await reports()).toHaveLength(30);
+});
+
+test('where nobody receives reports, none are sent', async () => {
+  stop();
+  report({ slice: 'mfe-loans', version: '1.2.3', outcome: 'loaded', ms: 1 });
+  expect(await reports()).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { session } from 'mfe-kit';
+import { matchPath } from 'react-router';
+import { brought } from '../slices/brought';
+import { loadedSlices } from '../slices/load-slice';
+import { onReport, type Report } from './report';
+
+const ADDRESS = '/slice-reports';
+
+/** Milliseconds that reports wait for others. */
+const WAIT_MS = 1000;
+
+/** The server accepts calls of 1 KiB. */
+const MAX_BYTES = 1024;
+
+/** Sends reports together, and when the page is left; returns how to stop. */
+export function sendReports(): () => void {
+  let waiting: Report[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (const body of bodiesOf(waiting)) navigator.sendBeacon(ADDRESS, body);
+    waiting = [];
+  };
+  const add = (report: Report) => {
+    waiting.push(report);
+    timer ??= setTimeout(flush, WAIT_MS);
+  };
+  const onHidden = () => {
+    if (document.visibilityState === 'hidden') flush();
+  };
+  onReport(add);
+  const stop = watchCalls(add);
+  document.addEventListener('visibilitychange', onHidden);
+  return () => {
+    clearTimeout(timer);
+    stop();
+    onReport(null);
+    document.removeEventListener('visibilitychange', onHidden);
+  };
+}
+
+/** As few bodies as fit the reports. The token names the witness: a beacon has no headers. */
+function bodiesOf(reports: readonly Report[]): Blob[] {
+  const blobOf = (part: readonly Report[]) =>
+    new Blob([JSON.stringify({ ...(session.token ? { session: session.token } : {}), reports: part })], {
+      type: 'application/json',
+    });
+  const bodies: Blob[] = [];
+  let part: Report[] = [];
+  for (const report of reports) {
+    if (part.length > 0 && blobOf([...part, report]).size > MAX_BYTES) {
+      bodies.push(blobOf(part));
+      part = [];
+    }
+    part.push(report);
+  }
+  return part.length > 0 ? [...bodies, blobOf(part)] : bodies;
+}
+
+/** Reports failed calls of the API, by status, for the slice whose screen is shown. */
+function watchCalls(add: (report: Report) => void): () => void {
+  const observer = new PerformanceObserver((list) => {
+    const failed = new Map<number, number>();
+    for (const { name, responseStatus } of list.getEntries() as PerformanceResourceTiming[]) {
+      const isCall = name.startsWith(`${window.location.origin}/api/`);
+      if (isCall && responseStatus >= 400 && responseStatus < 600)
+        failed.set(responseStatus, (failed.get(responseStatus) ?? 0) + 1);
+    }
+    const { pathname } = window.location;
+    const shown = brought.get().screens.find(({ path }) => matchPath(path, pathname))?.slice;
+    const build = shown === undefined ? undefined : loadedSlices().get(shown)?.used;
+    if (shown === undefined || !build?.integrity) return;
+    for (const [status, times] of failed)
+      add({ slice: shown, version: build.version, outcome: 'call_failed', status, times });
+  });
+  observer.observe({ type: 'resource' });
+  return () => observer.disconnect();
+}

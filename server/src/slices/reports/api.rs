@@ -1,0 +1,160 @@
+//! The call by which pages report.
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{FromRequest, Request},
+    http::{HeaderMap, StatusCode, header},
+    routing::post,
+};
+use semver::Version;
+use serde::Deserialize;
+
+use super::{Outcome, Report, Witness, rounded};
+use crate::{
+    Sandbox,
+    auth::{client_address::ClientAddress, limits::network, session::user_named_by},
+    error::Failure,
+    http::extract::{Json, whole},
+    settings::Settings,
+    slices::SliceName,
+};
+
+/// Maximum size of a call in bytes.
+const MAX_SIZE: usize = 1024;
+
+/// Maximum number of reports in a call.
+const MAX_REPORTS: usize = 20;
+
+/// Maximum number of failed calls in a report.
+const MAX_TIMES: u32 = 1000;
+
+/// The routes on the portal's listener.
+pub fn routes() -> Router {
+    Router::new().route("/slice-reports", post(receive))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sent {
+    /// The token of the session, which `sendBeacon` can't send in a header.
+    session: Option<String>,
+    reports: Vec<Reported>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reported {
+    slice: String,
+    version: String,
+    outcome: Outcome,
+    ms: Option<u32>,
+    reason: Option<Reason>,
+    route: Option<String>,
+    status: Option<u16>,
+    times: Option<u32>,
+}
+
+/// Why a build could not be loaded.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reason {
+    /// Its code is not on the server.
+    Missing,
+    /// Its code is not the published one.
+    Changed,
+    /// It needs another shell.
+    Shell,
+    /// It did not come in time, or the connection failed.
+    Network,
+    /// Anything else.
+    Other,
+}
+
+async fn receive(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    request: Request,
+) -> Result<StatusCode, Failure> {
+    let (reports, address) = (&sandbox.server.reports, network(address));
+    reports.limit.count(&address, sandbox.clock.unset_now())?;
+    if !is_of_portal(request.headers(), &sandbox.settings) {
+        return Err(Failure::NotFromPortal);
+    }
+    let (parts, body) = request.into_parts();
+    let body = whole(body).await;
+    if body.len() > MAX_SIZE {
+        return Err(Failure::BodyTooLarge("1 KiB"));
+    }
+    let Json(Sent { session, reports: sent }) =
+        Json::from_request(Request::from_parts(parts, Body::from(body)), &()).await?;
+    if sent.is_empty() || sent.len() > MAX_REPORTS {
+        return Err(Failure::BadValue(format!("A call has 1 to {MAX_REPORTS} reports")));
+    }
+    let user = session.and_then(|token| user_named_by(&sandbox, &token));
+    let witness = Witness { user, address };
+    let received: Result<Vec<_>, Failure> = sent
+        .into_iter()
+        .map(|reported| reported.check().map(|(report, times)| (report, witness.clone(), times)))
+        .collect();
+    let received = received?;
+    // Other sandboxes have no rollouts.
+    if sandbox.is_main() {
+        reports.add(received);
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+impl Reported {
+    /// The report, and how many times.
+    fn check(self) -> Result<(Report, u32), Failure> {
+        let Self { slice, version, outcome, ms, reason, route, status, times } = self;
+        let detail = match (outcome, ms, reason, status) {
+            (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
+            (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
+            (Outcome::Crashed, None, None, None) => route.clone().unwrap_or_default(),
+            (Outcome::CallFailed, None, None, Some(status @ 0..=599)) => status.to_string(),
+            _ => {
+                return Err(invalid(
+                    "a report has `ms`, `reason`, `route` or `status`, as its outcome needs",
+                ));
+            }
+        };
+        if route.is_some() && outcome != Outcome::Crashed || times.is_some() && outcome != Outcome::CallFailed
+        {
+            return Err(invalid("`route` is of a crash, and `times` of failed calls"));
+        }
+        let is_named = SliceName::parse(&slice).is_some() && Version::parse(&version).is_ok();
+        let times = times.unwrap_or(1);
+        if !is_named || !(1..=MAX_TIMES).contains(&times) {
+            return Err(invalid("it names no slice and version, or too many calls"));
+        }
+        Ok((Report { slice, version, outcome, detail }, times))
+    }
+}
+
+fn invalid(text: &str) -> Failure {
+    Failure::InvalidRequest(text.to_owned())
+}
+
+impl Reason {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Changed => "changed",
+            Self::Shell => "shell",
+            Self::Network => "network",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Whether a page of the portal sent it, as browsers say.
+fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let Some(origin) = headers.get(header::ORIGIN) else { return false };
+    let authority = origin.to_str().ok().and_then(|origin| Some(origin.split_once("://")?.1));
+    let is_own = settings.public_url.as_ref() == Some(origin)
+        || authority.is_some() && authority == text(header::HOST.as_str());
+    is_own && matches!(text("sec-fetch-site"), None | Some("same-origin"))
+}

@@ -1,0 +1,125 @@
+//! What pages reported of a slice over time.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{Outcome, minute};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query_as},
+    error::Failure,
+};
+
+/// What pages reported of builds in some time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How many pages tried to load one.
+    pub loads: i64,
+    /// How many could not load it, or had a screen that crashed.
+    pub failed: i64,
+    /// How many calls of screens failed.
+    pub failed_calls: i64,
+    /// How many loads took how many ms.
+    took: BTreeMap<u32, i64>,
+}
+
+impl Counts {
+    /// Half of the loads took at most so many ms; `None` without a load.
+    pub fn median_ms(&self) -> Option<u32> {
+        let half = (self.took.values().sum::<i64>() + 1) / 2;
+        let mut counted = 0;
+        self.took.iter().find_map(|(ms, times)| {
+            counted += times;
+            (counted >= half).then_some(*ms)
+        })
+    }
+
+    /// The sum of both.
+    pub fn and(mut self, other: &Self) -> Self {
+        self.loads += other.loads;
+        self.failed += other.failed;
+        self.failed_calls += other.failed_calls;
+        for (ms, times) in &other.took {
+            *self.took.entry(*ms).or_default() += times;
+        }
+        self
+    }
+
+    fn add(&mut self, outcome: Outcome, detail: &str, times: i64) {
+        match outcome {
+            Outcome::Loaded => {
+                self.loads += times;
+                *self.took.entry(detail.parse().unwrap_or(0)).or_default() += times;
+            }
+            Outcome::NotLoaded => {
+                self.loads += times;
+                self.failed += times;
+            }
+            Outcome::Crashed => self.failed += times,
+            Outcome::CallFailed => self.failed_calls += times,
+        }
+    }
+}
+
+/// What was reported in each of some equal times, the oldest first, by version.
+pub type History = Vec<BTreeMap<String, Counts>>;
+
+const READ: &str = "
+    SELECT version, (minute - $2) / $3 AS slot, outcome, detail, CAST(sum(times) AS BIGINT) AS times
+    FROM slice_report WHERE name = $1 AND minute >= $2 AND minute < $4
+    GROUP BY version, slot, outcome, detail";
+
+/// The last `slots` times of that length, which has whole minutes, until `now`.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn history(
+    connection: &mut Connection,
+    name: &str,
+    length: Duration,
+    slots: u32,
+    now: UnixMillis,
+) -> Result<History, Failure> {
+    let end = minute(now).plus(Duration::from_mins(1));
+    let rows: Vec<(String, i64, Outcome, String, i64)> = query_as(READ)
+        .bind(name)
+        .bind(end.minus(length * slots))
+        .bind(i64::try_from(length.as_millis()).unwrap_or(i64::MAX))
+        .bind(end)
+        .fetch_all(connection)
+        .await?;
+    let mut history = vec![BTreeMap::<String, Counts>::new(); slots as usize];
+    for (version, slot, outcome, detail, times) in rows {
+        let slot = usize::try_from(slot).ok().and_then(|slot| history.get_mut(slot));
+        if let Some(slot) = slot {
+            slot.entry(version).or_default().add(outcome, &detail, times);
+        }
+    }
+    Ok(history)
+}
+
+/// What was reported over the whole time, by version.
+pub fn sums(history: &History) -> BTreeMap<String, Counts> {
+    let mut sums: BTreeMap<String, Counts> = BTreeMap::new();
+    for (version, counts) in history.iter().flatten() {
+        let sum = sums.remove(version).unwrap_or_default();
+        sums.insert(version.clone(), sum.and(counts));
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_loads_took_at_most_the_median() {
+        let mut counts = Counts::default();
+        assert_eq!(counts.median_ms(), None);
+        for (ms, times) in [("100", 3), ("400", 1), ("7000", 2)] {
+            counts.add(Outcome::Loaded, ms, times);
+        }
+        assert_eq!(counts.median_ms(), Some(100));
+        counts.add(Outcome::Loaded, "400", 2);
+        assert_eq!(counts.median_ms(), Some(400));
+    }
+}

@@ -1,0 +1,50 @@
+//! Limits how many reports one network address sends.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use crate::{clock::UnixMillis, error::Failure};
+
+/// How many calls an address may make in a [`WINDOW`].
+const MAX_CALLS: u32 = 60;
+
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// How many addresses are counted at once. Where there are more, all counts begin again.
+const MAX_ADDRESSES: usize = 10_000;
+
+/// Counts calls in memory: a call that is too many must cost next to nothing.
+#[derive(Debug, Default)]
+pub struct Limit(Mutex<HashMap<String, Counted>>);
+
+#[derive(Debug)]
+struct Counted {
+    since: UnixMillis,
+    calls: u32,
+}
+
+impl Limit {
+    /// Counts a call from `address`.
+    ///
+    /// # Errors
+    /// [`Failure::TooManyTries`].
+    pub fn count(&self, address: &str, now: UnixMillis) -> Result<(), Failure> {
+        let mut addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if addresses.len() >= MAX_ADDRESSES && !addresses.contains_key(address) {
+            addresses.clear();
+        }
+        let counted = addresses.entry(address.to_owned()).or_insert(Counted { since: now, calls: 0 });
+        // Also when the clock was moved back.
+        if now < counted.since || now.since(counted.since) >= WINDOW {
+            *counted = Counted { since: now, calls: 0 };
+        }
+        counted.calls += 1;
+        if counted.calls > MAX_CALLS {
+            return Err(Failure::TooManyTries { wait: WINDOW.saturating_sub(now.since(counted.since)) });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,418 @@
+//! Rollouts: a build that only some browsers get, and earns the others.
+
+mod bucket;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use semver::Version;
+use serde::{Deserialize, Serialize};
+
+pub use self::{
+    bucket::Bucket,
+    plan::{Plan, Step},
+};
+use super::{
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, set_live, trail,
+    trail::SliceAction, watch,
+};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, Database, query, query_as},
+    error::Failure,
+};
+
+/// A build that some browsers get, while the others keep the live one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rollout {
+    /// The build.
+    pub version: Version,
+    /// Of 100 buckets of browsers, how many get it.
+    pub percent: u8,
+    /// By which it goes on by itself; `None` when people change the percentage.
+    pub plan: Option<Plan>,
+    /// When it began.
+    pub began_at: UnixMillis,
+    /// When it got its percentage.
+    pub step_began_at: UnixMillis,
+}
+
+/// How many browsers get a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// So many percent, until somebody changes it.
+    Percent(u8),
+    /// By a plan.
+    Planned(Plan),
+}
+
+impl Share {
+    /// The share that a request asks for, if any.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn from_request(percent: Option<u8>, plan: Option<&str>) -> Result<Option<Self>, Failure> {
+        match (percent, plan) {
+            (None, None) => Ok(None),
+            (Some(percent @ ..=100), None) => Ok(Some(Self::Percent(percent))),
+            (None, Some(plan)) => {
+                let plan = plan.parse().map_err(|text| Failure::BadField { field: "plan", text })?;
+                Ok(Some(Self::Planned(plan)))
+            }
+            (Some(_), None) => {
+                let text = "A percentage is a whole number from 0 to 100".to_owned();
+                Err(Failure::BadField { field: "percent", text })
+            }
+            (Some(_), Some(_)) => {
+                let text = "Give either a percentage or a plan".to_owned();
+                Err(Failure::BadField { field: "plan", text })
+            }
+        }
+    }
+
+    fn percent(&self) -> u8 {
+        match self {
+            Self::Percent(percent) => *percent,
+            Self::Planned(plan) => plan.first().percent,
+        }
+    }
+
+    fn plan(&self) -> Option<&Plan> {
+        match self {
+            Self::Percent(_) => None,
+            Self::Planned(plan) => Some(plan),
+        }
+    }
+
+    /// What the trail says of it.
+    fn note(&self) -> String {
+        match self {
+            Self::Percent(percent) => format!("to {percent}%"),
+            Self::Planned(plan) => format!("to {}%, by the plan {plan}", plan.first().percent),
+        }
+    }
+}
+
+/// The body of a request for a rollout.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RolloutBody {
+    pub version: String,
+    percent: Option<u8>,
+    plan: Option<String>,
+    #[serde(default = "yes")]
+    pub watch: bool,
+}
+
+/// Builds are watched unless a request says otherwise.
+pub(super) fn yes() -> bool {
+    true
+}
+
+impl RolloutBody {
+    pub fn share(&self) -> Result<Share, Failure> {
+        Share::from_request(self.percent, self.plan.as_deref())?.ok_or_else(|| Failure::BadField {
+            field: "percent",
+            text: "Give a percentage or a plan".to_owned(),
+        })
+    }
+}
+
+#[derive(sqlx::FromRow)]
+struct RolloutRow {
+    name: String,
+    version: String,
+    percent: i64,
+    plan: Option<String>,
+    began_at: UnixMillis,
+    step_began_at: UnixMillis,
+}
+
+impl RolloutRow {
+    fn rollout(self) -> Result<Rollout, Failure> {
+        let unreadable =
+            |error: &dyn std::fmt::Display| Failure::Internal(format!("rollout of {}: {error}", self.name));
+        Ok(Rollout {
+            version: Version::parse(&self.version).map_err(|error| unreadable(&error))?,
+            percent: u8::try_from(self.percent).map_err(|error| unreadable(&error))?,
+            plan: self
+                .plan
+                .map(|plan| plan.parse())
+                .transpose()
+                .map_err(|error: String| unreadable(&error))?,
+            began_at: self.began_at,
+            step_began_at: self.step_began_at,
+        })
+    }
+}
+
+const ALL: &str = "SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout";
+
+/// The rollouts of a deployment, by slice. Other sandboxes have none.
+pub(super) async fn all(
+    connection: &mut Connection,
+    bundled: &Bundled,
+) -> Result<BTreeMap<String, Rollout>, Failure> {
+    if bundled.sandbox_id.is_some() {
+        return Ok(BTreeMap::new());
+    }
+    let rows: Vec<RolloutRow> = query_as(ALL).fetch_all(connection).await?;
+    rows.into_iter().map(|row| Ok((row.name.clone(), row.rollout()?))).collect()
+}
+
+const OF_ONE: &str = "
+    SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout WHERE name = $1";
+
+/// The rollout of one slice, if there is one.
+pub(super) async fn of_one(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+) -> Result<Option<Rollout>, Failure> {
+    if bundled.sandbox_id.is_some() {
+        return Ok(None);
+    }
+    let row: Option<RolloutRow> = query_as(OF_ONE).bind(name.as_str()).fetch_optional(connection).await?;
+    row.map(RolloutRow::rollout).transpose()
+}
+
+/// Refuses what would change the live build while some browsers have another one.
+pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
+    let Some(Rollout { version, percent, .. }) = &slice.rollout else { return Ok(()) };
+    Err(Failure::RolloutRuns { name: slice.name.clone(), version: version.to_string(), percent: *percent })
+}
+
+/// Gives an existing build to some browsers; the others keep the live one. A rollout of the same build that
+/// runs gets the new share. If it `is_watched`, it is taken back when it fails more often than the live one.
+/// Returns the new state of the slice.
+///
+/// # Errors
+/// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`], [`Failure::PathTaken`],
+/// [`Failure::NoPortal`], [`Failure::RolloutRuns`], [`Failure::AlreadyLive`], [`Failure::NotInSandbox`].
+pub async fn roll_out(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    version: Version,
+    share: Share,
+    is_watched: bool,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    let bundled = bundled.clone();
+    database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                lock(connection, &name).await?;
+                begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
+                read_one(connection, &bundled, &name).await
+            })
+        })
+        .await
+}
+
+const SET: &str = "
+    INSERT INTO slice_rollout (name, version, percent, plan, began_at, step_began_at)
+    VALUES ($1, $2, $3, $4, $5, $5)
+    ON CONFLICT (name) DO UPDATE SET
+        version = excluded.version, percent = excluded.percent, plan = excluded.plan,
+        began_at = CASE WHEN slice_rollout.version = excluded.version THEN slice_rollout.began_at
+                        ELSE excluded.began_at END,
+        step_began_at = excluded.step_began_at";
+
+/// Begins or changes a rollout of a slice that is locked.
+pub(super) async fn begin(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    version: &Version,
+    share: &Share,
+    is_watched: bool,
+    mark: Mark,
+) -> Result<(), Failure> {
+    refuse_in_sandbox(bundled)?;
+    let before = read_one(connection, bundled, name).await?;
+    if before.builds.is_empty() {
+        return Err(Failure::SliceNotFound(before.name));
+    }
+    let build = before
+        .build(version)
+        .ok_or_else(|| Failure::BuildNotFound { name: before.name.clone(), version: version.to_string() })?;
+    check_shell(&build.shell, bundled.shell()?)?;
+    if before.live.as_ref() == Some(version) {
+        return Err(Failure::AlreadyLive { name: before.name, version: version.to_string() });
+    }
+    let running = before.rollout.as_ref();
+    if running.is_some_and(|running| running.version != *version) {
+        return refuse_during(&before);
+    }
+    if is_watched {
+        watch::begin_rollout(connection, bundled, name, version, before.live.as_ref(), &mark).await?;
+    } else {
+        watch::end(connection, bundled, name).await?;
+    }
+    let is_same =
+        |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
+    if running.is_some_and(is_same) {
+        return Ok(());
+    }
+    check_paths(connection, bundled, name, &build.brings).await?;
+    query(SET)
+        .bind(name.as_str())
+        .bind(version.to_string())
+        .bind(i64::from(share.percent()))
+        .bind(share.plan().map(ToString::to_string))
+        .bind(mark.at)
+        .execute(&mut *connection)
+        .await?;
+    let live = before.live.as_ref();
+    let note = Some(share.note());
+    trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+}
+
+/// Publishing to some is for the deployment itself: a sandbox has no visitors of its own.
+pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
+    if bundled.sandbox_id.is_some() { Err(Failure::NotInSandbox) } else { Ok(()) }
+}
+
+/// Makes the build that is rolled out live for everybody.
+///
+/// # Errors
+/// [`Failure::NoRollout`], [`Failure::WrongShell`], [`Failure::PathTaken`], [`Failure::NoPortal`].
+pub async fn promote(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(database, bundled, name, SliceAction::Promoted, mark).await
+}
+
+/// Ends a rollout: everybody gets the live build.
+///
+/// # Errors
+/// [`Failure::NoRollout`].
+pub async fn abort(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(database, bundled, name, SliceAction::Aborted, mark).await
+}
+
+/// Holds a rollout at its percentage: its plan no longer applies.
+///
+/// # Errors
+/// [`Failure::NoRollout`].
+pub async fn hold(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    change(database, bundled, name, SliceAction::RolloutHeld, mark).await
+}
+
+async fn change(
+    database: &Database,
+    bundled: &Bundled,
+    name: SliceName,
+    act: SliceAction,
+    mark: Mark,
+) -> Result<SliceBuilds, Failure> {
+    let bundled = bundled.clone();
+    database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                lock(connection, &name).await?;
+                let before = read_one(connection, &bundled, &name).await?;
+                match act {
+                    SliceAction::Promoted => go_live(connection, &bundled, &name, &before, mark).await?,
+                    SliceAction::Aborted => end(connection, &bundled, &name, &before, mark).await?,
+                    _ => drop_plan(connection, &bundled, &name, &before, mark).await?,
+                }
+                read_one(connection, &bundled, &name).await
+            })
+        })
+        .await
+}
+
+const END: &str = "DELETE FROM slice_rollout WHERE name = $1";
+
+/// Deletes the rollout of a slice.
+pub(super) async fn delete(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
+    query(END).bind(name.as_str()).execute(connection).await?;
+    Ok(())
+}
+
+const GO_TO: &str = "UPDATE slice_rollout SET percent = $2, step_began_at = $3 WHERE name = $1";
+
+/// Goes on to the next percentage of a plan.
+pub(super) async fn go_to(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    before: &SliceBuilds,
+    percent: u8,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, .. } = running(before)?;
+    query(GO_TO).bind(name.as_str()).bind(i64::from(percent)).bind(mark.at).execute(&mut *connection).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
+    trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+}
+
+/// Makes the build of a rollout live. It is watched for some more time.
+pub(super) async fn go_live(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, .. } = running(before)?;
+    let build = before.build(version).ok_or_else(|| Failure::NoRollout(before.name.clone()))?;
+    check_shell(&build.shell, bundled.shell()?)?;
+    check_paths(connection, bundled, name, &build.brings).await?;
+    delete(connection, name).await?;
+    watch::went_live(connection, name, version, mark.at).await?;
+    let live = before.live.as_ref();
+    set_live(connection, bundled, name, Some(version), live).await?;
+    trail::add(connection, bundled, mark, SliceAction::Promoted, name, Some(version), live, None).await
+}
+
+async fn end(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, percent, .. } = running(before)?;
+    delete(connection, name).await?;
+    watch::end(connection, bundled, name).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
+    trail::add(connection, bundled, mark, SliceAction::Aborted, name, Some(version), live, note).await
+}
+
+const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
+
+async fn drop_plan(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    before: &SliceBuilds,
+    mark: Mark,
+) -> Result<(), Failure> {
+    let Rollout { version, percent, plan, .. } = running(before)?;
+    if plan.is_none() {
+        return Ok(());
+    }
+    query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
+    let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
+    trail::add(connection, bundled, mark, SliceAction::RolloutHeld, name, Some(version), live, note).await
+}
+
+fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {
+    slice.rollout.as_ref().ok_or_else(|| Failure::NoRollout(slice.name.clone()))
+}

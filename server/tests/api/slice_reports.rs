@@ -1,0 +1,156 @@
+//! What pages report of slices, and what is kept of it.
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::ConnectInfo,
+    http::{Method, Request, StatusCode, header},
+};
+use mkopo::{database::query_as, retention, slices::watch};
+use serde_json::{Value, json};
+
+use crate::{
+    slices::{build, portal, publish, start},
+    test_app::{Answer, TestApp},
+};
+
+/// A call of a page, from a network address.
+pub fn call(address: &str, body: &Value) -> Request<Body> {
+    let mut request = Request::post("/slice-reports")
+        .header(header::HOST, "portal.test")
+        .header(header::ORIGIN, "http://portal.test")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::new(address.parse().unwrap(), 40_000)));
+    request
+}
+
+/// What the pages at `address` report of mfe-loans.
+pub async fn report(app: &TestApp, address: &str, session: Option<&str>, reports: &[Value]) -> Answer {
+    app.send(call(address, &json!({"session": session, "reports": reports}))).await
+}
+
+pub fn loaded(version: &str) -> Value {
+    json!({"slice": "mfe-loans", "version": version, "outcome": "loaded", "ms": 400})
+}
+
+pub fn not_loaded(version: &str) -> Value {
+    json!({"slice": "mfe-loans", "version": version, "outcome": "not_loaded", "reason": "network"})
+}
+
+pub fn crashed(version: &str) -> Value {
+    json!({"slice": "mfe-loans", "version": version, "outcome": "crashed"})
+}
+
+type Kept = (String, i64, String, String, i64);
+
+/// All that is kept: version, minute, outcome, detail and times.
+async fn kept(app: &TestApp) -> Vec<Kept> {
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    query_as(
+        "SELECT version, minute, outcome, detail, times FROM slice_report ORDER BY minute, outcome, detail",
+    )
+    .fetch_all(&mut reader)
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
+    let portal = portal();
+    let app = start(&portal).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    let crashed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "crashed", "route": "/loans"});
+    let failed = json!({"slice": "mfe-loans", "version": "0.2.0", "outcome": "call_failed", "status": 503, "times": 4});
+    for address in ["192.0.2.1", "192.0.2.2"] {
+        let reports = [loaded("0.2.0"), not_loaded("0.2.0"), crashed.clone(), failed.clone()];
+        assert_eq!(report(&app, address, None, &reports).await.status, StatusCode::NO_CONTENT);
+    }
+    assert!(kept(&app).await.is_empty(), "they are written together, later");
+    watch::look(&app.sandbox).await.unwrap();
+    app.clock.advance(Duration::from_mins(1));
+    report(&app, "192.0.2.1", None, &[loaded("0.2.0")]).await;
+    watch::look(&app.sandbox).await.unwrap();
+    let minute = app.clock.now().0 - app.clock.now().0 % 60_000;
+    let row = |minute, outcome: &str, detail: &str, times| {
+        ("0.2.0".to_owned(), minute, outcome.to_owned(), detail.to_owned(), times)
+    };
+    assert_eq!(
+        kept(&app).await,
+        [
+            row(minute - 60_000, "call_failed", "503", 8),
+            row(minute - 60_000, "crashed", "/loans", 2),
+            row(minute - 60_000, "loaded", "431", 2),
+            row(minute - 60_000, "not_loaded", "network", 2),
+            row(minute, "loaded", "431", 1),
+        ]
+    );
+    let metrics = app.call(Method::GET, "/metrics", None).await;
+    let metrics = String::from_utf8(metrics.bytes).unwrap();
+    for line in [
+        r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.2.0"} 3"#,
+        r#"mkopo_slice_loads_total{outcome="crashed",slice="mfe-loans",version="0.2.0"} 2"#,
+        r#"mkopo_slice_load_duration_seconds_count{slice="mfe-loans",version="0.2.0"} 3"#,
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    app.clock.advance(Duration::from_hours(7 * 24));
+    retention::delete_old(&app.sandbox).await.unwrap();
+    assert!(kept(&app).await.is_empty());
+}
+
+#[tokio::test]
+async fn builds_and_screens_that_do_not_exist_are_ignored() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let nowhere =
+        json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "crashed", "route": "/wanjiru"});
+    let nobody = json!({"slice": "mfe-nobody", "version": "0.1.0", "outcome": "loaded", "ms": 1});
+    for unknown in [nowhere, nobody, loaded("0.9.0")] {
+        assert_eq!(report(&app, "192.0.2.1", None, &[unknown]).await.status, StatusCode::NO_CONTENT);
+    }
+    report(&app, "192.0.2.1", None, &[loaded("0.1.0")]).await;
+    watch::look(&app.sandbox).await.unwrap();
+    assert_eq!(kept(&app).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_no_sense() {
+    let portal = portal();
+    let app = start(&portal).await;
+    for (header, value) in [
+        (header::ORIGIN, Some("https://other.example.com")),
+        (header::ORIGIN, None),
+        (header::HeaderName::from_static("sec-fetch-site"), Some("cross-site")),
+    ] {
+        let mut request = call("192.0.2.1", &json!({"reports": [loaded("0.1.0")]}));
+        request.headers_mut().remove(&header);
+        if let Some(value) = value {
+            request.headers_mut().insert(header, value.parse().unwrap());
+        }
+        assert_eq!(app.send(request).await.failure().1, "cross_site");
+    }
+    let long: Vec<Value> = (0..18).map(|_| loaded("0.1.0")).collect();
+    assert_eq!(report(&app, "192.0.2.1", None, &long).await.failure().2, "The body is larger than 1 KiB.");
+    for wrong in [
+        json!({"reports": []}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded"}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "x", "outcome": "crashed"}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded", "ms": 1, "route": "/"}]}),
+        json!({"reports": [loaded("0.1.0")], "email": "agent@mkopo.test"}),
+    ] {
+        assert_eq!(app.send(call("192.0.2.1", &wrong)).await.failure().1, "invalid_request", "{wrong}");
+    }
+    for _ in 0..60 {
+        assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
+    }
+    assert_eq!(
+        report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status,
+        StatusCode::TOO_MANY_REQUESTS
+    );
+    assert_eq!(report(&app, "192.0.2.8", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
+    app.clock.advance(Duration::from_mins(1));
+    assert_eq!(report(&app, "192.0.2.7", None, &[loaded("0.1.0")]).await.status, StatusCode::NO_CONTENT);
+}
