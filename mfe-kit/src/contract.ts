@@ -1809,6 +1809,7 @@ export interface components {
              * @description As for a reset.
              */
             now?: string;
+            recording?: components["schemas"]["Recording"];
             /** @description As for a reset. Outside demo mode, a sandbox without a seed has no accounts either. */
             seed?: number | "empty";
         };
@@ -1930,6 +1931,13 @@ export interface components {
             clock_offset_ms?: number;
             /** @constant */
             status: "ok";
+        };
+        /** @description Both lists of a provider, as `mkopo provider record` writes them. They are added to the data of `seed`; without one, there are no other loans and records. */
+        Recording: {
+            /** @description Payouts with the fields of `DisbursementRecord`. */
+            disbursement_records: Record<string, never>[];
+            /** @description Loans with the fields of `PendingLoan`. */
+            pending_loans: Record<string, never>[];
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
@@ -2694,6 +2702,17 @@ export interface components {
          *     `Idempotency-Key`.
          */
         ProviderSlow: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is larger than 16 MiB (`body_too_large`). */
+        RecordingTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -4128,7 +4147,7 @@ export interface operations {
             403: components["responses"]["CrossSite"];
             404: components["responses"]["NoSandboxes"];
             409: components["responses"]["SandboxExists"];
-            413: components["responses"]["TooLarge"];
+            413: components["responses"]["RecordingTooLarge"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidSandbox"];
             429: components["responses"]["TooManySandboxes"];

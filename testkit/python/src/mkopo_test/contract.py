@@ -19,16 +19,16 @@ Otp: TypeAlias = str
 Time: TypeAlias = str
 
 
-Role: TypeAlias = Literal["admin", "agent", "supervisor"]
+Role: TypeAlias = Literal['admin', 'agent', 'supervisor']
 
 
-LoanStatus: TypeAlias = Literal["APPROVED", "DISBURSED", "REJECTED"]
+LoanStatus: TypeAlias = Literal['APPROVED', 'DISBURSED', 'REJECTED']
 
 
-PayoutStatus: TypeAlias = Literal["PENDING", "COMPLETED", "FAILED"]
+PayoutStatus: TypeAlias = Literal['PENDING', 'COMPLETED', 'FAILED']
 
 
-DisbursementStatus: TypeAlias = Literal["NOT_STARTED", "PENDING", "COMPLETED", "FAILED"]
+DisbursementStatus: TypeAlias = Literal['NOT_STARTED', 'PENDING', 'COMPLETED', 'FAILED']
 
 
 class Credentials(TypedDict):
@@ -186,7 +186,7 @@ class PayoutProblem(Problem, PayoutFacts):
 Duration: TypeAlias = str
 
 
-Channel: TypeAlias = Literal["email", "sms"]
+Channel: TypeAlias = Literal['email', 'sms']
 
 
 class OutboxMessage(TypedDict, closed=True):
@@ -199,24 +199,7 @@ class OutboxMessage(TypedDict, closed=True):
     created_at: Time
 
 
-Outcome: TypeAlias = Literal[
-    "success",
-    "insufficient_funds",
-    "below_minimum",
-    "above_maximum",
-    "daily_limit",
-    "maximum_balance",
-    "debit_party_invalid",
-    "initiator_not_allowed",
-    "initiator_invalid",
-    "unregistered_customer",
-    "bad_number",
-    "paid_answer_lost",
-    "lost_unpaid",
-    "slow",
-    "result_twice",
-    "result_before_answer",
-]
+Outcome: TypeAlias = Literal['success', 'insufficient_funds', 'below_minimum', 'above_maximum', 'daily_limit', 'maximum_balance', 'debit_party_invalid', 'initiator_not_allowed', 'initiator_invalid', 'unregistered_customer', 'bad_number', 'paid_answer_lost', 'lost_unpaid', 'slow', 'result_twice', 'result_before_answer']
 
 
 class Outcome1(TypedDict, closed=True):
@@ -261,10 +244,10 @@ class ClockChange(TypedDict, closed=True):
     frozen: NotRequired[bool]
 
 
-FaultKind: TypeAlias = Literal["status", "latency", "drop", "reset", "truncate", "malformed"]
+FaultKind: TypeAlias = Literal['status', 'latency', 'drop', 'reset', 'truncate', 'malformed']
 
 
-FaultMoment: TypeAlias = Literal["before", "after"]
+FaultMoment: TypeAlias = Literal['before', 'after']
 
 
 class Fault(TypedDict, closed=True):
@@ -282,7 +265,7 @@ class Fault(TypedDict, closed=True):
 
 
 class NewFault(TypedDict, closed=True):
-    method: NotRequired[Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | None]
+    method: NotRequired[Literal['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] | None]
     path: str
     kind: FaultKind
     when: NotRequired[FaultMoment]
@@ -307,44 +290,7 @@ class Call(TypedDict, closed=True):
     fault: FaultKind | None
 
 
-EventKind: TypeAlias = Literal[
-    "signed_in",
-    "sign_in_failed",
-    "signed_out",
-    "password_reset",
-    "password_reset_failed",
-    "console_signed_in",
-    "console_sign_in_failed",
-    "console_signed_out",
-    "failures_not_listed",
-    "account_opened",
-    "account_activated",
-    "account_deactivated",
-    "role_changed",
-    "sessions_ended",
-    "loans_approved",
-    "payout_made",
-    "scenario_changed",
-    "clock_set",
-    "fault_added",
-    "faults_removed",
-    "messages_deleted",
-    "traffic_cleared",
-    "data_reset",
-    "data_copied",
-    "data_restored",
-    "data_seeded",
-    "snapshot_saved",
-    "snapshot_restored",
-    "snapshot_removed",
-    "slice_published",
-    "slice_activated",
-    "slice_rolled_back",
-    "slice_removed",
-    "sandbox_made",
-    "sandbox_removed",
-    "console_change",
-]
+EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'sandbox_made', 'sandbox_removed', 'console_change']
 
 
 class Event(TypedDict, closed=True):
@@ -379,8 +325,8 @@ class Loan(TypedDict, closed=True):
     risk_level: NotRequired[str | None]
     total_loan_amount: NotRequired[int | None]
     interest_rate: NotRequired[float | None]
-    loan_status: NotRequired[Literal["APPROVED"] | None]
-    disbursement_status: NotRequired[Literal["NOT_STARTED"] | None]
+    loan_status: NotRequired[Literal['APPROVED'] | None]
+    disbursement_status: NotRequired[Literal['NOT_STARTED'] | None]
     approved_at: NotRequired[str | None]
     approver_id: NotRequired[str | None]
     approver_name: NotRequired[str | None]
@@ -442,17 +388,18 @@ class Start(TypedDict, closed=True):
     What data begins with. The same gives the same data.
     """
 
-    seed: NotRequired[int | Literal["empty"]]
+    seed: NotRequired[int | Literal['empty']]
     now: NotRequired[str]
     frozen: NotRequired[bool]
 
 
-class NewSandbox(TypedDict, closed=True):
-    name: NotRequired[str]
-    seed: NotRequired[int | Literal["empty"]]
-    now: NotRequired[str]
-    frozen: NotRequired[bool]
-    expires_in: NotRequired[str]
+class Recording(TypedDict, closed=True):
+    """
+    Both lists of a provider, as `mkopo provider record` writes them. They are added to the data of `seed`; without one, there are no other loans and records.
+    """
+
+    pending_loans: list[dict[str, Any]]
+    disbursement_records: list[dict[str, Any]]
 
 
 class MadeSandbox(TypedDict, closed=True):
@@ -482,9 +429,9 @@ class Snapshot(TypedDict, closed=True):
 
 class ContractDifference(TypedDict, closed=True):
     operation: str
-    side: Literal["request", "answer"]
+    side: Literal['request', 'answer']
     place: str
-    kind: Literal["missing", "type", "value", "status", "media_type", "unreadable", "unknown"]
+    kind: Literal['missing', 'type', 'value', 'status', 'media_type', 'unreadable', 'unknown']
     text: str
     count: int
     first: Time
@@ -504,7 +451,7 @@ class SliceEvent(TypedDict, closed=True):
     id: str
     at: Time
     by: str
-    act: Literal["published", "held", "activated", "rolled_back", "removed"]
+    act: Literal['published', 'held', 'activated', 'rolled_back', 'removed']
     name: str
     version: str | None
     live_before: str | None
@@ -530,7 +477,7 @@ class MenuEntry(TypedDict, closed=True):
     to: str
     icon: str
     position: int
-    roles: list[Literal["admin", "agent", "supervisor"]]
+    roles: list[Literal['admin', 'agent', 'supervisor']]
     below: NotRequired[str]
 
 
@@ -579,12 +526,21 @@ class Slices1(TypedDict, closed=True):
 
 
 class Health(TypedDict, closed=True):
-    status: Literal["ok"]
+    status: Literal['ok']
 
 
 class Readiness(TypedDict, closed=True):
-    status: Literal["ok"]
+    status: Literal['ok']
     clock_offset_ms: NotRequired[int]
+
+
+class NewSandbox(TypedDict, closed=True):
+    name: NotRequired[str]
+    seed: NotRequired[int | Literal['empty']]
+    now: NotRequired[str]
+    frozen: NotRequired[bool]
+    expires_in: NotRequired[str]
+    recording: NotRequired[Recording]
 
 
 class ContractReport(TypedDict, closed=True):
@@ -598,7 +554,7 @@ class ContractReport(TypedDict, closed=True):
 
 class SliceBuild(TypedDict, closed=True):
     version: str
-    origin: Literal["published", "bundled"]
+    origin: Literal['published', 'bundled']
     shell: str
     integrity: Integrity
     size: int | None
