@@ -1,10 +1,6 @@
 //! The API of the payouts and the audit.
 
-use axum::{
-    Json as Answer, Router,
-    http::StatusCode,
-    routing::get,
-};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::past::{self, GivenPayout};
