@@ -19,6 +19,9 @@ RECIPES = {
     for section in _SECTIONS
 }
 
+# What the token of a sandbox may not do; the operator's may.
+FOR_THE_OPERATOR = {"Let a team deploy its slice"}
+
 
 def test_every_recipe_does_what_its_title_says(mkopo: Mkopo) -> None:
     done = []
@@ -82,4 +85,4 @@ def test_every_recipe_does_what_its_title_says(mkopo: Mkopo) -> None:
     assert recipe("Ask whether every shilling is accounted for") is True
     recipe("Reset")
     assert mkopo.snapshots.list() == []
-    assert sorted(done) == sorted(RECIPES)
+    assert sorted(done) == sorted(set(RECIPES) - FOR_THE_OPERATOR)
