@@ -45,6 +45,7 @@ def ask(
     headers: dict[str, str] | None = None,
 ) -> Any:  # noqa: ANN401 - the callers know which schema of the contract it is
     """Return the JSON of a successful answer; fail with `CallFailed` otherwise."""
+    __tracebackhide__ = True
     given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
     try:
         answer = http.request(method, path, params=given, json=body, headers=headers)
