@@ -13,7 +13,7 @@ CASES ?= 10000
 CARGO := cargo --locked
 MANIFEST := --manifest-path server/Cargo.toml
 PORTAL := dist/portal
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' package-lock.json tsconfig.json 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
 help: ## List all tasks
@@ -53,6 +53,12 @@ dev: tools $(PORTAL)/slices.json ## Run the portal with one slice in development
 slice: tools node_modules/.package-lock.json ## Create a new slice that builds, tests and loads (NAME=repayments)
 	@node mfe-kit/build/new-slice.mjs "$(NAME)"
 	@npm install --no-audit --no-fund --loglevel=error
+
+.PHONY: testkit
+testkit: node_modules/.package-lock.json python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
+	@npm run --silent pack --workspace mkopo-test
+	@testkit/python/build
+	@if [ -d $(PORTAL) ]; then node mfe-kit/build/kit-folder.mjs $(PORTAL); fi
 
 ## Checking
 

@@ -34,21 +34,14 @@ const noImportsFrom = (patterns, message) => ({
 
 export default tseslint.config(
   {
-    ignores: [
-      '**/dist/**',
-      '**/node_modules/**',
-      'server/**',
-      'docs/**',
-      'target/**',
-      'mfe-kit/src/contract.ts',
-    ],
+    ignores: ['**/dist/**', '**/node_modules/**', 'server/**', 'docs/**', 'target/**', '**/src/contract.ts'],
   },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
   // Runs in nginx, which provides `process`.
   { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
-    files: ['mfe-*/**/*.{ts,tsx}', 'e2e/**/*.ts', '*.ts'],
+    files: ['mfe-*/**/*.{ts,tsx}', 'e2e/**/*.ts', 'testkit/**/*.ts', '*.ts'],
     extends: [
       tseslint.configs.strictTypeChecked,
       tseslint.configs.stylisticTypeChecked,
@@ -109,7 +102,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['e2e/**/*.ts'],
+    files: ['e2e/**/*.ts', 'testkit/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       // Playwright's fixtures take a function called `use`, and may use no fixture.

@@ -13,9 +13,10 @@
  *     --time-zone ZONE        of all dates, by default Africa/Nairobi
  */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
+import { fillKitFolder } from './kit-folder.mjs';
 import { describeShell } from './shell.mjs';
 import { listedBuild, MANIFEST } from './manifest.mjs';
 import { root, sliceNames } from './slices.mjs';
@@ -40,11 +41,7 @@ await mkdir(portal, { recursive: true });
 await cp(join(root, 'mfe-shell/dist'), portal, { recursive: true });
 
 const shell = await describeShell();
-await cp(
-  join(root, 'mfe-kit/dist', basename(shell.kit_package.address)),
-  join(portal, shell.kit_package.address),
-);
-await cp(join(root, 'mfe-kit/dist/gallery'), join(portal, 'kit/gallery'), { recursive: true });
+await fillKitFolder(portal);
 
 const slices = {};
 for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))

@@ -649,7 +649,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List payouts.
+         * @description Returns the latest thousand records, newest first. With `wait`, the request blocks until there is a
+         *     record to return; if none appears in that time, the list is empty.
+         */
+        get: operations["payouts"];
         put?: never;
         /**
          * Make a payout of the past.
@@ -4627,6 +4632,43 @@ export interface operations {
             };
             401: components["responses"]["NoConsoleToken"];
             403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    payouts: {
+        parameters: {
+            query?: {
+                /** @description Only payouts of this loan. */
+                loan_id?: string;
+                /** @description Only payouts that have settled, or only those that have not. */
+                settled?: boolean;
+                /**
+                 * @description How long to wait for the first record, at most 25s.
+                 * @example 10s
+                 */
+                wait?: components["schemas"]["Duration"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The records. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisbursementRecord"][];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            422: components["responses"]["InvalidWait"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };

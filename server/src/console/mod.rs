@@ -5,6 +5,8 @@
 pub mod door;
 // Refuses the tools where they are off.
 mod tools;
+// How long a call waits for what it asks for.
+mod wait;
 // The shared parts of the pages.
 mod view;
 

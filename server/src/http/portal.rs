@@ -54,6 +54,7 @@ pub fn routes(
         .route("/mfe-kit.tgz", newest_kit)
         .fallback_service(files(folder.join("kit")));
     Router::new()
+        .route_service("/kit/", ServeFile::new(folder.join("kit/index.html")))
         .nest("/kit", kit)
         .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))

@@ -15,7 +15,7 @@ pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
-pub use records::{Record, record};
+pub use records::{Filter, Record, record, wait_for_records};
 pub use reply::Reply;
 
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The transaction history: a record of every payout.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{
     Value, json,
@@ -9,10 +11,13 @@ use serde_json::{
 use super::PayoutStatus;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query_as, versions::Generation},
+    database::{Connection, Database, query_as, versions::Generation},
     error::Failure,
     lists,
 };
+
+/// Poll interval for payouts of other servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A payout in the history, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx::FromRow)]
@@ -103,6 +108,47 @@ impl lists::Row for Record {
 
     fn loan_id(&self) -> &str {
         &self.loan_id
+    }
+}
+
+/// Which records to return.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only payouts of this loan.
+    pub loan_id: Option<String>,
+    /// Only payouts that have settled, or only those that have not.
+    pub is_settled: Option<bool>,
+}
+
+const MATCHING: &str = select_records!(
+    "WHERE (CAST($1 AS TEXT) IS NULL OR payout.loan_id = $1)
+       AND ($2 = 'all' OR ($2 = 'settled') = (payout.status <> 'PENDING'))
+     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1000"
+);
+
+/// The latest thousand records that match `filter`, newest first. If there are none, waits up to `timeout`
+/// (in real time) for the first.
+pub async fn wait_for_records(
+    database: &Database,
+    filter: &Filter,
+    timeout: Duration,
+) -> Result<Vec<Record>, Failure> {
+    let settled = match filter.is_settled {
+        None => "all",
+        Some(true) => "settled",
+        Some(false) => "pending",
+    };
+    let deadline = tokio::time::Instant::now() + timeout;
+    let mut commits = database.commits();
+    loop {
+        commits.mark_unchanged();
+        let matching = query_as(MATCHING).bind(&filter.loan_id).bind(settled);
+        let found: Vec<Record> = matching.fetch_all(&mut *database.read().await?).await?;
+        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
+            return Ok(found);
+        }
+        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
+        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
     }
 }
 

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -75,4 +77,35 @@ async fn an_invalid_past_payout_is_rejected() {
     ] {
         assert_eq!(make(&app, body.clone()).await.failure().0, status, "{body}");
     }
+}
+
+#[tokio::test]
+async fn payouts_are_listed_by_loan_and_by_whether_they_have_settled() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let list = async |query: &str| app.console(Method::GET, &format!("/payouts{query}"), None).await.json();
+    assert_eq!(list("").await, Value::from(agent.records().await));
+    let pending = list("?settled=false").await;
+    assert!(pending.as_array().unwrap().iter().all(|payout| payout["status"] == "PENDING"));
+    let settled = list("?settled=true").await;
+    assert!(settled.as_array().unwrap().iter().all(|payout| payout["status"] != "PENDING"));
+    let made = make(&app, json!({"outcome": "bad_number"})).await.json();
+    let of_the_loan = format!("?settled=true&loan_id={}", made["loan_id"].as_str().unwrap());
+    assert_eq!(list(&of_the_loan).await, json!([made]));
+    assert_eq!(list("?loan_id=LN-NONE").await, json!([]));
+    let refused = app.console(Method::GET, "/payouts?wait=26s", None).await;
+    assert_eq!(refused.failure().0, 422);
+}
+
+#[tokio::test]
+async fn a_call_waits_until_the_payout_has_settled() {
+    let app = TestApp::start().await;
+    let given = json!({"loan": {"loan_id": "LN-NEW", "approved_at": "2026-11-01T09:00:00Z"}});
+    app.set_console(Method::POST, "/loans", given).await;
+    let path = "/payouts?loan_id=LN-NEW&settled=true&wait=20s";
+    let (waiting, _) = tokio::join!(app.console(Method::GET, path, None), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        make(&app, json!({"loan_id": "LN-NEW"})).await
+    });
+    assert_eq!(waiting.json()[0]["status"], "COMPLETED");
 }

@@ -156,6 +156,7 @@ fn every_recipe_does_what_its_title_says() {
     assert_eq!(server.pending(&token)[0], approved[0]);
 
     let past = run("Make a payout of the past");
+    assert!(run("See how a payout ended").as_array().unwrap().contains(&past));
     assert!(server.call("/disbursement-records", &token, None).1.as_array().unwrap().contains(&past));
     run("Open an account");
     let grace = json!({"email": "grace@example.com", "password": "Kahawa-2026"});

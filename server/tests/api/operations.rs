@@ -141,6 +141,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         "/contract",
         "/events",
         "/staff",
+        "/payouts",
         "/invariant",
         "/slices",
     ] {

@@ -1,20 +1,15 @@
 //! The API of the outbox.
 
-use std::time::Duration;
-
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use crate::{
     Sandbox,
-    clock::duration,
+    console::wait::wait,
     error::Failure,
     http::extract::Query,
     outbox::{self, Channel, OutboxMessage},
 };
-
-/// The longest wait for a message; shorter than the timeout of a call.
-const MAX_WAIT: Duration = Duration::from_secs(25);
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
@@ -34,10 +29,7 @@ async fn messages(
     sandbox: Sandbox,
     Query(query): Query<OutboxQuery>,
 ) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
-    let wait = query.wait.as_deref().map_or(Ok(Duration::ZERO), duration)?;
-    if wait > MAX_WAIT {
-        return Err(Failure::BadValue(format!("The longest wait is {}s", MAX_WAIT.as_secs())));
-    }
+    let wait = wait(query.wait.as_deref())?;
     let filter = outbox::Filter {
         to: query.to.as_deref().map(outbox::recipient),
         channel: query.channel,

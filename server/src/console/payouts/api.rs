@@ -1,22 +1,37 @@
 //! The API of the payouts and the audit.
 
-use axum::{
-    Json as Answer, Router,
-    http::StatusCode,
-    routing::{get, post},
-};
+use axum::{Json as Answer, Router, http::StatusCode, routing::get};
+use serde::Deserialize;
 
 use super::past::{self, GivenPayout};
 use crate::{
     Sandbox,
+    console::wait::wait,
     error::Failure,
-    http::extract::Optional,
+    http::extract::{Optional, Query},
     payouts::{self, Invariant, Record},
 };
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
-    Router::new().route("/invariant", get(invariant)).route("/payouts", post(make_payout))
+    Router::new().route("/invariant", get(invariant)).route("/payouts", get(records).post(make_payout))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordsQuery {
+    loan_id: Option<String>,
+    settled: Option<bool>,
+    wait: Option<String>,
+}
+
+async fn records(
+    sandbox: Sandbox,
+    Query(query): Query<RecordsQuery>,
+) -> Result<Answer<Vec<Record>>, Failure> {
+    let wait = wait(query.wait.as_deref())?;
+    let filter = payouts::Filter { loan_id: query.loan_id, is_settled: query.settled };
+    payouts::wait_for_records(&sandbox.database, &filter, wait).await.map(Answer)
 }
 
 async fn make_payout(

@@ -1,0 +1,64 @@
+"""How a call fails, and how calls are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+# The longest wait of the server is 25 s.
+_TIMEOUT_S = 60
+
+
+class CallFailed(Exception):
+    """A call that the service refused, or that got no complete answer."""
+
+    def __init__(self, request: str, status: int | None, body: object) -> None:
+        self.status = status
+        """The HTTP status; None if there was no complete answer."""
+        self.body: dict[str, Any] = body if isinstance(body, dict) else {}
+        """The answer's body."""
+        self.code: str | None = self.body.get("code")
+        """The failure's code, such as `mobile_money_refused`."""
+        what = [status or "no answer", self.code, self.body.get("message")]
+        request_id = f" (request {self.body['request_id']})" if "request_id" in self.body else ""
+        super().__init__(f"{request}: {' '.join(str(part) for part in what if part)}{request_id}")
+
+
+def client(url: str, *, sandbox: str | None = None, token: str | None = None) -> httpx.Client:
+    """Return a client for calls to a sandbox; without one, they are for `main`."""
+    headers = {}
+    if sandbox:
+        headers["Mkopo-Sandbox"] = sandbox
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    return httpx.Client(base_url=url, headers=headers, timeout=_TIMEOUT_S)
+
+
+def ask(
+    http: httpx.Client,
+    method: str,
+    path: str,
+    *,
+    query: dict[str, Any] | None = None,
+    body: object = None,
+    headers: dict[str, str] | None = None,
+) -> Any:  # noqa: ANN401 - the callers know which schema of the contract it is
+    """Return the JSON of a successful answer; fail with `CallFailed` otherwise."""
+    __tracebackhide__ = True
+    given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
+    try:
+        answer = http.request(method, path, params=given, json=body, headers=headers)
+    except httpx.HTTPError as error:
+        raise CallFailed(f"{method} {http.base_url}{path}", None, {"message": str(error)}) from error
+    if answer.is_success:
+        return answer.json() if answer.content else None
+    try:
+        said = answer.json()
+    except ValueError:
+        said = None
+    raise CallFailed(f"{method} {answer.url}", answer.status_code, said)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,1 @@
+"""What the console of a sandbox can do, by noun."""

@@ -1,0 +1,54 @@
+"""Faults in the calls of the portal's API."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+from mkopo_test.call_failed import CallFailed, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx
+    from typing_extensions import Unpack
+
+    from mkopo_test.contract import Fault, NewFault
+
+_GONE = 404
+
+
+class Faults:
+    """Faults in the calls of the portal's API. They end with the test."""
+
+    def __init__(self, console: httpx.Client) -> None:
+        self._console = console
+
+    def add(self, **fault: Unpack[NewFault]) -> Fault:
+        """Add a fault, which applies from the next call."""
+        return cast("Fault", ask(self._console, "POST", "/console/api/faults", body=fault))
+
+    @contextmanager
+    def during(self, **fault: Unpack[NewFault]) -> Iterator[Fault]:
+        """Have a fault inside a `with` block."""
+        added = self.add(**fault)
+        try:
+            yield added
+        finally:
+            self.remove(added)
+
+    def list(self) -> list[Fault]:
+        """Return the faults that apply, with how many calls each has hit."""
+        return cast("list[Fault]", ask(self._console, "GET", "/console/api/faults"))
+
+    def remove(self, fault: Fault) -> None:
+        """Remove a fault; nothing happens if it is gone already."""
+        try:
+            ask(self._console, "DELETE", f"/console/api/faults/{fault['id']}")
+        except CallFailed as error:
+            if error.status != _GONE:
+                raise
+
+    def clear(self) -> None:
+        """Remove all faults."""
+        ask(self._console, "DELETE", "/console/api/faults")

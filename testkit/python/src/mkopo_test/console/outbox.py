@@ -1,0 +1,73 @@
+"""The messages that the portal has sent."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from mkopo_test.call_failed import ask
+from mkopo_test.words import email_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import httpx
+
+    from mkopo_test.contract import Channel, OutboxMessage
+
+
+class Outbox:
+    """The messages that the portal has sent, with their codes."""
+
+    def __init__(self, console: httpx.Client) -> None:
+        self._console = console
+        # The newest message that was returned, by recipient and channel.
+        self._read: dict[tuple[str | None, str | None], str] = {}
+
+    def messages(self, *, to: str | None = None, channel: Channel | None = None) -> list[OutboxMessage]:
+        """Return the messages sent so far, newest first."""
+        return self._list(to, channel)
+
+    def next(
+        self, *, to: str | None = None, channel: Channel | None = None, wait: str = "10s"
+    ) -> OutboxMessage:
+        """Wait for the next message and return it: each message is returned once."""
+        return self._next(to, channel, wait, lambda _: True, "message")
+
+    def code(self, *, to: str | None = None, channel: Channel | None = None, wait: str = "10s") -> str:
+        """Wait for the next message with a code and return the code: each code is returned once."""
+        found = self._next(to, channel, wait, lambda message: message["code"] is not None, "code")
+        return found["code"] or ""
+
+    def clear(self) -> None:
+        """Delete all messages."""
+        ask(self._console, "DELETE", "/console/api/outbox")
+
+    def _next(
+        self,
+        to: str | None,
+        channel: Channel | None,
+        wait: str,
+        is_wanted: Callable[[OutboxMessage], bool],
+        what: str,
+    ) -> OutboxMessage:
+        reader = (to, channel)
+        while found := self._list(to, channel, after=self._read.get(reader), wait=wait):
+            self._read[reader] = found[0]["id"]
+            for message in found:
+                if is_wanted(message):
+                    return message
+        raise AssertionError(f"No new {what} for {to or 'anybody'} within {wait}")
+
+    def _list(
+        self,
+        to: str | None,
+        channel: Channel | None,
+        *,
+        after: str | None = None,
+        wait: str | None = None,
+    ) -> list[OutboxMessage]:
+        is_phone = to is None or re.fullmatch(r"\+?[\d ]+", to)
+        recipient = to if is_phone or to is None else email_of(to)
+        query = {"to": recipient, "channel": channel, "after": after, "wait": wait}
+        return cast("list[OutboxMessage]", ask(self._console, "GET", "/console/api/outbox", query=query))

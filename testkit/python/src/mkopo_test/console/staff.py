@@ -1,0 +1,80 @@
+"""The staff accounts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from mkopo_test.call_failed import ask
+from mkopo_test.words import PASSWORD, email_of
+
+if TYPE_CHECKING:
+    import httpx
+
+    from mkopo_test.contract import Account, AccountChange, Role
+
+
+def path_of(who: str) -> str:
+    """Return the path of an account in the console's API."""
+    return f"/console/api/staff/{quote(email_of(who), safe='@')}"
+
+
+class Staff:
+    """The staff accounts."""
+
+    def __init__(self, console: httpx.Client) -> None:
+        self._console = console
+        # The passwords of the accounts that were opened here.
+        self._passwords: dict[str, str] = {}
+
+    def list(self) -> list[Account]:
+        """Return all accounts, by e-mail address."""
+        return cast("list[Account]", ask(self._console, "GET", "/console/api/staff"))
+
+    def get(self, who: str) -> Account:
+        """Return one account."""
+        return cast("Account", ask(self._console, "GET", path_of(who)))
+
+    def open(
+        self,
+        email: str,
+        *,
+        role: Role = "agent",
+        password: str = PASSWORD,
+        first_name: str | None = None,
+        last_name: str = "Wekesa",
+        phone_number: str | None = None,
+        username: str | None = None,
+    ) -> Account:
+        """Open an account; names and phone number are made up if they are not given."""
+        body = {
+            "email": email,
+            "role": role,
+            "password": password,
+            "first_name": first_name or email.split("@")[0].capitalize(),
+            "last_name": last_name,
+            "phone_number": phone_number or f"+254712{len(self._passwords) + 1:06}",
+            "username": username,
+        }
+        opened = cast("Account", ask(self._console, "POST", "/console/api/staff", body=body))
+        self._passwords[opened["email"]] = password
+        return opened
+
+    def set_role(self, who: str, role: Role) -> Account:
+        """Give an account another role."""
+        return self._change(who, {"role": role})
+
+    def deactivate(self, who: str) -> Account:
+        """Deactivate an account and end its sessions."""
+        return self._change(who, {"is_active": False})
+
+    def activate(self, who: str) -> Account:
+        """Activate an account again."""
+        return self._change(who, {"is_active": True})
+
+    def password_of(self, who: str) -> str:
+        """Return the password of an account: a demo account's, or the one it was opened with here."""
+        return self._passwords.get(email_of(who), PASSWORD)
+
+    def _change(self, who: str, change: AccountChange) -> Account:
+        return cast("Account", ask(self._console, "PATCH", path_of(who), body=change))

@@ -1,0 +1,135 @@
+"""A sandbox, and verbs for all that its console can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Literal, cast
+
+from mkopo_test.call_failed import CallFailed, ask, client
+from mkopo_test.console.clock import Clock
+from mkopo_test.console.events import Events
+from mkopo_test.console.faults import Faults
+from mkopo_test.console.loans import Loans
+from mkopo_test.console.mobile_money import MobileMoney
+from mkopo_test.console.outbox import Outbox
+from mkopo_test.console.payouts import Payouts
+from mkopo_test.console.sessions import Sessions
+from mkopo_test.console.snapshots import Snapshots
+from mkopo_test.console.staff import Staff
+from mkopo_test.console.traffic import Traffic
+from mkopo_test.version import check_version
+from mkopo_test.words import written
+
+if TYPE_CHECKING:
+    from mkopo_test.contract import Invariant, MadeSandbox
+
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where a portal and its console are, and the operator's token, which makes sandboxes."""
+
+    url: str
+    console_url: str
+    console_token: str
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a sandbox starts with. The same gives the same data, ids included."""
+
+    seed: int | Literal["empty"] = 1
+    """The seed of the demo data, or `empty` for the demo accounts without loans and payouts."""
+    now: datetime | str | None = None
+    """The time that the clock starts with; the machine's if missing."""
+    frozen: bool = False
+    """Whether the clock is stopped."""
+
+    def exact(self) -> Start:
+        """Return the start with a time: now, in whole seconds, if it has none."""
+        now = self.now or datetime.now(timezone.utc).replace(microsecond=0)
+        return Start(self.seed, now, self.frozen)
+
+    def body(self) -> dict[str, object]:
+        """Return it as the contract writes it."""
+        now = {"now": written(self.now)} if self.now else {}
+        return {"seed": self.seed, "frozen": self.frozen, **now}
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """An isolated instance of the whole service."""
+
+    name: str
+    url: str
+    """The address of its portal, for browsers."""
+    console_url: str | None
+    """The address of the pages of its console."""
+    token: str
+    """Opens its console, and nothing else."""
+
+
+class Mkopo:
+    """A sandbox, and verbs for all that its console can do."""
+
+    def __init__(self, addresses: Addresses, sandbox: Sandbox, start: Start) -> None:
+        self.sandbox = sandbox
+        self.portal = client(addresses.url, sandbox=sandbox.name)
+        """Any call of the portal's API, signed out; `sessions.open` signs in."""
+        self.console = client(addresses.console_url, sandbox=sandbox.name, token=sandbox.token)
+        """Any call of its console's API."""
+        self.clock = Clock(self.console)
+        self.events = Events(self.console)
+        self.faults = Faults(self.console)
+        self.loans = Loans(self.console)
+        self.mobile_money = MobileMoney(self.console)
+        self.outbox = Outbox(self.console)
+        self.payouts = Payouts(self.console)
+        self.snapshots = Snapshots(self.console)
+        self.staff = Staff(self.console)
+        self.sessions = Sessions(self.console, self.portal, lambda who: self.staff.password_of(who))
+        self.traffic = Traffic(self.console)
+        self._start = start
+
+    def reset(self, start: Start | None = None) -> None:
+        """Go back to the start: data, clock, messages, faults, outcomes, sessions, snapshots."""
+        ask(self.console, "POST", "/console/api/data/reset", body=(start or self._start).body())
+        for snapshot in self.snapshots.list():
+            self.snapshots.remove(snapshot["name"])
+        self.outbox = Outbox(self.console)
+        self.staff = Staff(self.console)
+
+    def invariant(self) -> Invariant:
+        """Return whether mobile money's ledger matches the records, and no loan was paid twice."""
+        return cast("Invariant", ask(self.console, "GET", "/console/api/invariant"))
+
+
+class Portal:
+    """A running portal, in which sandboxes are made."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        """Connect; fail if the portal has another version than this kit."""
+        check_version(addresses.url)
+        self._addresses = addresses
+        self._console = client(addresses.console_url, token=addresses.console_token)
+
+    def make_sandbox(
+        self, start: Start | None = None, *, name: str | None = None, expires_in: str = "24h"
+    ) -> Mkopo:
+        """Make a sandbox. A reset returns to its start exactly, so its clock starts at a known time."""
+        known = (start or Start()).exact()
+        body = {**known.body(), **({"name": name} if name else {}), "expires_in": expires_in}
+        try:
+            made: MadeSandbox = ask(self._console, "POST", "/console/api/sandboxes", body=body)
+        except CallFailed as error:
+            if error.status != _NOT_FOUND:
+                raise
+            raise RuntimeError("Sandboxes are off in this portal: MKOPO_SANDBOXES allows them") from error
+        sandbox = Sandbox(made["name"], made["url"], made["console_url"], made["token"])
+        return Mkopo(self._addresses, sandbox, known)
+
+    def remove_sandbox(self, name: str) -> None:
+        """Remove a sandbox with all its data."""
+        ask(self._console, "DELETE", f"/console/api/sandboxes/{name}")

@@ -1,0 +1,136 @@
+"""Starting a portal for the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mkopo_test.mkopo import Addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_STOPS_WITHIN_S = 30
+
+
+def start_portal() -> tuple[Addresses, Callable[[], None]]:
+    """Start a portal with demo data; return its addresses and what stops it.
+
+    It is the program that `MKOPO_BINARY` names or that is on the path, or else the stack of
+    `docker-compose.yml` (`MKOPO_COMPOSE_FILE`). Nothing of it is kept.
+    """
+    binary = os.environ.get("MKOPO_BINARY") or shutil.which("mkopo")
+    if binary:
+        return _start_binary(binary)
+    compose_file = os.environ.get("MKOPO_COMPOSE_FILE", "docker-compose.yml")
+    if Path(compose_file).exists():
+        return _start_stack(compose_file)
+    raise RuntimeError(
+        "There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one "
+        "that runs, or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is."
+    )
+
+
+def _start_binary(binary: str) -> tuple[Addresses, Callable[[], None]]:
+    data = tempfile.TemporaryDirectory(prefix="mkopo-test-")
+    token = secrets.token_urlsafe(24)
+    settings = {
+        "MKOPO_DEMO": "true",
+        "MKOPO_DATA_DIR": data.name,
+        "MKOPO_LISTEN": "127.0.0.1:0",
+        "MKOPO_CONSOLE_LISTEN": "127.0.0.1:0",
+        "MKOPO_CONSOLE_TOKEN": token,
+    }
+    server = subprocess.Popen(
+        [binary, "serve"],
+        env=_without_settings() | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+    def stop() -> None:
+        server.terminate()
+        server.wait(timeout=_STOPS_WITHIN_S)
+        data.cleanup()
+
+    assert server.stderr
+    said: list[str] = []
+    for line in server.stderr:
+        said.append(line)
+        listening = _listening(line)
+        if listening:
+            # The server must not wait for somebody to read its log.
+            threading.Thread(target=_drain, args=(server.stderr,), daemon=True).start()
+            url, console = listening
+            return Addresses(f"http://{url}", f"http://{console}", token), stop
+    stop()
+    raise RuntimeError(f"{binary} ended with {server.returncode}:\n{''.join(said)}")
+
+
+def _listening(line: str) -> tuple[str, str] | None:
+    """Return the addresses that a line of the log names."""
+    try:
+        fields = json.loads(line).get("fields", {})
+    except ValueError:
+        return None
+    if fields.get("message") == "listening" and "console" in fields:
+        return fields["address"], fields["console"]
+    return None
+
+
+def _drain(log: IO[str]) -> None:
+    for _ in log:
+        pass
+
+
+def _start_stack(file: str) -> tuple[Addresses, Callable[[], None]]:
+    port, console_port = _free_ports()
+    token = secrets.token_urlsafe(24)
+    settings = {
+        "COMPOSE_PROJECT_NAME": f"mkopo-test-{os.getpid()}",
+        "MKOPO_PORT": str(port),
+        "MKOPO_CONSOLE_PORT": str(console_port),
+        "MKOPO_CONSOLE_TOKEN": token,
+        # Beside the stack that may be running on this machine.
+        "MKOPO_SUBNET": "10.213.79",
+    }
+
+    def compose(*args: str) -> None:
+        environment = _without_settings() | settings
+        subprocess.run(["docker", "compose", "--file", file, *args], env=environment, check=True)
+
+    def stop() -> None:
+        compose("down", "--volumes", "--remove-orphans")
+
+    try:
+        compose("up", "--build", "--wait")
+    except subprocess.CalledProcessError:
+        stop()
+        raise
+    return Addresses(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{console_port}", token), stop
+
+
+def _without_settings() -> dict[str, str]:
+    """Return the environment without settings of another deployment, which may have real data."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MKOPO_") or name == "MKOPO_PORTAL_DIR"
+    }
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]

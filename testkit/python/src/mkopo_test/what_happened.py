@@ -1,0 +1,87 @@
+"""What a sandbox knows about a test, for the report of a failure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mkopo_test.contract import Call, DisbursementRecord, OutboxMessage
+    from mkopo_test.mkopo import Mkopo
+
+_T = TypeVar("_T")
+
+# How much of each list is shown.
+_LATEST = 50
+
+# The longest body that is shown, in characters.
+_MAX_BODY = 500
+
+_REFUSED = 400
+
+
+def what_happened(mkopo: Mkopo) -> str:
+    """Return payouts, calls and messages as text. Codes and tokens are masked."""
+    messages = mkopo.outbox.messages()
+    invariant = mkopo.invariant()
+    sandbox = mkopo.sandbox
+    lines = [
+        f"The sandbox {sandbox.name} at {mkopo.clock.now().isoformat()}; "
+        f"{sandbox.url}, console {sandbox.console_url or 'off'}",
+        *_list("Payouts", mkopo.payouts.list(), _line_of_payout),
+        *_list("Calls", mkopo.traffic.calls(), _line_of_call),
+        *_list("Messages", messages, _line_of_message),
+        *_list("Faults that still apply", mkopo.faults.list(), json.dumps),
+        *_list("Outcomes that are still queued", mkopo.mobile_money.behaviour()["next"], str),
+        "Every shilling is accounted for."
+        if invariant["ok"]
+        else f"NOT ACCOUNTED FOR: {json.dumps(invariant)}",
+    ]
+    text = "\n".join(lines)
+    for secret in [*(message["code"] for message in messages), sandbox.token]:
+        if secret:
+            text = text.replace(secret, "•" * 6)
+    return text
+
+
+def _list(title: str, newest_first: Sequence[_T], line: Callable[[_T], str]) -> list[str]:
+    """Return the latest of a list, oldest first; nothing for an empty list."""
+    if not newest_first:
+        return []
+    shown = list(reversed(newest_first[:_LATEST]))
+    left = len(newest_first) - len(shown)
+    latest = f", the latest {_LATEST} of {len(newest_first)}" if left else ""
+    return [f"{title}{latest}:", *(f"  {line(one)}" for one in shown)]
+
+
+def _line_of_payout(payout: DisbursementRecord) -> str:
+    details = " ".join(filter(None, [payout["mpesa_ref"], payout["error_message"]]))
+    facts = [payout["created_at"], payout["loan_id"], payout["status"], f"KES {payout['amount']}"]
+    return "  ".join([*facts, f"by {payout['user_email']}", details]).rstrip()
+
+
+def _line_of_call(call: Call) -> str:
+    status, fault = call["status"], call["fault"]
+    line = (
+        f"{call['at']}  {call['method']} {call['path']}  {status or 'no response'}  {call['ms']} ms  "
+        f"{call['user'] or 'signed out'}"
+    )
+    if fault:
+        line += f"  fault: {fault}"
+    if status is not None and status < _REFUSED and not fault:
+        return line
+    sent, got = _body(call["request_body"]), _body(call["response_body"])
+    return f"{line}\n      sent {sent}\n      got  {got}"
+
+
+def _line_of_message(message: OutboxMessage) -> str:
+    words = ": ".join(filter(None, [message["subject"], message["body"]]))
+    text = " ".join(words.split())[:_MAX_BODY]
+    return f"{message['created_at']}  {message['channel']} to {message['to']}  {text}"
+
+
+def _body(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_BODY else f"{text[:_MAX_BODY]}…"

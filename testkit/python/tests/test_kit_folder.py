@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from mkopo_test import VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mkopo_test import Mkopo
+
+
+def test_pip_finds_the_wheel_at_the_portal(mkopo: Mkopo, tmp_path: Path) -> None:
+    links = f"{mkopo.portal.base_url}/kit/"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*command, "--find-links", links, "--target", str(tmp_path), "mkopo-test"], check=True)
+    assert (tmp_path / "mkopo_test" / "py.typed").exists()
+    assert (tmp_path / f"mkopo_test-{VERSION}.dist-info").exists()
+
+
+def test_the_newest_tarball_has_a_name_of_its_own(mkopo: Mkopo) -> None:
+    newest = mkopo.portal.get("/kit/mkopo-test.tgz")
+    assert newest.status_code == 200
+    assert newest.content == mkopo.portal.get(f"/kit/mkopo-test-{VERSION}.tgz").content
+    assert f'<a href="mkopo-test-{VERSION}.tgz">' in mkopo.portal.get("/kit/").text

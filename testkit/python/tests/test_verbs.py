@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mkopo_test import CallFailed
+
+if TYPE_CHECKING:
+    from mkopo_test import Mkopo, Sandbox
+
+
+def test_the_next_payouts_have_the_outcomes_that_were_queued(mkopo: Mkopo) -> None:
+    mkopo.mobile_money.next("insufficient_funds", "bad_number")
+    assert mkopo.mobile_money.behaviour()["next"] == ["insufficient_funds", "bad_number"]
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve(amount=25_000, customer_first_name="Wanjiku")
+    with pytest.raises(CallFailed, match="422 mobile_money_refused") as refused:
+        agent.pay_out(loan)
+    assert (refused.value.code, refused.value.body["result_code"]) == ("mobile_money_refused", "1")
+    with pytest.raises(CallFailed):
+        agent.pay_out(loan)
+    paid = agent.pay_out(loan)
+    assert (paid["status"], paid["amount"]) == ("COMPLETED", 25_000)
+    assert [payout["status"] for payout in mkopo.payouts.list(loan=loan)] == ["COMPLETED", "FAILED", "FAILED"]
+    assert agent.history()[0]["id"] == paid["id"]
+    mkopo.mobile_money.always("maximum_balance")
+    other = mkopo.loans.approve_many(3)[0]
+    with pytest.raises(CallFailed) as full:
+        agent.pay_out(other)
+    assert full.value.body["result_code"] == "8"
+    mkopo.mobile_money.reset()
+    assert agent.pay_out(other)["status"] == "COMPLETED"
+
+
+def test_a_payout_is_awaited_until_it_has_settled(mkopo: Mkopo) -> None:
+    mkopo.mobile_money.next("slow")
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+    assert agent.pay_out(loan)["status"] == "PENDING"
+    with pytest.raises(AssertionError, match="has settled within 1s"):
+        mkopo.payouts.settled(loan, wait="1s")
+    assert mkopo.payouts.settled(loan)["status"] == "COMPLETED"
+
+
+def test_a_payout_of_the_past_is_in_the_history(mkopo: Mkopo) -> None:
+    at = datetime(2025, 1, 15, 7, tzinfo=timezone.utc)
+    made = mkopo.payouts.make_past(outcome="insufficient_funds", at=at, by="supervisor")
+    assert made["created_at"] == "2025-01-15T07:00:00.000Z"
+    assert (made["status"], made["user_email"]) == ("FAILED", "supervisor@mkopo.test")
+    assert made in mkopo.sessions.open("agent").history()
+
+
+def test_each_code_is_returned_once_and_awaited(mkopo: Mkopo) -> None:
+    def request(path: str) -> None:
+        mkopo.portal.post(f"/api/v1/auth/{path}", json={"email": "agent@mkopo.test"}).raise_for_status()
+
+    asking = Thread(target=request, args=["request-signin-otp"])
+    asking.start()
+    code = mkopo.outbox.code(to="agent")
+    asking.join()
+    assert len(code) == 6
+    with pytest.raises(AssertionError, match="No new code for agent within 1s"):
+        mkopo.outbox.code(to="agent", wait="1s")
+    mkopo.clock.advance("31s")
+    request("request-signin-otp")
+    second = mkopo.outbox.code(to="agent")
+    assert [message["code"] for message in mkopo.outbox.messages(to="agent")] == [second, code]
+    request("request-password-reset")
+    message = mkopo.outbox.next(to="0711 000 003", channel="sms")
+    assert (message["to"], message["subject"]) == ("+254711000003", None)
+    mkopo.outbox.clear()
+    assert mkopo.outbox.messages() == []
+
+
+def test_a_fault_ends_with_its_scope_by_hand_or_with_the_test(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+
+    def status() -> int:
+        return agent.http.get("/api/v1/auth/me").status_code
+
+    with mkopo.faults.during(path="/api/v1/auth/me", kind="status", status=503):
+        assert status() == 503
+    assert status() == 200
+    fault = mkopo.faults.add(path="/api/v1/auth/me", kind="status", status=503)
+    assert status() == 503
+    assert [fault["hits"] for fault in mkopo.faults.list()] == [1]
+    mkopo.faults.remove(fault)
+    mkopo.faults.remove(fault)
+    assert status() == 200
+    mkopo.faults.add(path="/api/v1/auth/me", kind="status", status=503)
+    mkopo.faults.clear()
+    assert status() == 200
+    mkopo.faults.add(path="/api/v1/auth/me", kind="status", status=503)
+
+
+def test_a_lost_answer_is_a_call_that_failed_and_the_loan_is_paid_once(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    loan = mkopo.loans.approve()
+    mkopo.faults.add(path="/api/v1/disbursements/*/disburse", kind="drop", times=1)
+    with pytest.raises(CallFailed) as lost:
+        agent.pay_out(loan)
+    assert lost.value.status is None
+    with pytest.raises(CallFailed) as again:
+        agent.pay_out(loan)
+    assert again.value.code == "already_disbursed"
+
+
+def test_the_clock_moves_stops_and_goes_on(mkopo: Mkopo) -> None:
+    morning = datetime(2026, 12, 24, 6, tzinfo=timezone.utc)
+    mkopo.clock.freeze(morning)
+    assert mkopo.clock.now() == morning
+    mkopo.clock.advance("1h30m")
+    assert mkopo.clock.now() == morning + timedelta(minutes=90)
+    mkopo.clock.unfreeze()
+    mkopo.clock.set("2020-01-01T00:00:00Z")
+    assert mkopo.clock.now().year == 2020
+    mkopo.clock.reset()
+    assert abs(mkopo.clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
+
+
+def test_accounts_are_opened_changed_and_signed_out(mkopo: Mkopo) -> None:
+    grace = mkopo.staff.open("grace@example.com")
+    assert (grace["first_name"], grace["role"], grace["is_active"]) == ("Grace", "agent", True)
+    mkopo.staff.open("juma@example.com", password="Kahawa-2026")
+    session = mkopo.sessions.open("juma@example.com")
+    mkopo.sessions.open("agent")
+    assert mkopo.staff.get("juma@example.com")["open_sessions"] == 1
+    assert mkopo.sessions.end("juma@example.com") == 1
+    with pytest.raises(CallFailed, match="401"):
+        session.pending_loans()
+    assert mkopo.sessions.end_all() == 1
+    assert mkopo.staff.set_role("agent", "supervisor")["role"] == "supervisor"
+    assert mkopo.staff.deactivate("agent")["is_active"] is False
+    with pytest.raises(CallFailed, match="403"):
+        mkopo.sessions.open("agent")
+    assert mkopo.staff.activate("agent")["is_active"] is True
+    assert "grace@example.com" in [account["email"] for account in mkopo.staff.list()]
+    assert (
+        mkopo.events.list(who="grace@example.com", kind="account_opened")[0]["about"] == "grace@example.com"
+    )
+
+
+def test_a_snapshot_restores_everything(mkopo: Mkopo) -> None:
+    agent = mkopo.sessions.open("agent")
+    before = agent.pending_loans()
+    mkopo.snapshots.save("before")
+    mkopo.loans.approve_many(2)
+    assert len(agent.pending_loans()) == len(before) + 2
+    mkopo.snapshots.restore("before")
+    assert agent.pending_loans() == before
+    assert [snapshot["name"] for snapshot in mkopo.snapshots.list()] == ["before"]
+    mkopo.snapshots.remove("before")
+    assert mkopo.snapshots.list() == []
+
+
+def test_calls_are_found_by_path_status_and_user(mkopo: Mkopo) -> None:
+    since = mkopo.clock.now()
+    mkopo.sessions.open("agent").pending_loans()
+    with pytest.raises(CallFailed, match="400"):
+        mkopo.sessions.open("agent", "wrong")
+    (call,) = mkopo.traffic.calls(path="/pending", user="agent", since=since)
+    assert (call["method"], call["status"], call["user"]) == ("GET", 200, "agent@mkopo.test")
+    assert len(mkopo.traffic.calls(status="4xx", method="POST")) == 1
+    mkopo.traffic.clear()
+    assert mkopo.traffic.calls() == []
+
+
+def test_a_time_without_a_zone_is_refused(mkopo: Mkopo) -> None:
+    with pytest.raises(ValueError, match="time zone"):
+        mkopo.clock.set(datetime(2026, 1, 1))
+
+
+def test_the_sandbox_has_addresses_for_a_browser(mkopo: Mkopo, sandbox: Sandbox) -> None:
+    assert sandbox == mkopo.sandbox
+    assert sandbox.url.startswith(f"http://{sandbox.name}.localhost:")

@@ -1,0 +1,16 @@
+export { CallFailed } from './call-failed';
+export type { ConsoleClient, PortalClient, Schemas } from './clients';
+export type { ActiveFault, NewFault } from './console/faults';
+export type { Loan, NewLoan } from './console/loans';
+export type { Outcome } from './console/mobile-money';
+export type { Message, MessageFilter } from './console/outbox';
+export type { PastPayout, Payout } from './console/payouts';
+export type { Session } from './console/sessions';
+export type { Account, NewAccount } from './console/staff';
+export type { Call, CallFilter } from './console/traffic';
+export type { Mkopo, Start } from './mkopo';
+export { type Addresses, type NewSandbox, Portal } from './portal';
+export { type StartedPortal, startPortal } from './start-portal';
+export type { Duration, Moment } from './time';
+export { VERSION } from './version';
+export { PASSWORD, type Who } from './who';

@@ -1,0 +1,46 @@
+import { bodyOf } from '../call-failed';
+import type { ConsoleClient, Schemas } from '../clients';
+import { type Moment, written } from '../time';
+import { emailOf, type Who } from '../who';
+
+/** A call of the portal's API. */
+export type Call = Schemas['Call'];
+
+/** Which calls are meant. */
+export interface CallFilter {
+  method?: string;
+  /** A part of the path. */
+  path?: string;
+  /** Such as `422`, `'4xx'`, `'none'` for no response, or `'fault'`. */
+  status?: number | string;
+  user?: Who;
+  since?: Moment;
+  until?: Moment;
+}
+
+/** The last thousand calls of the portal's API. */
+export class Traffic {
+  readonly #console: ConsoleClient;
+
+  constructor(console: ConsoleClient) {
+    this.#console = console;
+  }
+
+  /** The calls that match, newest first. */
+  async calls({ method, path, status, user, since, until }: CallFilter = {}): Promise<Call[]> {
+    const query = {
+      ...(method && { method }),
+      ...(path && { path }),
+      ...(status !== undefined && { status: String(status) }),
+      ...(user && { user: emailOf(user) }),
+      ...(since && { since: written(since) }),
+      ...(until && { until: written(until) }),
+    };
+    return bodyOf(this.#console.GET('/console/api/traffic', { params: { query } }));
+  }
+
+  /** Deletes the recorded calls. */
+  async clear(): Promise<void> {
+    await bodyOf(this.#console.DELETE('/console/api/traffic'));
+  }
+}

@@ -1,0 +1,3 @@
+export { expect } from '@playwright/test';
+export { test } from './fixtures';
+export * from './client';

@@ -1,0 +1,113 @@
+import type { Page } from '@playwright/test';
+import { bodyOf } from './call-failed';
+import { type ConsoleClient, consoleClient, type PortalClient, portalClient, type Schemas } from './clients';
+import { Clock } from './console/clock';
+import { Events } from './console/events';
+import { Faults } from './console/faults';
+import { Loans } from './console/loans';
+import { MobileMoney } from './console/mobile-money';
+import { Outbox } from './console/outbox';
+import { Payouts } from './console/payouts';
+import { Sessions } from './console/sessions';
+import { Snapshots } from './console/snapshots';
+import { Staff } from './console/staff';
+import { Traffic } from './console/traffic';
+import type { Addresses } from './portal';
+import { type Moment, written } from './time';
+import { emailOf, type Who } from './who';
+
+/** What a sandbox starts with. The same gives the same data, ids included. */
+export interface Start {
+  /** The seed of the demo data, or `empty` for the demo accounts without loans and payouts. */
+  seed?: number | 'empty';
+  /** The time that the clock starts with; the machine's if missing. */
+  now?: Moment;
+  /** Whether the clock is stopped. */
+  frozen?: boolean;
+}
+
+/** A sandbox: an isolated instance of the whole service, and verbs for all that its console can do. */
+export class Mkopo {
+  readonly name: string;
+  /** The address of its portal, for browsers. */
+  readonly url: string;
+  /** The address of the pages of its console. */
+  readonly consoleUrl: string | null;
+  /** Opens its console, and nothing else. */
+  readonly token: string;
+  /** Every call of the portal's API, typed, signed out; `sessions.open` signs in. */
+  readonly portal: PortalClient;
+  /** Every call of its console's API, typed. */
+  readonly console: ConsoleClient;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly faults: Faults;
+  readonly loans: Loans;
+  readonly mobileMoney: MobileMoney;
+  readonly payouts: Payouts;
+  readonly sessions: Sessions;
+  readonly snapshots: Snapshots;
+  readonly traffic: Traffic;
+  /** The messages that the portal has sent, with their codes. */
+  outbox: Outbox;
+  staff: Staff;
+  readonly #start: Start;
+
+  constructor({ url, consoleUrl }: Addresses, made: Schemas['MadeSandbox'], start: Start) {
+    this.name = made.name;
+    this.url = made.url;
+    this.consoleUrl = made.console_url;
+    this.token = made.token;
+    const target = { url, sandbox: made.name };
+    this.portal = portalClient(target);
+    this.console = consoleClient({ url: consoleUrl, sandbox: made.name, token: made.token });
+    this.clock = new Clock(this.console);
+    this.events = new Events(this.console);
+    this.faults = new Faults(this.console);
+    this.loans = new Loans(this.console);
+    this.mobileMoney = new MobileMoney(this.console);
+    this.outbox = new Outbox(this.console);
+    this.payouts = new Payouts(this.console);
+    this.snapshots = new Snapshots(this.console);
+    this.staff = new Staff(this.console);
+    this.sessions = new Sessions(this.console, target, (who) => this.staff.passwordOf(who));
+    this.traffic = new Traffic(this.console);
+    this.#start = start;
+  }
+
+  /** Goes back to the start, or to another one: data, clock, messages, faults, outcomes, sessions, snapshots. */
+  async reset(start: Start = this.#start): Promise<void> {
+    const { seed, now, frozen } = start;
+    const body = {
+      ...(seed !== undefined && { seed }),
+      ...(now && { now: written(now) }),
+      ...(frozen !== undefined && { frozen }),
+    };
+    await bodyOf(this.console.POST('/console/api/data/reset', { body }));
+    for (const { name } of await this.snapshots.list()) await this.snapshots.remove(name);
+    this.outbox = new Outbox(this.console);
+    this.staff = new Staff(this.console);
+  }
+
+  /** Whether mobile money's ledger matches the records, and no loan was paid twice. */
+  async invariant(): Promise<Schemas['Invariant']> {
+    return bodyOf(this.console.GET('/console/api/invariant'));
+  }
+
+  /** Signs in by password on the screen of a page where nobody is signed in. */
+  async signIn(page: Page, who: Who, password = this.staff.passwordOf(who)): Promise<void> {
+    await page.goto(`${this.url}/login`);
+    await page.getByLabel('Email').fill(emailOf(who));
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor();
+  }
+
+  /** Opens a loan from the list of pending loans, as people do; its address alone does not show it. */
+  async openLoan(page: Page, { loan_id }: { loan_id: string }): Promise<void> {
+    await page.goto(`${this.url}/pending-loans`);
+    await page.getByRole('searchbox', { name: 'Search pending loans' }).fill(loan_id);
+    await page.locator(`a[href="/loans/${encodeURIComponent(loan_id)}"]`).click();
+    await page.getByRole('heading', { level: 1, name: 'Loan Details' }).waitFor();
+  }
+}

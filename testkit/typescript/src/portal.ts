@@ -1,0 +1,74 @@
+import { bodyOf, CallFailed } from './call-failed';
+import { type ConsoleClient, consoleClient } from './clients';
+import { Mkopo, type Start } from './mkopo';
+import { type Duration, written } from './time';
+import { checkVersion } from './version';
+
+/** Where a portal and its console are. */
+export interface Addresses {
+  url: string;
+  consoleUrl: string;
+  /** The operator's token, which makes sandboxes. */
+  consoleToken: string;
+}
+
+/** A sandbox to make. */
+export interface NewSandbox extends Start {
+  name?: string;
+  /** How long it is kept without being used; `24h` if missing. */
+  expiresIn?: Duration;
+}
+
+/** A running portal, in which sandboxes are made. */
+export class Portal {
+  readonly #addresses: Addresses;
+  readonly #console: ConsoleClient;
+
+  private constructor(addresses: Addresses) {
+    this.#addresses = addresses;
+    this.#console = consoleClient({ url: addresses.consoleUrl, token: addresses.consoleToken });
+  }
+
+  /** Connects to a portal; fails if it has another version than this kit. */
+  static async connect(addresses: Addresses): Promise<Portal> {
+    const trimmed = { ...addresses, url: origin(addresses.url), consoleUrl: origin(addresses.consoleUrl) };
+    await checkVersion(trimmed.url);
+    return new Portal(trimmed);
+  }
+
+  /** Makes a sandbox. A reset returns to its start exactly, so its clock starts at a time that is known. */
+  async makeSandbox({ name, expiresIn, ...start }: NewSandbox = {}): Promise<Mkopo> {
+    const known = exact(start);
+    const body = {
+      ...(name && { name }),
+      ...(expiresIn && { expires_in: expiresIn }),
+      seed: known.seed,
+      now: written(known.now),
+      frozen: known.frozen,
+    };
+    const made = await bodyOf(this.#console.POST('/console/api/sandboxes', { body })).catch(
+      (error: unknown) => {
+        if (error instanceof CallFailed && error.status === 404)
+          throw new Error('Sandboxes are off in this portal: MKOPO_SANDBOXES allows them', { cause: error });
+        throw error;
+      },
+    );
+    return new Mkopo(this.#addresses, made, known);
+  }
+
+  /** Removes a sandbox with all its data. */
+  async removeSandbox({ name }: { name: string }): Promise<void> {
+    await bodyOf(this.#console.DELETE('/console/api/sandboxes/{name}', { params: { path: { name } } }));
+  }
+}
+
+/** The start with all its values; the time is now, in whole seconds, if none is given. */
+export function exact({ seed = 1, now, frozen = false }: Start): Required<Start> {
+  const second = 1000;
+  return { seed, now: now ?? new Date(Math.floor(Date.now() / second) * second), frozen };
+}
+
+/** The address without a path, such as that of the console's pages. */
+function origin(address: string): string {
+  return new URL(address).origin;
+}

@@ -1,0 +1,124 @@
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import type { Addresses } from './portal';
+
+/** A portal that was started here. */
+export interface StartedPortal extends Addresses {
+  stop: () => Promise<void>;
+}
+
+/**
+ * Starts a portal with demo data: the program that `MKOPO_BINARY` names or that is on the path, or else the
+ * stack of `docker-compose.yml` (`MKOPO_COMPOSE_FILE`). Nothing of it is kept.
+ */
+export async function startPortal(): Promise<StartedPortal> {
+  const binary = process.env.MKOPO_BINARY ?? onPath('mkopo');
+  if (binary) return startBinary(binary);
+  const composeFile = process.env.MKOPO_COMPOSE_FILE ?? 'docker-compose.yml';
+  if (existsSync(composeFile)) return startStack(composeFile);
+  throw new Error(
+    'There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one that runs, ' +
+      'or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is.',
+  );
+}
+
+async function startBinary(binary: string): Promise<StartedPortal> {
+  const data = await mkdtemp(join(tmpdir(), 'mkopo-test-'));
+  const consoleToken = newToken();
+  const server = spawn(binary, ['serve'], {
+    env: {
+      ...withoutSettings(process.env),
+      MKOPO_DEMO: 'true',
+      MKOPO_DATA_DIR: data,
+      MKOPO_LISTEN: '127.0.0.1:0',
+      MKOPO_CONSOLE_LISTEN: '127.0.0.1:0',
+      MKOPO_CONSOLE_TOKEN: consoleToken,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  const stop = async () => {
+    server.kill('SIGTERM');
+    await ended;
+    await rm(data, { recursive: true, force: true });
+  };
+  try {
+    const lines: string[] = [];
+    return await new Promise<StartedPortal>((resolve, reject) => {
+      createInterface({ input: server.stderr }).on('line', (line) => {
+        const listening = /"message":"listening","address":"([^"]+)","console":"([^"]+)"/.exec(line);
+        const [, address, console] = listening ?? [];
+        if (address && console)
+          resolve({ url: `http://${address}`, consoleUrl: `http://${console}`, consoleToken, stop });
+        if (lines.length < 50) lines.push(line);
+      });
+      server.once('error', reject);
+      server.once('close', (code) =>
+        reject(new Error(`${binary} ended with ${String(code)}:\n${lines.join('\n')}`)),
+      );
+    });
+  } catch (error) {
+    await rm(data, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function startStack(file: string): Promise<StartedPortal> {
+  const [port, consolePort] = [await freePort(), await freePort()];
+  const consoleToken = newToken();
+  const environment = {
+    ...withoutSettings(process.env),
+    COMPOSE_PROJECT_NAME: `mkopo-test-${process.pid}`,
+    MKOPO_PORT: String(port),
+    MKOPO_CONSOLE_PORT: String(consolePort),
+    MKOPO_CONSOLE_TOKEN: consoleToken,
+    // Beside the stack that may be running on this machine.
+    MKOPO_SUBNET: '10.213.79',
+  };
+  const compose = async (...args: string[]) =>
+    promisify(execFile)('docker', ['compose', '--file', file, ...args], { env: environment });
+  const stop = async () => {
+    await compose('down', '--volumes', '--remove-orphans');
+  };
+  await compose('up', '--build', '--wait').catch(async (error: unknown) => {
+    await stop().catch(() => undefined);
+    throw error;
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    consoleUrl: `http://127.0.0.1:${consolePort}`,
+    consoleToken,
+    stop,
+  };
+}
+
+/** The environment without settings of another deployment, which may have real data. */
+function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isKept = (name: string) => !name.startsWith('MKOPO_') || name === 'MKOPO_PORTAL_DIR';
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isKept(name)));
+}
+
+function onPath(program: string): string | undefined {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return folders.map((folder) => join(folder, program)).find((file) => existsSync(file));
+}
+
+function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (!address || typeof address === 'string') throw new Error('No port is free');
+  return address.port;
+}

@@ -1,0 +1,73 @@
+import type { Call } from './console/traffic';
+import type { Message } from './console/outbox';
+import type { Payout } from './console/payouts';
+import type { Mkopo } from './mkopo';
+
+/** How much of each list is shown. */
+const LATEST = 50;
+
+/** The longest body that is shown, in characters. */
+const MAX_BODY = 500;
+
+/** What the sandbox knows about a test: payouts, calls and messages. Codes and tokens are masked. */
+export async function whatHappened(mkopo: Mkopo): Promise<string> {
+  const [clock, payouts, calls, messages, faults, scenario, invariant] = await Promise.all([
+    mkopo.clock.now(),
+    mkopo.payouts.list(),
+    mkopo.traffic.calls(),
+    mkopo.outbox.messages(),
+    mkopo.faults.list(),
+    mkopo.mobileMoney.behaviour(),
+    mkopo.invariant(),
+  ]);
+  const codes = messages.flatMap(({ code }) => code ?? []);
+  const lines = [
+    `The sandbox ${mkopo.name} at ${clock.toISOString()}; ${mkopo.url}, console ${mkopo.consoleUrl ?? 'off'}`,
+    ...list('Payouts', payouts, lineOfPayout),
+    ...list('Calls', calls, lineOfCall),
+    ...list('Messages', messages, lineOfMessage),
+    ...list('Faults that still apply', faults, (fault) => JSON.stringify(fault)),
+    ...list('Outcomes that are still queued', scenario.next, (outcome) => outcome),
+    invariant.ok ? 'Every shilling is accounted for.' : `NOT ACCOUNTED FOR: ${JSON.stringify(invariant)}`,
+  ];
+  return masked(lines.join('\n'), [...codes, mkopo.token]);
+}
+
+/** The latest of a list, oldest first; nothing for an empty list. */
+function list<T>(title: string, newestFirst: readonly T[], line: (one: T) => string): string[] {
+  if (newestFirst.length === 0) return [];
+  const shown = newestFirst.slice(0, LATEST).reverse();
+  const left = newestFirst.length - shown.length;
+  return [
+    `${title}${left > 0 ? `, the latest ${LATEST} of ${newestFirst.length}` : ''}:`,
+    ...shown.map((one) => `  ${line(one)}`),
+  ];
+}
+
+function lineOfPayout({ created_at, loan_id, status, amount, user_email, mpesa_ref, error_message }: Payout) {
+  const details = [mpesa_ref, error_message].filter(Boolean).join(' ');
+  return `${created_at}  ${loan_id}  ${status}  KES ${amount}  by ${user_email}  ${details}`.trimEnd();
+}
+
+function lineOfCall({ at, method, path, status, ms, user, fault, ...bodies }: Call) {
+  const line = `${at}  ${method} ${path}  ${status ?? 'no response'}  ${ms} ms  ${user ?? 'signed out'}`;
+  const isGood = status !== null && status < 400 && !fault;
+  return [
+    fault ? `${line}  fault: ${fault}` : line,
+    ...(isGood ? [] : [`    sent ${body(bodies.request_body)}`, `    got  ${body(bodies.response_body)}`]),
+  ].join('\n  ');
+}
+
+function lineOfMessage({ created_at, channel, to, subject, body: text }: Message) {
+  const words = [subject, text].filter(Boolean).join(': ').replaceAll(/\s+/g, ' ');
+  return `${created_at}  ${channel} to ${to}  ${words.slice(0, MAX_BODY)}`;
+}
+
+function body(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > MAX_BODY ? `${text.slice(0, MAX_BODY)}…` : text;
+}
+
+function masked(text: string, secrets: string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '•'.repeat(6)), text);
+}

@@ -1,0 +1,39 @@
+import { expect, test } from 'mkopo-test';
+
+test('a refused payout can be tried again', async ({ mkopo, page }) => {
+  await mkopo.mobileMoney.next('insufficient_funds');
+  await mkopo.signIn(page, 'agent');
+  const loan = await mkopo.loans.approve({ amount: 25_000 });
+  await mkopo.openLoan(page, loan);
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+  await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
+  await expect(page.getByRole('dialog', { name: 'Disbursement Failed' })).toBeVisible();
+  await page.getByRole('button', { name: 'Try Again' }).click();
+  await expect(page.getByRole('dialog', { name: 'Disbursement Successful' })).toBeVisible();
+  expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
+  expect(await mkopo.traffic.calls({ path: '/disburse', method: 'POST' })).toHaveLength(2);
+});
+
+test('the code of the screen is in the outbox', async ({ mkopo, page }) => {
+  await page.goto('/forgot-password');
+  await page.getByLabel('Email').fill('agent@mkopo.test');
+  await page.getByRole('button', { name: /send/i }).click();
+  expect(await mkopo.outbox.code({ to: '+254711000003' })).toMatch(/^\d{6}$/);
+});
+
+test.describe('with another start', () => {
+  test.use({ start: { seed: 'empty', now: '2026-11-14T09:00:00Z', frozen: true } });
+
+  test('the portal begins there', async ({ mkopo, page }) => {
+    await mkopo.signIn(page, 'supervisor');
+    await page.getByRole('link', { name: 'Pending Loans' }).click();
+    await expect(page.getByText('0 loan(s) pending disbursement')).toBeVisible();
+    expect(await mkopo.clock.now()).toEqual(new Date('2026-11-14T09:00:00Z'));
+  });
+});
+
+test('calls of Playwright itself reach the sandbox', async ({ mkopo, page, request }) => {
+  await mkopo.faults.add({ path: '/api/v1/auth/me', kind: 'status', status: 418 });
+  expect((await request.get('/api/v1/auth/me')).status()).toBe(418);
+  expect((await page.request.get(`${mkopo.url}/api/v1/auth/me`)).status()).toBe(418);
+});

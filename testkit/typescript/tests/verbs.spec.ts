@@ -1,0 +1,146 @@
+import { CallFailed, expect, test } from 'mkopo-test';
+
+test('the next payouts have the outcomes that were queued', async ({ mkopo }) => {
+  await mkopo.mobileMoney.next('insufficient_funds', 'bad_number');
+  expect((await mkopo.mobileMoney.behaviour()).next).toEqual(['insufficient_funds', 'bad_number']);
+  const agent = await mkopo.sessions.open('agent');
+  const loan = await mkopo.loans.approve({ amount: 25_000, customer_first_name: 'Wanjiku' });
+  const refused = await agent.payOut(loan).catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(CallFailed);
+  expect(refused).toMatchObject({ status: 422, code: 'mobile_money_refused', body: { result_code: '1' } });
+  await expect(agent.payOut(loan)).rejects.toThrow(/422 mobile_money_refused/);
+  const paid = await agent.payOut(loan);
+  expect(paid).toMatchObject({ status: 'COMPLETED', amount: 25_000, customer_first_name: 'Wanjiku' });
+  const statuses = (await mkopo.payouts.list({ loan })).map(({ status }) => status);
+  expect(statuses).toEqual(['COMPLETED', 'FAILED', 'FAILED']);
+  expect((await agent.history())[0]?.id).toBe(paid.id);
+  await mkopo.mobileMoney.always('maximum_balance');
+  const [other] = await mkopo.loans.approveMany(3);
+  await expect(agent.payOut(other!)).rejects.toMatchObject({ body: { result_code: '8' } });
+  await mkopo.mobileMoney.reset();
+  expect((await agent.payOut(other!)).status).toBe('COMPLETED');
+});
+
+test('a payout is awaited until it has settled', async ({ mkopo }) => {
+  await mkopo.mobileMoney.next('slow');
+  const agent = await mkopo.sessions.open('agent');
+  const loan = await mkopo.loans.approve();
+  expect((await agent.payOut(loan)).status).toBe('PENDING');
+  await expect(mkopo.payouts.settled(loan, { wait: '1s' })).rejects.toThrow(/has settled within 1s/);
+  expect((await mkopo.payouts.settled(loan)).status).toBe('COMPLETED');
+});
+
+test('a payout of the past is in the history', async ({ mkopo }) => {
+  const at = '2025-01-15T07:00:00.000Z';
+  const made = await mkopo.payouts.makePast({ outcome: 'insufficient_funds', at, by: 'supervisor' });
+  expect(made).toMatchObject({ status: 'FAILED', created_at: at, user_email: 'supervisor@mkopo.test' });
+  const agent = await mkopo.sessions.open('agent');
+  expect(await agent.history()).toContainEqual(made);
+});
+
+test('each code is returned once, and awaited', async ({ mkopo }) => {
+  const request = async () =>
+    mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
+  const [code] = await Promise.all([mkopo.outbox.code({ to: 'agent' }), request()]);
+  expect(code).toMatch(/^\d{6}$/);
+  await expect(mkopo.outbox.code({ to: 'agent', wait: '1s' })).rejects.toThrow(
+    'No new code for agent within 1s',
+  );
+  await mkopo.clock.advance('31s');
+  const [second] = await Promise.all([mkopo.outbox.code({ to: 'agent' }), request()]);
+  const newest = await mkopo.outbox.messages({ to: 'agent' });
+  expect(newest.map((message) => message.code)).toEqual([second, code]);
+
+  await mkopo.portal.POST('/api/v1/auth/request-password-reset', { body: { email: 'agent@mkopo.test' } });
+  const message = await mkopo.outbox.next({ to: '0711 000 003', channel: 'sms' });
+  expect(message).toMatchObject({ to: '+254711000003', subject: null });
+  await mkopo.outbox.clear();
+  expect(await mkopo.outbox.messages()).toEqual([]);
+});
+
+test('a fault ends with its scope, by hand, or with the test', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const down = { path: '/api/v1/auth/me', kind: 'status', status: 503 } as const;
+  const status = async () => (await agent.portal.GET('/api/v1/auth/me')).response.status;
+  expect(await mkopo.faults.during(down, status)).toBe(503);
+  expect(await status()).toBe(200);
+  const fault = await mkopo.faults.add(down);
+  expect(await status()).toBe(503);
+  expect((await mkopo.faults.list()).map(({ hits }) => hits)).toEqual([1]);
+  await fault.remove();
+  await fault.remove();
+  expect(await status()).toBe(200);
+  await mkopo.faults.add(down);
+  await mkopo.faults.clear();
+  expect(await status()).toBe(200);
+  await mkopo.faults.add(down);
+});
+
+test('a lost answer is a call that failed, and the loan is paid once', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const loan = await mkopo.loans.approve();
+  await mkopo.faults.add({ path: '/api/v1/disbursements/*/disburse', kind: 'drop', times: 1 });
+  await expect(agent.payOut(loan)).rejects.toMatchObject({ name: 'CallFailed', status: undefined });
+  await expect(agent.payOut(loan)).rejects.toMatchObject({ code: 'already_disbursed' });
+});
+
+test('the clock moves, stops and goes on', async ({ mkopo }) => {
+  await mkopo.clock.freeze('2026-12-24T06:00:00Z');
+  expect(await mkopo.clock.now()).toEqual(new Date('2026-12-24T06:00:00Z'));
+  await mkopo.clock.advance('1h30m');
+  expect(await mkopo.clock.now()).toEqual(new Date('2026-12-24T07:30:00Z'));
+  await mkopo.clock.unfreeze();
+  await mkopo.clock.set(new Date('2020-01-01T00:00:00Z'));
+  expect((await mkopo.clock.now()).getUTCFullYear()).toBe(2020);
+  await mkopo.clock.reset();
+  expect(Math.abs(Date.now() - (await mkopo.clock.now()).getTime())).toBeLessThan(60_000);
+});
+
+test('accounts are opened, changed and signed out', async ({ mkopo }) => {
+  const grace = await mkopo.staff.open({ email: 'grace@example.com' });
+  expect(grace).toMatchObject({ first_name: 'Grace', role: 'agent', is_active: true });
+  await mkopo.staff.open({ email: 'juma@example.com', password: 'Kahawa-2026' });
+  const [session] = [await mkopo.sessions.open('juma@example.com'), await mkopo.sessions.open('agent')];
+  expect((await mkopo.staff.get('juma@example.com')).open_sessions).toBe(1);
+  expect(await mkopo.sessions.end('juma@example.com')).toBe(1);
+  await expect(session.pendingLoans()).rejects.toMatchObject({ status: 401 });
+  expect(await mkopo.sessions.endAll()).toBe(1);
+  expect((await mkopo.staff.setRole('agent', 'supervisor')).role).toBe('supervisor');
+  expect((await mkopo.staff.deactivate('agent')).is_active).toBe(false);
+  await expect(mkopo.sessions.open('agent')).rejects.toMatchObject({ status: 403 });
+  expect((await mkopo.staff.activate('agent')).is_active).toBe(true);
+  expect((await mkopo.staff.list()).map(({ email }) => email)).toContain('grace@example.com');
+  const [latest] = await mkopo.events.list({ who: 'grace@example.com', kind: 'account_opened' });
+  expect(latest?.about).toBe('grace@example.com');
+});
+
+test('a snapshot restores everything', async ({ mkopo }) => {
+  const agent = await mkopo.sessions.open('agent');
+  const before = await agent.pendingLoans();
+  await mkopo.snapshots.save('before');
+  await mkopo.loans.approveMany(2);
+  expect(await agent.pendingLoans()).toHaveLength(before.length + 2);
+  await mkopo.snapshots.restore('before');
+  expect(await agent.pendingLoans()).toEqual(before);
+  expect((await mkopo.snapshots.list()).map(({ name }) => name)).toEqual(['before']);
+  await mkopo.snapshots.remove('before');
+  expect(await mkopo.snapshots.list()).toEqual([]);
+});
+
+test('calls are found by path, status and user', async ({ mkopo }) => {
+  const since = await mkopo.clock.now();
+  const agent = await mkopo.sessions.open('agent');
+  await agent.pendingLoans();
+  await expect(mkopo.sessions.open('agent', 'wrong')).rejects.toThrow(/400/);
+  const [call, ...others] = await mkopo.traffic.calls({ path: '/pending', user: 'agent', since });
+  expect(others).toEqual([]);
+  expect(call).toMatchObject({ method: 'GET', status: 200, user: 'agent@mkopo.test' });
+  expect(await mkopo.traffic.calls({ status: '4xx', method: 'POST' })).toHaveLength(1);
+  await mkopo.traffic.clear();
+  expect(await mkopo.traffic.calls()).toEqual([]);
+});
+
+test('every other call of the contract is typed', async ({ mkopo }) => {
+  const { data } = await mkopo.console.GET('/console/api/slices');
+  expect(data?.slices.map(({ name }) => name)).toContain('mfe-loans');
+});
