@@ -4,6 +4,27 @@
  */
 
 export interface paths {
+    "/.well-known/frontend-discovery.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the builds that browsers get in the Frontend Discovery format.
+         * @description For other tools: the same as `/slices.json` for all browsers, in the Frontend Discovery schema v1-pre.
+         *     The live build is the default; the build of a rollout has its share of the traffic.
+         */
+        get: operations["frontendDiscovery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -414,6 +435,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/deploy-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deploy tokens.
+         * @description With end and last use, and without the tokens themselves, which are not stored. Needs the operator's
+         *     console token.
+         */
+        get: operations["listDeployTokens"];
+        put?: never;
+        /**
+         * Add a deploy token of a slice.
+         * @description The answer is the only one that has the token. It publishes, activates, rolls back and holds builds of
+         *     that slice under `/deploy`, and does nothing else. The slice may have no build yet. Needs the
+         *     operator's console token.
+         */
+        post: operations["addDeployToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/deploy-tokens/{slice}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the token.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The slice of the token.
+                 * @example mfe-repayments
+                 */
+                slice: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a deploy token.
+         * @description It ends at once, on all servers. Needs the operator's console token.
+         */
+        delete: operations["revokeDeployToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/events": {
         parameters: {
             query?: never;
@@ -691,7 +770,9 @@ export interface paths {
          * @description Send the build's folder as one tar archive, at most 16 MiB; its `mf-manifest.json` names the
          *     slice and the version. The server first checks that the manifest can be read, that all files it
          *     refers to are in the build, that it names the integrity of each script and style, that the build is
-         *     compatible with this portal's shell, and that nobody else has its paths. It then stores the build in the database and makes it live, unless `hold` is set.
+         *     compatible with this portal's shell, and that nobody else has its paths. It then stores the build in the
+         *     database and makes it live, unless `hold`, `percent` or `plan` is set. While a rollout of the slice runs,
+         *     only `hold` is accepted.
          *
          *     A version always refers to the same build. Publishing the same build again changes nothing
          *     (200). A different build with the same version is refused, and so is a version below the live
@@ -733,6 +814,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/slices/{name}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a rollout; everybody gets the live build. */
+        post: operations["abortRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/slices/{name}/activate": {
         parameters: {
             query?: never;
@@ -756,6 +857,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/api/slices/{name}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold a rollout at its percentage. */
+        post: operations["holdRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the build of a rollout live for everybody. */
+        post: operations["promoteRollout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/console/api/slices/{name}/rollback": {
         parameters: {
             query?: never;
@@ -773,6 +914,31 @@ export interface paths {
          * @description Rolling back again goes to the next older build, never forward to the one that was replaced.
          */
         post: operations["rollBackSlice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/slices/{name}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a build to some browsers.
+         * @description The others keep the live build. Each browser belongs to one of 100 buckets, by a cookie for
+         *     `/slices.json` alone, and keeps the build as the percentage grows. A rollout of the same build that
+         *     runs gets the new percentage or plan; while one of another build runs, this is refused.
+         */
+        post: operations["rollOutSlice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1169,8 +1335,10 @@ export interface paths {
         put?: never;
         /**
          * Submit a form of the page.
-         * @description `act` is one of: activate, roll-back, remove. Each works like the API operation of the same purpose: same field
-         *     names, same failures. Without `confirmed=yes`, remove is answered with a page that asks.
+         * @description `act` is one of: activate, roll-back, remove, add-token, revoke-token. Each works like the API operation of
+         *     the same purpose: same field names, same failures. Without `confirmed=yes`, remove and revoke-token are
+         *     answered with a page that asks. The answer to add-token is the page with the token, which is not shown
+         *     again. The last two are for operators who signed in with the operator's token; 404 for others.
          */
         post: operations["consoleSlicesForm"];
         delete?: never;
@@ -1244,6 +1412,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deploy/slices/{name}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the rollout of the token's slice; everybody gets the live build. */
+        post: operations["deployAbort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deploy/slices/{name}/activate": {
         parameters: {
             query?: never;
@@ -1264,6 +1452,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deploy/slices/{name}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Hold the rollout of the token's slice at its percentage. */
+        post: operations["deployHold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/promote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the build of the rollout of the token's slice live for everybody. */
+        post: operations["deployPromote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deploy/slices/{name}/rollback": {
         parameters: {
             query?: never;
@@ -1278,6 +1506,31 @@ export interface paths {
         put?: never;
         /** Roll the token's slice back to the previous build. */
         post: operations["deployRollBack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deploy/slices/{name}/rollout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a build of the token's slice to some browsers.
+         * @description The others keep the live build. Each browser belongs to one of 100 buckets, by a cookie for
+         *     `/slices.json` alone, and keeps the build as the percentage grows. A rollout of the same build that
+         *     runs gets the new percentage or plan; while one of another build runs, this is refused.
+         */
+        post: operations["deployRollOut"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1328,7 +1581,9 @@ export interface paths {
         /**
          * Get metrics for Prometheus.
          * @description Requests and their durations by route and status, payouts by outcome, and the load of the
-         *     database and the outbox.
+         *     database and the outbox, all of `main`. Where sandboxes are allowed, also how many this server has
+         *     open, and the calls that it had since it started: of `main`, of each of the 20 busiest sandboxes,
+         *     and of the rest together as `(others)`.
          */
         get: operations["metrics"];
         put?: never;
@@ -1360,6 +1615,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/slice-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report how slices work on a page.
+         * @description The shell sends this with `sendBeacon` where `portal.reports` of `/slices.json` is true: slice and
+         *     version, and nothing about the person or the address beyond the screen's path pattern. Builds that do not
+         *     exist are ignored. A page counts once for each outcome of a build. The reports are kept for 7 days, by
+         *     slice, version and minute, and are written once a second at most. One network address may send 60 calls
+         *     a minute to each server.
+         */
+        post: operations["reportSlices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/slices.json": {
         parameters: {
             query?: never;
@@ -1371,6 +1650,9 @@ export interface paths {
          * List the live build of each slice.
          * @description The shell reads it at start and once a minute; caches must revalidate it. In a deployment without
          *     this server, any static host can serve the same file.
+         *
+         *     During a rollout, it depends on the browser: a cookie that only this path has keeps a number from 0 to
+         *     99, its bucket, and nothing else. The shell does not know of it.
          */
         get: operations["slices"];
         put?: never;
@@ -1411,6 +1693,15 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description The name shown in the portal; by default the first name. */
             username?: string | null;
+        };
+        AddedDeployToken: {
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+            name: string;
+            /** @description The slice that it deploys. */
+            slice: string;
+            /** @description It is not shown again. */
+            token: string;
         };
         Call: {
             at: components["schemas"]["Time"];
@@ -1496,6 +1787,14 @@ export interface components {
             role: components["schemas"]["Role"];
             username: string;
         };
+        DeployToken: {
+            created_at: components["schemas"]["Time"];
+            expires_at: components["schemas"]["Time"];
+            last_used_at: components["schemas"]["Time"] | null;
+            name: string;
+            /** @description The slice that it deploys. */
+            slice: string;
+        };
         /** @description The record, and the current state of the loan. */
         Disbursement: components["schemas"]["DisbursementRecord"] & {
             /** @description When the money was sent. */
@@ -1560,6 +1859,24 @@ export interface components {
          * @enum {string}
          */
         DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
+        DiscoveredBuild: {
+            deployment: {
+                /** @description Whether it is the live build. */
+                default: boolean;
+                /** @description How many of 100 browsers get it. */
+                traffic: number;
+            };
+            /** @description What Module Federation and the shell need to know of it. */
+            extras: Record<string, never>;
+            /** @description That of the build to use if it fails to load. */
+            fallbackUrl?: string;
+            metadata: {
+                integrity: components["schemas"]["Integrity"];
+                version: string;
+            };
+            /** @description The URL of its `mf-manifest.json`. */
+            url: string;
+        };
         Done: {
             message: string;
         };
@@ -1586,13 +1903,13 @@ export interface components {
             times: number;
             /**
              * @description The e-mail address of a user; a keyed hash of the account for a failed sign-in; `operator` for a
-             *     request with the console token, with the first digits of the sign-in for a browser; `command
-             *     line`; or `unknown`.
+             *     request with the console token, with the first digits of the sign-in for a browser; `deploy token`
+             *     and its name; `command line`; or `unknown`.
              */
             who: string;
         };
         /** @enum {string} */
-        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "sandbox_made" | "sandbox_removed" | "console_change";
+        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "deploy_token_added" | "deploy_token_revoked" | "slice_rolled_out" | "slice_rollout_held" | "slice_promoted" | "slice_rollout_aborted" | "sandbox_made" | "sandbox_removed" | "console_change";
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -1630,6 +1947,14 @@ export interface components {
          * @enum {string}
          */
         FaultMoment: "before" | "after";
+        FrontendDiscovery: {
+            /** @description The builds of each slice that browsers get, by slice name. */
+            microFrontends: {
+                [key: string]: components["schemas"]["DiscoveredBuild"][];
+            };
+            /** @description The address of the schema. */
+            schema: string;
+        };
         Health: {
             /** @constant */
             status: "ok";
@@ -1663,6 +1988,8 @@ export interface components {
                 demo: boolean;
                 /** @description The name used in sentences: 'Welcome back to {product}!' */
                 product: string;
+                /** @description Whether the shell sends `/slice-reports`. */
+                reports?: boolean;
                 /** @description Origins other than the portal's that slices may be loaded from. */
                 slice_origins: string[];
                 /** @description IANA time zone of all dates on screens, and of 'today'. */
@@ -1765,6 +2092,21 @@ export interface components {
             roles: ("admin" | "agent" | "supervisor")[];
             /** @description The path of one of the same slice's screens. */
             to: string;
+        };
+        NewDeployToken: {
+            /**
+             * @description How long it is valid, from 1d to 3650d.
+             * @default 90d
+             * @example 90d
+             */
+            expires_in?: string;
+            /**
+             * @description What the list and the trail call it.
+             * @default ci
+             */
+            name?: string;
+            /** @description The slice that it deploys. */
+            slice: string;
         };
         NewFault: {
             kind: components["schemas"]["FaultKind"];
@@ -1941,6 +2283,16 @@ export interface components {
         };
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
+        Rollout: {
+            began_at: components["schemas"]["Time"];
+            /** @description How many of 100 browsers get it; the others keep the live build. */
+            percent: number;
+            /** @description By which it goes on by itself; null when only people change the percentage. */
+            plan: string | null;
+            /** @description When it got its percentage. */
+            step_began_at: components["schemas"]["Time"];
+            version: string;
+        };
         Sandbox: {
             /** @description How many calls it had; main, since the server started. */
             calls: number;
@@ -2055,20 +2407,24 @@ export interface components {
             name: string;
             /** @description The version that a rollback returns to, and that browsers use if the live one fails to load. */
             previous: string | null;
+            /** @description The build that only some browsers get, or null. */
+            rollout: null | components["schemas"]["Rollout"];
         };
         SliceEvent: {
             /**
-             * @description `held`: published without making it live; `removed`: all published builds were removed.
+             * @description `held`: published without making it live; `removed`: all published builds were removed; `rolled_out`: some browsers get it, as `note` says.
              * @enum {string}
              */
-            act: "published" | "held" | "activated" | "rolled_back" | "removed";
+            act: "published" | "held" | "activated" | "rolled_back" | "removed" | "rolled_out" | "rollout_held" | "promoted" | "aborted";
             at: components["schemas"]["Time"];
             by: string;
             id: string;
             /** @description The version that was live before. */
             live_before: string | null;
             name: string;
-            /** @description The version that was published or went live; null when none is live after a removal. */
+            /** @description What the versions do not say, such as the percentage. */
+            note: string | null;
+            /** @description The version that was published, went live or is rolled out; null when none is live after a removal. */
             version: string | null;
         };
         /** @description What the portal says in place of a screen; it has general sentences where one is missing. */
@@ -2077,6 +2433,31 @@ export interface components {
             crash?: string;
             /** @description When no build of the slice could be loaded. */
             load?: string;
+        };
+        SliceReport: {
+            /** @description How long a `loaded` build took. */
+            ms?: number;
+            /** @enum {string} */
+            outcome: "loaded" | "not_loaded" | "crashed" | "call_failed";
+            /**
+             * @description Why a build was `not_loaded`.
+             * @enum {string}
+             */
+            reason?: "missing" | "changed" | "shell" | "network" | "other";
+            /** @description The path pattern of the screen that `crashed`, such as `/loans/:id`. */
+            route?: string;
+            slice: string;
+            /** @description The status of calls for which `call_failed`. */
+            status?: number;
+            /** @description How many calls failed. */
+            times?: number;
+            /** @description The version of the build. */
+            version: string;
+        };
+        SliceReports: {
+            reports: components["schemas"]["SliceReport"][];
+            /** @description The token of the session, if there is one: it names the witness. It is not kept. */
+            session?: string | null;
         };
         Slices: {
             /** @description The shell that this server serves, or null. */
@@ -2127,7 +2508,8 @@ export interface components {
         };
         /**
          * @description The build is not compatible with this portal's shell (`wrong_shell`), another slice has one of its
-         *     paths (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
+         *     paths (`path_taken`), or this server serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         ActivationRefused: {
             headers: {
@@ -2198,7 +2580,8 @@ export interface components {
          * @description The version exists with different content (`build_exists`) or is below the live one
          *     (`build_outdated`), the build was made for other versions of the libraries that this portal's
          *     shell shares (`wrong_shell`), another slice, the shell or the server has one of its paths
-         *     (`path_taken`), or this server serves no portal (`no_portal`). The live build does not change.
+         *     (`path_taken`), or this server serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         BuildRefused: {
             headers: {
@@ -2338,6 +2721,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The slice has a deploy token of that name (`deploy_token_exists`). */
+        DeployTokenExists: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The slice has no deploy token of that name (`deploy_token_not_found`). */
+        DeployTokenNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description There is no such fault (`fault_not_found`). */
         FaultNotFound: {
             headers: {
@@ -2393,6 +2798,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A field is invalid (`invalid_request`). */
+        InvalidDeployToken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The fault is invalid (`invalid_request`). */
         InvalidFault: {
             headers: {
@@ -2428,6 +2844,17 @@ export interface components {
         };
         /** @description A field is invalid (`invalid_request`). */
         InvalidPayout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A report is invalid (`invalid_request`). */
+        InvalidReport: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2476,6 +2903,17 @@ export interface components {
         };
         /** @description The seed or the time is invalid (`invalid_request`). */
         InvalidSeed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The percentage or the plan is missing or invalid, or `by` is (`invalid_request`). */
+        InvalidShare: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2578,6 +3016,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description No rollout of the slice runs (`no_rollout`). */
+        NoRollout: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The disk of the server is full (`no_room`). Nothing was made. */
         NoRoom: {
             headers: {
@@ -2636,7 +3085,10 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Only the build bundled with the portal exists (`nothing_published`). */
+        /**
+         * @description Only the build bundled with the portal exists (`nothing_published`), or a rollout of the slice runs
+         *     (`rollout_runs`).
+         */
         NothingPublished: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2671,6 +3123,21 @@ export interface components {
         };
         /** @description The path is longer than 1 KiB (`uri_too_long`). */
         PathTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description No rollout of the slice runs (`no_rollout`), its build is not compatible with this portal's shell
+         *     (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server serves no portal
+         *     (`no_portal`). The live build does not change.
+         */
+        PromotionRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2725,9 +3192,26 @@ export interface components {
         /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
          *     portal's shell (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server
-         *     serves no portal (`no_portal`). The live build does not change.
+         *     serves no portal (`no_portal`). The same
+         *     while a rollout of the slice runs (`rollout_runs`). The live build does not change.
          */
         RollbackRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description A rollout of another build runs (`rollout_runs`; the message names it), the build is live
+         *     (`already_live`), it is not compatible with this portal's shell (`wrong_shell`), another slice has one of
+         *     its paths (`path_taken`), this server serves no portal (`no_portal`), or the sandbox is not `main`
+         *     (`not_in_sandbox`). What browsers get does not change.
+         */
+        RolloutRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2972,6 +3456,11 @@ export interface components {
         };
     };
     headers: {
+        /**
+         * @description The bucket of a browser that had none: HttpOnly and SameSite=Strict, for this path alone, for 400 days.
+         *     Behind TLS its name begins with `__Secure-`.
+         */
+        Bucket: string;
         /** @description Identifies this version of the body in this encoding. */
         ETag: string;
         /** @description `true` if this is the stored first response. */
@@ -2980,17 +3469,56 @@ export interface components {
         Link: string;
         /** @description Must not be cached. */
         NoStore: "no-store";
+        /** @description Each browser revalidates it; nobody else may keep it. */
+        PrivateNoCache: "private, no-cache";
         /** @description Identifies this request in the server's logs. */
         RequestId: string;
         /** @description Seconds to wait before trying again. */
         RetryAfter: string;
         /** @description The body is compressed (zstd, br or gzip) if `Accept-Encoding` allows it. */
         Vary: string;
+        /** @description The bucket is in a cookie. */
+        VaryByCookie: string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    frontendDiscovery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The builds. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FrontendDiscovery"];
+                };
+            };
+            /** @description The cached version is still current. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            503: components["responses"]["Busy"];
+        };
+    };
     login: {
         parameters: {
             query?: never;
@@ -3707,6 +4235,108 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    listDeployTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens, sorted by slice and name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployToken"][];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    addDeployToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "slice": "mfe-repayments",
+                 *       "name": "ci",
+                 *       "expires_in": "90d"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewDeployToken"];
+            };
+        };
+        responses: {
+            /** @description Added. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedDeployToken"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            409: components["responses"]["DeployTokenExists"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidDeployToken"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    revokeDeployToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the token.
+                 * @example ci
+                 */
+                name: string;
+                /**
+                 * @description The slice of the token.
+                 * @example mfe-repayments
+                 */
+                slice: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["DeployTokenNotFound"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     events: {
         parameters: {
             query?: {
@@ -4344,6 +4974,12 @@ export interface operations {
                 force?: boolean;
                 /** @description Store the build without making it live. */
                 hold?: boolean;
+                /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
+                percent?: number;
+                /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
+                plan?: string;
+                /** @description Take the build back by itself if it fails more often than the one before. */
+                watch?: boolean;
             };
             header?: never;
             path?: never;
@@ -4426,6 +5062,45 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    abortRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout is over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     activateSlice: {
         parameters: {
             query?: {
@@ -4452,6 +5127,11 @@ export interface operations {
                 "application/json": {
                     /** @description The version of a stored build. */
                     version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the one before.
+                     * @default true
+                     */
+                    watch?: boolean;
                 };
             };
         };
@@ -4474,6 +5154,84 @@ export interface operations {
             413: components["responses"]["TooLarge"];
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    holdRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its plan no longer applies. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    promoteRollout: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["PromotionRefused"];
+            414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
@@ -4514,6 +5272,69 @@ export interface operations {
             409: components["responses"]["RollbackRefused"];
             414: components["responses"]["PathTooLong"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    rollOutSlice: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, for the audit trail; everybody uses the same console token.
+                 * @example ci-of-the-loans-team
+                 */
+                by?: components["parameters"]["By"];
+            };
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0",
+                 *       "percent": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
+                    percent?: number | null;
+                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
+                    plan?: string | null;
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the live one.
+                     * @default true
+                     */
+                    watch?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description So many browsers get the build. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["RolloutRefused"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidShare"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5267,6 +6088,12 @@ export interface operations {
                 force?: boolean;
                 /** @description Store the build without making it live. */
                 hold?: boolean;
+                /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
+                percent?: number;
+                /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
+                plan?: string;
+                /** @description Take the build back by itself if it fails more often than the one before. */
+                watch?: boolean;
             };
             header?: never;
             path?: never;
@@ -5310,6 +6137,37 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    deployAbort: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rollout is over. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     deployActivate: {
         parameters: {
             query?: never;
@@ -5330,6 +6188,11 @@ export interface operations {
                 "application/json": {
                     /** @description The version of a stored build. */
                     version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the one before.
+                     * @default true
+                     */
+                    watch?: boolean;
                 };
             };
         };
@@ -5353,6 +6216,68 @@ export interface operations {
             414: components["responses"]["PathTooLong"];
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["InvalidAuthor"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployHold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its plan no longer applies. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["NoRollout"];
+            414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployPromote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The build is live. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["SliceNotFound"];
+            409: components["responses"]["PromotionRefused"];
+            414: components["responses"]["PathTooLong"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5384,6 +6309,63 @@ export interface operations {
             404: components["responses"]["NoSuchBuild"];
             409: components["responses"]["RollbackRefused"];
             414: components["responses"]["PathTooLong"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
+    deployRollOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example mfe-loans */
+                name: components["parameters"]["SliceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0",
+                 *       "percent": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
+                    percent?: number | null;
+                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
+                    plan?: string | null;
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails more often than the live one.
+                     * @default true
+                     */
+                    watch?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description So many browsers get the build. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SliceBuilds"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoDeployToken"];
+            403: components["responses"]["WrongSlice"];
+            404: components["responses"]["NoSuchBuild"];
+            409: components["responses"]["RolloutRefused"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidShare"];
             429: components["responses"]["TooMany"];
             503: components["responses"]["Busy"];
         };
@@ -5479,6 +6461,46 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    reportSlices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SliceReports"];
+            };
+        };
+        responses: {
+            /** @description Received. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            /** @description It does not come from a page of this origin, as `Origin` says (`cross_site`). */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidReport"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     slices: {
         parameters: {
             query?: never;
@@ -5491,10 +6513,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The live builds. */
+            /** @description The live builds, and those of rollouts that this browser gets. */
             200: {
                 headers: {
+                    "Cache-Control": components["headers"]["PrivateNoCache"];
                     ETag: components["headers"]["ETag"];
+                    "Set-Cookie": components["headers"]["Bucket"];
+                    Vary: components["headers"]["VaryByCookie"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
@@ -5505,7 +6530,10 @@ export interface operations {
             /** @description The cached version is still current. */
             304: {
                 headers: {
+                    "Cache-Control": components["headers"]["PrivateNoCache"];
                     ETag: components["headers"]["ETag"];
+                    "Set-Cookie": components["headers"]["Bucket"];
+                    Vary: components["headers"]["VaryByCookie"];
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };

@@ -8,8 +8,7 @@ use crate::{console::view::page::Page, email::Email, events::Kind};
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
 /// Fields whose values are written. All others may have anything typed in them.
-const DETAILS: [&str; 16] = [
-const DETAILS: [&str; 17] = [
+const DETAILS: [&str; 18] = [
     "role",
     "count",
     "seed",
@@ -33,8 +32,7 @@ const DETAILS: [&str; 17] = [
 /// The name of a deploy token, which is about a slice.
 const TOKEN_NAME: &str = "token_name";
 
-const CALLS: [(Method, &str, Kind); 24] = [
-const CALLS: [(Method, &str, Kind); 26] = [
+const CALLS: [(Method, &str, Kind); 28] = [
     (Method::POST, "/staff", Kind::AccountOpened),
     (Method::POST, "/staff/expire", Kind::SessionsEnded),
     (Method::POST, "/staff/{email}/expire", Kind::SessionsEnded),

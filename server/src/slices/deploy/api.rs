@@ -142,7 +142,8 @@ async fn publish(
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
     let mark = deployer.mark(&sandbox)?;
     let share = Share::from_request(percent, plan.as_deref())?;
-    let given = percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
+    let given =
+        percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
     let publication = publication(&sandbox, hold, force, share, watch)?;
     let bundled = Bundled::of(&sandbox).await?;
     let build = check_archive(read_archive(request).await?, &bundled).await?;
@@ -188,7 +189,8 @@ async fn roll_out(
     let name = deployer.check(&name)?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let rolling_out = rollout::roll_out(&sandbox.server.database, &bundled, name, version, share, body.watch, mark);
+    let rolling_out =
+        rollout::roll_out(&sandbox.server.database, &bundled, name, version, share, body.watch, mark);
     deployer.record(&sandbox, Kind::SliceRolledOut, Vec::new(), rolling_out).await.map(Answer)
 }
 

@@ -290,7 +290,7 @@ class Call(TypedDict, closed=True):
     fault: FaultKind | None
 
 
-EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'sandbox_made', 'sandbox_removed', 'console_change']
+EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'deploy_token_added', 'deploy_token_revoked', 'slice_rolled_out', 'slice_rollout_held', 'slice_promoted', 'slice_rollout_aborted', 'sandbox_made', 'sandbox_removed', 'console_change']
 
 
 class Event(TypedDict, closed=True):
@@ -393,6 +393,28 @@ class Start(TypedDict, closed=True):
     frozen: NotRequired[bool]
 
 
+class NewDeployToken(TypedDict, closed=True):
+    slice: str
+    name: NotRequired[str]
+    expires_in: NotRequired[str]
+
+
+class DeployToken(TypedDict, closed=True):
+    slice: str
+    name: str
+    created_at: Time
+    expires_at: Time
+    last_used_at: Time | None
+
+
+class AddedDeployToken(TypedDict, closed=True):
+    slice: str
+    name: str
+    created_at: Time
+    expires_at: Time
+    token: str
+
+
 class Recording(TypedDict, closed=True):
     """
     Both lists of a provider, as `mkopo provider record` writes them. They are added to the data of `seed`; without one, there are no other loans and records.
@@ -447,14 +469,23 @@ class Invariant(TypedDict, closed=True):
     pending: int
 
 
+class Rollout(TypedDict, closed=True):
+    version: str
+    percent: int
+    plan: str | None
+    began_at: Time
+    step_began_at: Time
+
+
 class SliceEvent(TypedDict, closed=True):
     id: str
     at: Time
     by: str
-    act: Literal['published', 'held', 'activated', 'rolled_back', 'removed']
+    act: Literal['published', 'held', 'activated', 'rolled_back', 'removed', 'rolled_out', 'rollout_held', 'promoted', 'aborted']
     name: str
     version: str | None
     live_before: str | None
+    note: str | None
 
 
 class KitPackage(TypedDict, closed=True):
@@ -501,6 +532,7 @@ class Portal(TypedDict, closed=True):
     console: NotRequired[str | None]
     allow_override: bool
     slice_origins: list[str]
+    reports: NotRequired[bool]
 
 
 class Previous(TypedDict, closed=True):
@@ -523,6 +555,35 @@ class Slices1(TypedDict, closed=True):
     menu: list[MenuEntry]
     failures: SliceFailures
     previous: Previous | None
+
+
+class Metadata(TypedDict, closed=True):
+    integrity: Integrity
+    version: str
+
+
+class Deployment(TypedDict, closed=True):
+    traffic: int
+    default: bool
+
+
+class DiscoveredBuild(TypedDict, closed=True):
+    url: str
+    fallbackUrl: NotRequired[str]
+    metadata: Metadata
+    deployment: Deployment
+    extras: dict[str, Any]
+
+
+class SliceReport(TypedDict, closed=True):
+    slice: str
+    version: str
+    outcome: Literal['loaded', 'not_loaded', 'crashed', 'call_failed']
+    ms: NotRequired[int]
+    reason: NotRequired[Literal['missing', 'changed', 'shell', 'network', 'other']]
+    route: NotRequired[str]
+    status: NotRequired[int]
+    times: NotRequired[int]
 
 
 class Health(TypedDict, closed=True):
@@ -579,10 +640,21 @@ class LiveSlices(TypedDict, closed=True):
     slices: dict[str, Slices1]
 
 
+class FrontendDiscovery(TypedDict, closed=True):
+    schema: str
+    microFrontends: dict[str, list[DiscoveredBuild]]
+
+
+class SliceReports(TypedDict, closed=True):
+    session: NotRequired[str | None]
+    reports: list[SliceReport]
+
+
 class SliceBuilds(TypedDict, closed=True):
     name: str
     live: str | None
     previous: str | None
+    rollout: Rollout | None
     builds: list[SliceBuild]
 
 
