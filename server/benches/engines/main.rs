@@ -42,8 +42,8 @@ use tokio::{
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_secs(3);
 const LOANS: usize = 80_000;
-/// How many payouts are made at the same time.
-const PAYOUTS_AT_ONCE: usize = 128;
+/// How many payouts are made at the same time through each server.
+const PAYOUTS_AT_ONCE: usize = 250;
 /// How long the network takes each way.
 const NETWORK: Duration = Duration::from_millis(1);
 const SECRETS: [&str; 4] =
@@ -96,12 +96,13 @@ async fn main() {
 
 async fn compare_payouts(postgres: &str, folder: &Path) {
     let payouts = Kinds::start(postgres, folder, "payouts", LOANS).await;
-    println!("\npayouts, {PAYOUTS_AT_ONCE} at once");
+    println!("\npayouts, {PAYOUTS_AT_ONCE} at once through each server");
     payouts.compare(Operation::Pay, PAYOUTS_AT_ONCE).await;
     for kind in &payouts.kinds {
         let Some(proxy) = &kind.proxy else { continue };
         let before = proxy.statements();
-        let calls = load(kind, Operation::Pay, PAYOUTS_AT_ONCE).await.calls as f64;
+        let at_once = PAYOUTS_AT_ONCE * kind.servers.len();
+        let calls = load(kind, Operation::Pay, at_once).await.calls as f64;
         println!(
             "  {:<34} {:>8.2} statements a payout",
             kind.name,
@@ -183,7 +184,8 @@ impl Kinds {
         let mut best = vec![Rate::default(); self.kinds.len()];
         for _ in 0..ROUNDS {
             for (kind, best) in self.kinds.iter().zip(&mut best) {
-                let rate = load(kind, operation, at_once).await;
+                let servers = if matches!(operation, Operation::Pay) { kind.servers.len() } else { 1 };
+                let rate = load(kind, operation, at_once * servers).await;
                 if rate.per_second > best.per_second {
                     *best = rate;
                 }
