@@ -28,7 +28,7 @@ async fn every_host_and_header_reaches_a_sandbox_or_main_or_has_a_clear_answer()
     let bearer = format!("Authorization: Bearer {session}\r\n");
     // Its session is valid in it, and nowhere else.
     let reached = ("200", None);
-    let in_main = ("401", Some("unauthorized"));
+    let in_main = ("401", Some("no_session"));
     let unclear = ("400", Some("bad_parameter"));
     let unknown = ("404", Some("sandbox_not_found"));
     for (headers, expected) in [
