@@ -291,9 +291,9 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     let answers = Mutex::new(Answers::default());
     // Limits the size of the write-ahead log.
     pay_until_killed(
-        Server::start_with_disk_of(400_000, &file_in(folder.path())),
+        Server::start_with_disk_of(600_000, &file_in(folder.path())),
         &answers,
-        Duration::from_millis(1500),
+        Duration::from_secs(3),
     );
     {
         let answers = answers.lock().unwrap();

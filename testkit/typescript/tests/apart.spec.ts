@@ -30,7 +30,8 @@ for (let index = 0; index < 24; index += 1) {
     expect((await agent.portal.GET('/api/v1/auth/me')).response.status).toBe(500 + index);
     expect(await mkopo.clock.now()).toEqual(new Date(`${year}-01-01T00:00:00Z`));
     expect((await mkopo.payouts.list({ loan })).map(({ amount }) => amount)).toEqual([1000 + index]);
-    expect(await mkopo.outbox.messages()).toHaveLength(1);
+    // Payouts of the demo data settle when the time has come, too.
+    expect(await mkopo.outbox.messages({ to: 'agent' })).toHaveLength(1);
     expect(await mkopo.faults.list()).toHaveLength(1);
   });
 }
