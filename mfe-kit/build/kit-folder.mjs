@@ -24,6 +24,7 @@ export async function fillKitFolder(portal) {
   const newest = names.filter((name) => /^mkopo-test-.*\.tgz$/.test(name)).at(-1);
   if (newest) await copyFile(join(folder, newest), join(folder, 'mkopo-test.tgz'));
   const links = names.map((name) => `<li><a href="${name}">${name}</a></li>`);
+  links.push('<li><a href="gallery/">The parts of mfe-kit</a></li>');
   const page = ['<!doctype html>', '<html lang="en">', '<meta charset="utf-8">', '<title>Kits</title>'];
   await writeFile(join(folder, 'index.html'), `${[...page, '<ul>', ...links, '</ul>'].join('\n')}\n`);
 }
