@@ -64,7 +64,10 @@ for (const [theme, color] of [
         await expectRings(page, color, 2);
       });
     await signIn(page);
-    await test.step('dashboard', () => expectRings(page, color, 12));
+    await test.step('dashboard', async () => {
+      await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
+      await expectRings(page, color, 12);
+    });
     for (const address of SCREENS)
       await test.step(address, async () => {
         await page.goto(address);
