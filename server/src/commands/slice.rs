@@ -16,8 +16,8 @@ use crate::{
     sandboxes::{self, HEADER as SANDBOX, Name},
     settings::{StoreSettings, values},
     slices::{
-        self, Build, Bundled, MANIFEST, Mark, Publication, Share, SliceBuilds, SliceName, archive, deploy,
-        deploy::NewToken, rollout,
+        self, Build, Bundled, MANIFEST, Mark, Publication, Share, SliceName, archive, deploy,
+        deploy::NewToken, rollout, rollout::Change,
     },
 };
 use anyhow::{Context, bail};
@@ -284,20 +284,13 @@ impl Local {
                 let (database, bundled) = (&self.database, &self.bundled);
                 let rolling_out =
                     rollout::roll_out(database, bundled, slice, version, share, !no_watch, self.mark());
-                self.change(Kind::SliceRolledOut, &name, rolling_out).await
+                print_rollout(&serde_json::to_value(
+                    self.record(Kind::SliceRolledOut, &name, rolling_out).await?,
+                )?)
             }
-            SliceCommand::Hold { name } => {
-                let holding = rollout::hold(&self.database, &self.bundled, parse(&name)?, self.mark());
-                self.change(Kind::SliceRolloutHeld, &name, holding).await
-            }
-            SliceCommand::Promote { name } => {
-                let promoting = rollout::promote(&self.database, &self.bundled, parse(&name)?, self.mark());
-                self.change(Kind::SlicePromoted, &name, promoting).await
-            }
-            SliceCommand::Abort { name } => {
-                let aborting = rollout::abort(&self.database, &self.bundled, parse(&name)?, self.mark());
-                self.change(Kind::SliceRolloutAborted, &name, aborting).await
-            }
+            SliceCommand::Hold { name } => self.change(Change::Hold, &name).await,
+            SliceCommand::Promote { name } => self.change(Change::Promote, &name).await,
+            SliceCommand::Abort { name } => self.change(Change::Abort, &name).await,
             SliceCommand::Remove { name, .. } => {
                 let removing = slices::remove(&self.database, &self.bundled, parse(&name)?, self.mark());
                 let slice = self.record(Kind::SliceRemoved, &name, removing).await?;
@@ -311,14 +304,10 @@ impl Local {
         }
     }
 
-    /// Changes a rollout of the slice `name`, and prints what browsers get then.
-    async fn change(
-        &self,
-        kind: Kind,
-        name: &str,
-        act: impl Future<Output = Result<SliceBuilds, Failure>>,
-    ) -> anyhow::Result<()> {
-        print_rollout(&serde_json::to_value(self.record(kind, name, act).await?)?)
+    /// Changes the rollout of the slice `name`, and prints what browsers get then.
+    async fn change(&self, change: Change, name: &str) -> anyhow::Result<()> {
+        let changing = rollout::change(&self.database, &self.bundled, parse(name)?, change, self.mark());
+        print_rollout(&serde_json::to_value(self.record(change.kind(), name, changing).await?)?)
     }
 
     async fn run_token(&self, command: TokenCommand) -> anyhow::Result<()> {

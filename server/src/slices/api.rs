@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Brings, Bucket, Build, Bundled, Mark, Publication, Share, Shell, SliceBuilds, SliceEvent, SliceName,
     archive, rollout,
-    rollout::{RolloutBody, yes},
+    rollout::{Change, RolloutBody, yes},
 };
 use crate::{
     Sandbox,
@@ -39,9 +39,9 @@ pub fn routes() -> Router {
         .route("/slices/{name}/activate", post(activate))
         .route("/slices/{name}/rollback", post(roll_back))
         .route("/slices/{name}/rollout", post(roll_out))
-        .route("/slices/{name}/hold", post(hold))
-        .route("/slices/{name}/promote", post(promote))
-        .route("/slices/{name}/abort", post(abort))
+        .route("/slices/{name}/hold", post(|sandbox, name, by| change(Change::Hold, sandbox, name, by)))
+        .route("/slices/{name}/promote", post(|sandbox, name, by| change(Change::Promote, sandbox, name, by)))
+        .route("/slices/{name}/abort", post(|sandbox, name, by| change(Change::Abort, sandbox, name, by)))
 }
 
 /// Whether a call under the console's API uploads a build. Its body may exceed the usual limit and
@@ -178,34 +178,15 @@ async fn roll_out(
     rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
 
-async fn hold(
+async fn change(
+    change: Change,
     sandbox: Sandbox,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
     let bundled = Bundled::of(&sandbox).await?;
-    rollout::hold(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
-}
-
-async fn promote(
-    sandbox: Sandbox,
-    Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
-    let bundled = Bundled::of(&sandbox).await?;
-    rollout::promote(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
-}
-
-async fn abort(
-    sandbox: Sandbox,
-    Path(name): Path<String>,
-    Query(ByQuery { by }): Query<ByQuery>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
-    let bundled = Bundled::of(&sandbox).await?;
-    rollout::abort(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+    rollout::change(&sandbox.server.database, &bundled, name, change, mark).await.map(Answer)
 }
 
 async fn remove(

@@ -23,7 +23,7 @@ use crate::{
     error::Failure,
     slices::{
         self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-        deploy::AddedToken,
+        deploy::AddedToken, rollout::Change,
     },
 };
 
@@ -281,15 +281,20 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
         "hold" => {
-            let slice = slices::rollout::hold(&sandbox.server.database, &bundled, name()?, mark).await?;
+            let slice =
+                slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Hold, mark)
+                    .await?;
             return Ok(Done::new("held").with(slice.name));
         }
-        "promote" => {
-            ("promoted", slices::rollout::promote(&sandbox.server.database, &bundled, name()?, mark).await?)
-        }
-        "abort" => {
-            ("aborted", slices::rollout::abort(&sandbox.server.database, &bundled, name()?, mark).await?)
-        }
+        "promote" => (
+            "promoted",
+            slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Promote, mark)
+                .await?,
+        ),
+        "abort" => (
+            "aborted",
+            slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Abort, mark).await?,
+        ),
         "roll-back" => {
             ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?)
         }

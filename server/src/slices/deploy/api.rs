@@ -26,7 +26,7 @@ use crate::{
     slices::{
         self, Bundled, Mark, Share, SliceBuilds, SliceName,
         api::{ActivateBody, check_archive, publication, read_archive},
-        rollout::{self, RolloutBody, yes},
+        rollout::{self, Change, RolloutBody, yes},
     },
 };
 
@@ -40,9 +40,18 @@ pub fn routes() -> Router {
         .route("/deploy/slices/{name}/activate", post(activate))
         .route("/deploy/slices/{name}/rollback", post(roll_back))
         .route("/deploy/slices/{name}/rollout", post(roll_out))
-        .route("/deploy/slices/{name}/hold", post(hold))
-        .route("/deploy/slices/{name}/promote", post(promote))
-        .route("/deploy/slices/{name}/abort", post(abort))
+        .route(
+            "/deploy/slices/{name}/hold",
+            post(|sandbox, deployer, name| change(Change::Hold, sandbox, deployer, name)),
+        )
+        .route(
+            "/deploy/slices/{name}/promote",
+            post(|sandbox, deployer, name| change(Change::Promote, sandbox, deployer, name)),
+        )
+        .route(
+            "/deploy/slices/{name}/abort",
+            post(|sandbox, deployer, name| change(Change::Abort, sandbox, deployer, name)),
+        )
 }
 
 /// Whether a call uploads a build. Its body may exceed the usual limit and is read by its handler, once
@@ -194,35 +203,14 @@ async fn roll_out(
     deployer.record(&sandbox, Kind::SliceRolledOut, Vec::new(), rolling_out).await.map(Answer)
 }
 
-async fn hold(
+async fn change(
+    change: Change,
     sandbox: Sandbox,
     deployer: Deployer,
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let holding = rollout::hold(&sandbox.server.database, &bundled, name, mark);
-    deployer.record(&sandbox, Kind::SliceRolloutHeld, Vec::new(), holding).await.map(Answer)
-}
-
-async fn promote(
-    sandbox: Sandbox,
-    deployer: Deployer,
-    Path(name): Path<String>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let promoting = rollout::promote(&sandbox.server.database, &bundled, name, mark);
-    deployer.record(&sandbox, Kind::SlicePromoted, Vec::new(), promoting).await.map(Answer)
-}
-
-async fn abort(
-    sandbox: Sandbox,
-    deployer: Deployer,
-    Path(name): Path<String>,
-) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let aborting = rollout::abort(&sandbox.server.database, &bundled, name, mark);
-    deployer.record(&sandbox, Kind::SliceRolloutAborted, Vec::new(), aborting).await.map(Answer)
+    let changing = rollout::change(&sandbox.server.database, &bundled, name, change, mark);
+    deployer.record(&sandbox, change.kind(), Vec::new(), changing).await.map(Answer)
 }

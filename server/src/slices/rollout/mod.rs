@@ -20,6 +20,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as},
     error::Failure,
+    events::Kind,
 };
 
 /// A build that some browsers get, while the others keep the live one.
@@ -274,50 +275,38 @@ pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
     if bundled.sandbox_id.is_some() { Err(Failure::NotInSandbox) } else { Ok(()) }
 }
 
-/// Makes the build that is rolled out live for everybody.
-///
-/// # Errors
-/// [`Failure::NoRollout`], [`Failure::WrongShell`], [`Failure::PathTaken`], [`Failure::NoPortal`].
-pub async fn promote(
-    database: &Database,
-    bundled: &Bundled,
-    name: SliceName,
-    mark: Mark,
-) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, SliceAction::Promoted, mark).await
+/// What can be done with a rollout that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It stays at its percentage: its plan no longer applies.
+    Hold,
+    /// Its build goes live for everybody.
+    Promote,
+    /// It ends: everybody gets the live build.
+    Abort,
 }
 
-/// Ends a rollout: everybody gets the live build.
-///
-/// # Errors
-/// [`Failure::NoRollout`].
-pub async fn abort(
-    database: &Database,
-    bundled: &Bundled,
-    name: SliceName,
-    mark: Mark,
-) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, SliceAction::Aborted, mark).await
+impl Change {
+    /// The event that it is.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Hold => Kind::SliceRolloutHeld,
+            Self::Promote => Kind::SlicePromoted,
+            Self::Abort => Kind::SliceRolloutAborted,
+        }
+    }
 }
 
-/// Holds a rollout at its percentage: its plan no longer applies.
+/// Changes the rollout of a slice. Returns the new state of the slice.
 ///
 /// # Errors
-/// [`Failure::NoRollout`].
-pub async fn hold(
+/// [`Failure::NoRollout`]; to promote, also [`Failure::WrongShell`], [`Failure::PathTaken`] and
+/// [`Failure::NoPortal`].
+pub async fn change(
     database: &Database,
     bundled: &Bundled,
     name: SliceName,
-    mark: Mark,
-) -> Result<SliceBuilds, Failure> {
-    change(database, bundled, name, SliceAction::RolloutHeld, mark).await
-}
-
-async fn change(
-    database: &Database,
-    bundled: &Bundled,
-    name: SliceName,
-    act: SliceAction,
+    change: Change,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
@@ -326,10 +315,10 @@ async fn change(
             Box::pin(async move {
                 lock(connection, &name).await?;
                 let before = read_one(connection, &bundled, &name).await?;
-                match act {
-                    SliceAction::Promoted => go_live(connection, &bundled, &name, &before, mark).await?,
-                    SliceAction::Aborted => end(connection, &bundled, &name, &before, mark).await?,
-                    _ => drop_plan(connection, &bundled, &name, &before, mark).await?,
+                match change {
+                    Change::Hold => drop_plan(connection, &bundled, &name, &before, mark).await?,
+                    Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
+                    Change::Abort => end(connection, &bundled, &name, &before, mark).await?,
                 }
                 read_one(connection, &bundled, &name).await
             })
