@@ -14,7 +14,7 @@ export { session, type SessionState } from './session/session';
 export { signOut } from './account/sign-out';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatYear } from './format/dates';
-export { startOfDay } from './format/days';
+export { startOfDate, startOfDay } from './format/days';
 export { formatMoney } from './format/money';
 export { groupDigits, localPhone } from './format/phone';
 export { relativeTime } from './format/relative-time';

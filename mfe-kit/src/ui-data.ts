@@ -5,6 +5,16 @@ export { default as Switch } from 'antd/es/switch';
 export { type Column, type Sort } from './ui/column';
 export { DataTable } from './ui/DataTable';
 export { Figure, Figures } from './ui/Figure';
+export { Filters } from './ui/Filters';
+export {
+  countFilters,
+  type FilteredFacts,
+  filtersFrom,
+  type ListFilters,
+  NO_FILTERS,
+  rowFilter,
+  writeFilters,
+} from './ui/list-filters';
 export { ListTools } from './ui/ListTools';
 export { Modal } from './ui/Modal';
 export { Pagination } from './ui/Pagination';

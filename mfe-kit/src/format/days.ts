@@ -3,7 +3,20 @@ import { portalSettings } from '../slice/portal-settings';
 /** The midnight, in the deployment's time zone, at which the day of `time` began, or a day before it. */
 export function startOfDay(time: Date, daysBefore = 0): Date {
   const { year, month, day } = partsOf(time.getTime());
-  const midnight = Date.UTC(year, month - 1, day - daysBefore);
+  return midnightOf(Date.UTC(year, month - 1, day - daysBefore));
+}
+
+/** The midnight at which a day such as '2026-11-14' begins, or a day after it; `null` if there is no such day. */
+export function startOfDate(date: string, daysAfter = 0): Date | null {
+  const [, year, month, day] = /^([1-9]\d{3})-(\d\d)-(\d\d)$/.exec(date)?.map(Number) ?? [];
+  if (!year || !month || !day) return null;
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  if (midnight.getUTCDate() !== day) return null;
+  return midnightOf(Date.UTC(year, month - 1, day + daysAfter));
+}
+
+/** The time in the zone of what is midnight in UTC. */
+function midnightOf(midnight: number): Date {
   // The zone's offset can differ between the two times, where clocks change on that day.
   const guess = midnight - offsetAt(midnight);
   return new Date(midnight - offsetAt(guess));

@@ -12,6 +12,8 @@ export interface PortalSettings {
   console: string | null;
   /** The IANA time zone of all dates on screens, and of 'today'. */
   timeZone: string;
+  /** Whether screens do all that they show, or keep the static parts of the specification. */
+  screens: 'specified' | 'live';
 }
 
 const DEFAULTS: PortalSettings = {
@@ -20,6 +22,7 @@ const DEFAULTS: PortalSettings = {
   demo: false,
   console: null,
   timeZone: 'Africa/Nairobi',
+  screens: 'specified',
 };
 
 let settings = DEFAULTS;
@@ -30,7 +33,9 @@ export function portalSettings(): PortalSettings {
 }
 
 /** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
-export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>): void {
+export function setPortalSettings(
+  read: Partial<Schema<'LiveSlices'>['portal']> & { screens?: string },
+): void {
   const { brand = DEFAULTS.brand, demo = false, console = null, time_zone } = read;
   settings = {
     brand,
@@ -38,5 +43,6 @@ export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>)
     demo,
     console,
     timeZone: time_zone || DEFAULTS.timeZone,
+    screens: read.screens === 'live' ? 'live' : DEFAULTS.screens,
   };
 }

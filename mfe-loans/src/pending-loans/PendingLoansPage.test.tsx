@@ -1,4 +1,4 @@
-import { queryClient, queryKeys } from 'mfe-kit';
+import { queryClient, queryKeys, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   failure,
@@ -12,7 +12,7 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { act } from 'react';
-import { expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
 const PENDING = '/api/v1/disbursements/pending';
@@ -254,4 +254,66 @@ test('a long list renders only the rows near the window, each with its row index
   expect(drawn()[0]).toHaveAttribute('aria-rowindex', '2');
   await user.keyboard('{Control>}f{/Control}');
   await waitFor(() => expect(drawn()).toHaveLength(250));
+});
+
+describe('in a portal whose screens are live', () => {
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live' });
+    return () => setPortalSettings({});
+  });
+
+  test('Filter narrows the list by date, amount and approver, counts what is set, and is in the address', async () => {
+    const { router, user } = await open();
+    const button = screen.getByRole('button', { name: 'Filter' });
+    expect(button).toHaveAttribute('aria-expanded', 'false');
+    await user.click(button);
+    const panel = screen.getByRole('group', { name: 'Filter' });
+    await user.type(await within(panel).findByLabelText('Approved from'), '2026-11-11');
+    expect(shownCustomers()).toEqual(['Wanjiku', 'Fatuma']);
+    await user.type(within(panel).getByLabelText('Amount from'), '25,001');
+    expect(shownCustomers()).toEqual(['Fatuma']);
+    await user.click(within(panel).getByLabelText('Approved by'));
+    const options = screen.getAllByRole('option').map(({ textContent }) => textContent);
+    expect(options).toEqual(['Anyone', 'Achieng Otieno (2)', 'N/A (1)']);
+    await user.click(screen.getByRole('option', { name: 'Achieng Otieno (2)' }));
+    expect(screen.getByText('No matching loans found')).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Filter 3 set' })).toBeVisible();
+    expect(screen.getByText('Showing 0 of 3 results')).toBeVisible();
+    await waitFor(() =>
+      expect(router.state.location.search).toBe('?from=2026-11-11&min=25001&approver=Achieng+Otieno'),
+    );
+  });
+
+  test('Clear all restores the list, and Escape closes the panel; the focus is on the button', async () => {
+    const { router, user } = await open('/pending-loans?to=2026-11-11&max=100000');
+    expect(shownCustomers()).toEqual(['Brian']);
+    const button = screen.getByRole('button', { name: 'Filter 2 set' });
+    await user.click(screen.getByRole('button', { name: 'Clear all' }));
+    expect(shownCustomers()).toEqual(['Wanjiku', 'Brian', 'Fatuma']);
+    expect(button).toHaveFocus();
+    expect(screen.queryByRole('button', { name: 'Clear all' })).toBeNull();
+    await waitFor(() => expect(router.state.location.search).toBe(''));
+
+    await user.keyboard('{Enter}');
+    await user.click(await screen.findByLabelText('Amount to'));
+    await user.keyboard('{Escape}');
+    expect(screen.queryByRole('group', { name: 'Filter' })).toBeNull();
+    expect(button).toHaveFocus();
+  });
+
+  test('a range whose end is before its start says so', async () => {
+    const { user } = await open('/pending-loans?from=2026-11-12&to=2026-11-10&min=9&max=8');
+    await user.click(screen.getByRole('button', { name: 'Filter 2 set' }));
+    expect(await screen.findByLabelText('Approved to')).toHaveAccessibleDescription(
+      'This day is before the first one.',
+    );
+    expect(screen.getByLabelText('Amount to')).toHaveAccessibleDescription(
+      'This amount is below the first one.',
+    );
+  });
+});
+
+test('in a portal as specified, the address sets no filters', async () => {
+  await open('/pending-loans?from=2027-01-01');
+  expect(shownCustomers()).toHaveLength(3);
 });

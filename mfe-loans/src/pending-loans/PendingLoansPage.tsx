@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, localPhone } from 'mfe-kit';
+import { formatDate, localPhone, portalSettings } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { type Column, DataTable, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
+import { type Column, DataTable, Filters, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { FAILURES } from '../failures';
 import { Amount } from '../loan/Amount';
 import { type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
-import { BANDS, selectLoans } from './select-loans';
+import { BANDS, factsOf, selectLoans } from './select-loans';
 import classes from './PendingLoansPage.module.css';
 import { useLoanListState } from './useLoanListState';
 
@@ -68,9 +68,12 @@ export default function PendingLoansPage() {
 
 function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
   const { state, change, sortBy } = useLoanListState();
-  const { search, band, sort } = state;
+  const { search, band, sort, filters } = state;
   // A re-render, such as when the address changes, must not search and sort 10,000 loans again.
-  const selected = useMemo(() => selectLoans(loans, { search, band, sort }), [loans, search, band, sort]);
+  const selected = useMemo(
+    () => selectLoans(loans, { search, band, sort, filters }),
+    [loans, search, band, sort, filters],
+  );
 
   return (
     <>
@@ -95,7 +98,19 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
             />
           }
         >
-          <Button icon={<Icon name="filter" size={15} />}>Filter</Button>
+          {portalSettings().screens === 'live' ? (
+            <Filters
+              label="Filter"
+              dates="Approved"
+              people={{ approver: 'Approved by' }}
+              rows={loans}
+              factsOf={factsOf}
+              value={filters}
+              onChange={(changes) => change({ filters: { ...filters, ...changes } })}
+            />
+          ) : (
+            <Button icon={<Icon name="filter" size={15} />}>Filter</Button>
+          )}
         </ListTools>
         {selected.length > 0 ? (
           <DataTable

@@ -1,4 +1,5 @@
 import { pendingLoan } from 'mfe-kit/testing';
+import { NO_FILTERS } from 'mfe-kit/ui-data';
 import { expect, test } from 'vitest';
 import { loanFrom } from '../loan/loan';
 import { BANDS, type LoanListState, selectLoans } from './select-loans';
@@ -17,7 +18,9 @@ const loan = (id: string, first: string, amount: number, approved_at = '2026-11-
   );
 
 const select = (loans: ReturnType<typeof loan>[], given: Partial<LoanListState>) =>
-  selectLoans(loans, { search: '', band: 'all', sort: null, ...given }).map(({ id }) => id);
+  selectLoans(loans, { search: '', band: 'all', sort: null, filters: NO_FILTERS, ...given }).map(
+    ({ id }) => id,
+  );
 
 test.for([
   [24_999, 'below'],

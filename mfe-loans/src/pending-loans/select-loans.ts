@@ -1,5 +1,5 @@
 import { localPhone } from 'mfe-kit';
-import type { Sort } from 'mfe-kit/ui-data';
+import { type FilteredFacts, type ListFilters, rowFilter, type Sort } from 'mfe-kit/ui-data';
 import type { Loan } from '../loan/loan';
 
 export type Band = 'all' | 'below' | 'middle' | 'above';
@@ -17,6 +17,8 @@ export interface LoanListState {
   search: string;
   band: Band;
   sort: Sort | null;
+  /** None is set where the screens are the specified ones. */
+  filters: ListFilters;
 }
 
 const IN_BAND: Record<Band, (amount: number) => boolean> = {
@@ -33,10 +35,18 @@ export const SORTS: Record<string, (loan: Loan) => string | number> = {
   approvedDate: ({ approvedDate }) => Date.parse(approvedDate),
 };
 
-/** The loans that match the search and filter, sorted. */
-export function selectLoans(loans: readonly Loan[], { search, band, sort }: LoanListState): Loan[] {
+/** What the filters need to know of a loan. */
+export function factsOf({ approvedDate, amount, approvedBy }: Loan): FilteredFacts {
+  return { date: approvedDate, amount, approver: approvedBy || 'N/A' };
+}
+
+/** The loans that match the search and filters, sorted. */
+export function selectLoans(loans: readonly Loan[], { search, band, sort, filters }: LoanListState): Loan[] {
   const text = search.trim();
-  const selected = loans.filter((loan) => IN_BAND[band](loan.amount) && isFound(loan, text));
+  const passes = rowFilter(filters);
+  const selected = loans.filter(
+    (loan) => IN_BAND[band](loan.amount) && isFound(loan, text) && (passes === null || passes(factsOf(loan))),
+  );
   const valueOf = sort && SORTS[sort.key];
   if (!valueOf) return selected;
   const sign = sort.direction === 'ascending' ? 1 : -1;

@@ -1,4 +1,5 @@
-import type { Sort } from 'mfe-kit/ui-data';
+import { portalSettings } from 'mfe-kit';
+import { filtersFrom, NO_FILTERS, type Sort, writeFilters } from 'mfe-kit/ui-data';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { BANDS, type LoanListState, SORTS } from './select-loans';
@@ -52,15 +53,18 @@ function stateFrom(params: URLSearchParams): LoanListState {
     search: params.get('search') ?? '',
     band: BANDS.find(({ value }) => value === params.get('band'))?.value ?? 'all',
     sort: sortFrom(params.get('sort')),
+    filters: portalSettings().screens === 'live' ? filtersFrom(params) : NO_FILTERS,
   };
 }
 
-function paramsOf({ search, band, sort }: LoanListState): URLSearchParams {
-  return new URLSearchParams({
+function paramsOf({ search, band, sort, filters }: LoanListState): URLSearchParams {
+  const params = new URLSearchParams({
     ...(search ? { search } : {}),
     ...(band === 'all' ? {} : { band }),
     ...(sort ? { sort: `${sort.key}:${sort.direction}` } : {}),
   });
+  writeFilters(params, filters);
+  return params;
 }
 
 function sortFrom(text: string | null): Sort | null {

@@ -1,4 +1,4 @@
-import { queryClient, queryKeys, session } from 'mfe-kit';
+import { queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   disbursementRecord,
@@ -11,7 +11,7 @@ import {
   within,
 } from 'mfe-kit/testing';
 import { delay, http, HttpResponse } from 'msw';
-import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
 const RECORDS_PATH = '/api/v1/disbursement-records';
@@ -371,4 +371,38 @@ test('an expired session shows no stale list', async () => {
   renderSlice(slice, '/transactions');
   await waitFor(() => expect(session.token).toBeNull());
   expect(screen.queryByRole('table')).not.toBeInTheDocument();
+});
+
+describe('in a portal whose screens are live', () => {
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live' });
+    return () => setPortalSettings({});
+  });
+
+  const THREE = [
+    disbursementRecord({ id: 'PAY-1', amount: 10_000, created_at: '2026-11-10T09:00:00.000Z' }),
+    disbursementRecord({ id: 'PAY-2', amount: 20_000, approver_name: null }),
+    disbursementRecord({ id: 'PAY-3', amount: 30_000, user_first_name: 'Wanjiru', user_last_name: 'Maina' }),
+  ];
+
+  test('More Filters narrows the list by who disbursed and by amount, and returns to page 1', async () => {
+    const { router, user } = await open('/transactions?page=2&size=10', THREE);
+    await user.click(screen.getByRole('button', { name: 'More Filters' }));
+    await user.click(await screen.findByLabelText('Disbursed by'));
+    await user.click(screen.getByRole('option', { name: 'Achieng Otieno (2)' }));
+    await screen.findByText('2 transaction(s) found');
+    await user.type(screen.getByLabelText('Amount to'), '15000');
+    await screen.findByText('1 transaction(s) found');
+    expect(cell(firstRow(), 'Amount')).toHaveTextContent('KES 10,000');
+    expect(router.state.location.search).toBe('?size=10&disburser=Achieng+Otieno&max=15000');
+    expect(screen.getByRole('button', { name: 'More Filters 2 set' })).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Clear all' }));
+    await screen.findByText('3 transaction(s) found');
+  });
+
+  test('filters of the address apply, and an empty result says that they can be changed', async () => {
+    await open('/transactions?approver=Supervisor&from=2026-12-01', THREE);
+    expect(screen.getByText('0 transaction(s) found')).toBeVisible();
+    expect(screen.getByText('Try adjusting your search or filters')).toBeVisible();
+  });
 });

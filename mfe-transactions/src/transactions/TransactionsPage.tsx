@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import type { PayoutStatus } from 'mfe-kit';
+import { type PayoutStatus, portalSettings } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
+import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { FAILURES } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
 import { STATUSES } from '../transaction/status';
 import type { Transaction } from '../transaction/transaction';
-import { isFiltering, selectTransactions } from './select-transactions';
+import { factsOf, isFiltering, selectTransactions } from './select-transactions';
 import { TransactionTable } from './TransactionTable';
 import { useTransactionListState } from './useTransactionListState';
 
@@ -30,11 +30,11 @@ export default function TransactionsPage() {
 
 function History({ transactions, isBusy }: { transactions: readonly Transaction[]; isBusy: boolean }) {
   const { state, change } = useTransactionListState();
-  const { search, status, type, pageSize } = state;
+  const { search, status, type, filters, pageSize } = state;
   // Turning the page must not search 100,000 records again.
   const selected = useMemo(
-    () => selectTransactions(transactions, { search, status, type }),
-    [transactions, search, status, type],
+    () => selectTransactions(transactions, { search, status, type, filters }),
+    [transactions, search, status, type, filters],
   );
   const page = Math.min(state.page, Math.max(1, Math.ceil(selected.length / pageSize)));
   const shown = useMemo(
@@ -68,7 +68,19 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             />
           }
         >
-          <Button icon={<Icon name="filter" size={15} />}>More Filters</Button>
+          {portalSettings().screens === 'live' ? (
+            <Filters
+              label="More Filters"
+              dates="Disbursed"
+              people={{ approver: 'Approved by', disburser: 'Disbursed by' }}
+              rows={transactions}
+              factsOf={factsOf}
+              value={filters}
+              onChange={(changes) => change({ filters: { ...filters, ...changes } })}
+            />
+          ) : (
+            <Button icon={<Icon name="filter" size={15} />}>More Filters</Button>
+          )}
         </ListTools>
         {selected.length === 0 ? (
           <EmptyState

@@ -1,9 +1,10 @@
 import { disbursementRecord } from 'mfe-kit/testing';
+import { NO_FILTERS } from 'mfe-kit/ui-data';
 import { expect, test } from 'vitest';
 import { transactionFrom } from '../transaction/transaction';
 import { isFiltering, selectTransactions, type TransactionFilter } from './select-transactions';
 
-const EVERYTHING: TransactionFilter = { search: '', status: 'all', type: 'all' };
+const EVERYTHING: TransactionFilter = { search: '', status: 'all', type: 'all', filters: NO_FILTERS };
 
 const transactions = [
   disbursementRecord({

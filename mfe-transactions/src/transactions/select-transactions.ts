@@ -1,4 +1,5 @@
 import type { PayoutStatus } from 'mfe-kit';
+import { countFilters, type FilteredFacts, type ListFilters, rowFilter } from 'mfe-kit/ui-data';
 import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction } from '../transaction/transaction';
 
@@ -8,25 +9,39 @@ export interface TransactionFilter {
   status: PayoutStatus | 'all';
   /** A type or 'all'. No control sets it; there is only one type so far (REQ-290). */
   type: string;
+  /** None is set where the screens are the specified ones. */
+  filters: ListFilters;
 }
 
-/** The transactions that match search, status and type, in the original order (REQ-287 to REQ-289). */
+/** What the filters need to know of a transaction. */
+export function factsOf({ date, amount, approver_name, performedBy }: Transaction): FilteredFacts {
+  return {
+    date,
+    amount,
+    approver: approver_name || 'Supervisor',
+    disburser: performedBy.username || 'Agent',
+  };
+}
+
+/** The transactions that match search, status, type and filters, in the original order (REQ-287 to REQ-289). */
 export function selectTransactions(
   transactions: readonly Transaction[],
-  { search, status, type }: TransactionFilter,
+  { search, status, type, filters }: TransactionFilter,
 ): readonly Transaction[] {
   const text = search.trim().toLowerCase();
-  if (text === '' && status === 'all' && type === 'all') return transactions;
+  const passes = rowFilter(filters);
+  if (text === '' && status === 'all' && type === 'all' && passes === null) return transactions;
   const texts = text === '' ? [] : searchedTexts(transactions);
   return transactions.filter(
     (transaction, index) =>
       (status === 'all' || transaction.status === status) &&
       (type === 'all' || transaction.type === type) &&
-      (text === '' || texts[index]?.includes(text)),
+      (text === '' || texts[index]?.includes(text)) &&
+      (passes === null || passes(factsOf(transaction))),
   );
 }
 
 /** Whether a search or filter is active. */
-export function isFiltering({ search, status, type }: TransactionFilter): boolean {
-  return search.trim() !== '' || status !== 'all' || type !== 'all';
+export function isFiltering({ search, status, type, filters }: TransactionFilter): boolean {
+  return search.trim() !== '' || status !== 'all' || type !== 'all' || countFilters(filters) > 0;
 }

@@ -1,0 +1,103 @@
+import Input from 'antd/es/input/Input';
+import Select from 'antd/es/select';
+import { useMemo, useState } from 'react';
+import { Field } from './Field';
+import classes from './Filters.module.css';
+import type { FiltersProps } from './Filters';
+import type { FilteredFacts } from './list-filters';
+
+type Person = 'approver' | 'disburser';
+
+/** The fields of `Filters`. */
+export default function FilterPanel<Row>({
+  dates,
+  people,
+  rows,
+  factsOf,
+  value,
+  onChange,
+}: FiltersProps<Row>) {
+  const facts = useMemo(() => rows.map(factsOf), [rows, factsOf]);
+  const { from, to, min, max } = value;
+  const isDateWrong = from !== '' && to !== '' && from > to;
+  const isAmountWrong = min !== '' && max !== '' && Number(min) > Number(max);
+  return (
+    <div className={classes.fields}>
+      <Draft type="date" label={`${dates} from`} value={from} onChange={(day) => onChange({ from: day })} />
+      <Draft
+        type="date"
+        label={`${dates} to`}
+        value={to}
+        error={isDateWrong ? 'This day is before the first one.' : undefined}
+        onChange={(day) => onChange({ to: day })}
+      />
+      <Draft type="amount" label="Amount from" value={min} onChange={(digits) => onChange({ min: digits })} />
+      <Draft
+        type="amount"
+        label="Amount to"
+        value={max}
+        error={isAmountWrong ? 'This amount is below the first one.' : undefined}
+        onChange={(digits) => onChange({ max: digits })}
+      />
+      {(Object.entries(people) as [Person, string][]).map(([person, label]) => (
+        <Field key={person} label={label}>
+          {(control) => (
+            <Select
+              {...control}
+              virtual={false}
+              showSearch={{ optionFilterProp: 'label' }}
+              options={optionsOf(facts, person)}
+              value={value[person]}
+              onChange={(name) => onChange({ [person]: name })}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
+  );
+}
+
+interface DraftProps {
+  type: 'date' | 'amount';
+  label: string;
+  value: string;
+  error?: string | undefined;
+  onChange: (value: string) => void;
+}
+
+/** A field that keeps what is typed itself, however late the address is updated. */
+function Draft({ type, label, value, error, onChange }: DraftProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  return (
+    <Field label={label} error={error} isLive>
+      {(control) => (
+        <Input
+          {...control}
+          {...(type === 'date'
+            ? { type, max: '9999-12-31' }
+            : { inputMode: 'numeric', prefix: 'KES', maxLength: 9 })}
+          autoComplete="off"
+          value={draft ?? value}
+          onChange={({ target }) => {
+            const typed = type === 'date' ? target.value : target.value.replaceAll(/\D/g, '');
+            setDraft(typed);
+            onChange(typed);
+          }}
+          onBlur={() => setDraft(null)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Everybody in the list, with how many rows they have. */
+function optionsOf(facts: readonly FilteredFacts[], person: Person) {
+  const counts = new Map<string, number>();
+  for (const { [person]: name = '' } of facts) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [
+    { value: '', label: 'Anyone' },
+    ...[...counts.keys()]
+      .sort((one, other) => one.localeCompare(other))
+      .map((name) => ({ value: name, label: `${name} (${counts.get(name)})` })),
+  ];
+}

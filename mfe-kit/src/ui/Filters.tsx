@@ -1,0 +1,88 @@
+import Button from 'antd/es/button';
+import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
+import classes from './Filters.module.css';
+import { Icon } from './Icon';
+import { countFilters, type FilteredFacts, type ListFilters, NO_FILTERS } from './list-filters';
+
+const FilterPanel = lazy(() => import('./FilterPanel')) as <Row>(props: FiltersProps<Row>) => ReactNode;
+
+export interface FiltersProps<Row> {
+  /** The button's text. */
+  label: string;
+  /** What the dates are, such as 'Approved'. */
+  dates: string;
+  /** The people by whom the list can be filtered, with the label of each. */
+  people: Partial<Record<'approver' | 'disburser', string>>;
+  /** All rows of the list; the panel counts them by person. */
+  rows: readonly Row[];
+  factsOf: (row: Row) => FilteredFacts;
+  value: ListFilters;
+  onChange: (changes: Partial<ListFilters>) => void;
+}
+
+/**
+ * A button that opens the filters of a list below the tools: dates, amounts and people. They apply at once.
+ * The screen keeps them in the address (`filtersFrom`, `writeFilters`) and selects the rows (`rowFilter`).
+ */
+export function Filters<Row>(props: FiltersProps<Row>) {
+  const { label, value, onChange } = props;
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  const count = countFilters(value);
+
+  useEffect(() => {
+    const closeByEscape = ({ key, target }: KeyboardEvent) => {
+      if (key !== 'Escape' || !(target instanceof Element) || !panel.current?.contains(target)) return;
+      // The open list of a field closes first.
+      if (target.getAttribute('aria-expanded') === 'true') return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    document.addEventListener('keydown', closeByEscape, { capture: true });
+    return () => document.removeEventListener('keydown', closeByEscape, { capture: true });
+  }, []);
+
+  return (
+    <>
+      <Button
+        ref={button}
+        icon={<Icon name="filter" size={15} />}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {label}
+        {count > 0 ? (
+          <>
+            {' '}
+            <span className={classes.count}>
+              {count}
+              <span className={classes.unseen}> set</span>
+            </span>
+          </>
+        ) : null}
+      </Button>
+      {count > 0 ? (
+        <Button
+          type="link"
+          className={classes.clear ?? ''}
+          onClick={() => {
+            onChange(NO_FILTERS);
+            button.current?.focus();
+          }}
+        >
+          Clear all
+        </Button>
+      ) : null}
+      {isOpen ? (
+        <div id={id} ref={panel} className={classes.panel} role="group" aria-label={label}>
+          <Suspense fallback={null}>
+            <FilterPanel {...props} />
+          </Suspense>
+        </div>
+      ) : null}
+    </>
+  );
+}
