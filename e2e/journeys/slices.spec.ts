@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Page, Route } from '@playwright/test';
+import type { Locator, Page, Route } from '@playwright/test';
 import { BINARY, CONSOLE_TOKEN, expect, expectAccessible, signIn, test as base } from '../portal';
 
 const run = promisify(execFile);
@@ -96,6 +96,8 @@ const TYPES: Record<string, string> = {
 };
 
 const dashboard = (page: Page, title: string) => page.getByRole('heading', { level: 2, name: title });
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
 /** Advances the clock until the portal checks for new versions, which it does once a minute. */
 async function waitAMinute(page: Page) {
@@ -450,14 +452,95 @@ test('a slice made from the template is built, published and loaded', async ({ p
   await expect(page.getByText('24 loan(s)')).toBeVisible();
 });
 
+/** Code in place of the title of the dashboard's table: the dashboard crashes while it is drawn. */
+const CRASHES = '"+(()=>{throw new Error("broken by this build")})()+"';
+
 /** Opens an address again and again; each time is a page of its own. What pages report is sent when they are left. */
-async function openPages(page: Page, path: string, heading: string, times: number) {
+async function openPages(page: Page, path: string, seen: Locator, times: number) {
   for (let n = 0; n < times; n += 1) {
     await page.goto(path);
-    await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
+    await expect(seen).toBeVisible();
   }
   await page.goto('about:blank');
 }
+
+test.describe('a build that crashes', () => {
+  test.use({ expectedError: /broken by this build/ });
+
+  test('is taken back while pages are open, which are offered Reload', async ({
+    page,
+    browser,
+    mkopo,
+    build,
+    consoleAddress,
+    serverAddress,
+  }) => {
+    test.setTimeout(180_000);
+    await page.clock.install();
+    await signIn(page);
+    const pending = heading(page, OLD);
+
+    await test.step('many pages have loaded the build before', async () => {
+      const loads = Array.from({ length: 10 }, () => ({
+        slice: 'mfe-loans',
+        version: '0.1.0',
+        outcome: 'loaded',
+        ms: 300,
+      }));
+      for (let calls = 0; calls < 8; calls += 1) {
+        const answer = await page.request.post('/slice-reports', {
+          headers: { origin: serverAddress },
+          data: { reports: loads },
+        });
+        expect(answer.status()).toBe(204);
+      }
+    });
+
+    await test.step('the new build works on the page that is open, and its dashboard crashes', async () => {
+      expect(await mkopo('publish', await build('0.2.0', { title: CRASHES }))).toBe(
+        'mfe-loans 0.2.0 is published; it is live.',
+      );
+      await page.goto('/pending-loans');
+      await expect(pending).toBeVisible();
+      await Promise.all(
+        (['admin', 'supervisor', 'agent'] as const).map(async (who) => {
+          const context = await browser.newContext({ baseURL: serverAddress });
+          const other = await context.newPage();
+          const credentials = { email: `${who}@mkopo.test`, password: 'Mkopo-demo-1' };
+          const answer = await other.request.post('/api/v1/auth/login', { data: credentials });
+          const { user } = (await answer.json()) as { user: { token: string } };
+          await other.addInitScript((token) => {
+            localStorage.setItem('auth_token', token);
+            localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', role: 'admin' }));
+          }, user.token);
+          await openPages(other, '/pending-loans', heading(other, OLD), 4);
+          // The others may have seen enough for the build to be taken back already.
+          const crashed = heading(other, 'This page has stopped working');
+          await openPages(other, '/', crashed.or(dashboard(other, OLD)), 3);
+          await context.close();
+        }),
+      );
+    });
+
+    await test.step('it is taken back, and the open page offers the build before', async () => {
+      await expect.poll(() => mkopo('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.1\.0\tlive/);
+      await waitAMinute(page);
+      await expect(page.getByText('A new version is available')).toBeVisible();
+      await expect(pending).toBeVisible();
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.goto('/');
+      await expect(dashboard(page, OLD)).toBeVisible();
+    });
+
+    await test.step('the console says why, and shows what pages reported', async () => {
+      await page.goto(`${consoleAddress}/console/slices?token=${CONSOLE_TOKEN}`);
+      await page.goto(`${consoleAddress}/console/slices`);
+      await expect(page.getByText(/rolled back: [6-9] of 2\d pages failed, 0 of 8\d before/)).toBeVisible();
+      await expect(page.getByRole('img', { name: /^Loads of mfe-loans, last hour/ })).toBeVisible();
+      await expectAccessible(page);
+    });
+  });
+});
 
 test('a healthy build is promoted by its plan', async ({ page, mkopo, build, consoleAddress }) => {
   test.setTimeout(120_000);
@@ -465,7 +548,7 @@ test('a healthy build is promoted by its plan', async ({ page, mkopo, build, con
   expect(await mkopo('publish', await build('0.2.0'), '--plan', '99:10m,100')).toBe(
     'mfe-loans 0.2.0 is published; 99% of browsers get it, the others 0.1.0.',
   );
-  await openPages(page, '/pending-loans', OLD, 22);
+  await openPages(page, '/pending-loans', heading(page, OLD), 22);
   const later = await fetch(`${consoleAddress}/console/api/clock`, {
     method: 'PUT',
     headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'content-type': 'application/json' },
