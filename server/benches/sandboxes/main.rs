@@ -3,7 +3,7 @@
 //! and, if there is one, on PostgreSQL.
 //!
 //! Servers and load generator are separate processes on one machine. `cargo bench --bench sandboxes`, or
-//! `e2e/postgres with --flushed cargo bench --bench sandboxes`.
+//! `e2e/postgres with --flushed cargo bench --bench sandboxes`; with `-- journeys`, the throughput alone.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
@@ -12,6 +12,7 @@ mod client;
 
 use std::{
     net::SocketAddr,
+    ops::Range,
     path::Path,
     time::{Duration, Instant},
 };
@@ -31,7 +32,7 @@ const SANDBOXES_POSTGRES: usize = 200;
 const SAMPLES: usize = 30;
 
 const WORKERS: usize = 64;
-const JOURNEYS_EACH: usize = 4;
+const JOURNEYS_EACH: usize = 12;
 const ROUNDS: usize = 5;
 const LIST_ROUND: Duration = Duration::from_secs(2);
 const LIST_CONNECTIONS: usize = 32;
@@ -65,6 +66,9 @@ async fn measure(engine: &str, folder: &Path, sandboxes: usize, urls: &[Option<&
         .zip(urls)
         .map(|(name, url)| store(&folder.join(format!("{engine}-{name}")), *url))
         .collect();
+    if std::env::args().nth(1).as_deref() == Some("journeys") {
+        return journeys(&stores[2]).await;
+    }
     let target = if engine == "SQLite" { 50 } else { 250 };
     let names = making(&stores[0], sandboxes, target).await;
     opening(&stores[0], &names).await;
@@ -252,17 +256,21 @@ async fn journey_rate(server: &Server, names: &[String]) -> f64 {
         agent.sign_in().await;
         Worker { number, console, agent }
     });
-    let workers = join_all(workers).await;
+    // The first journey of each opens connections and prepares statements.
+    let workers = run(join_all(workers).await, 0..1).await;
     let began = Instant::now();
-    let running = workers.into_iter().map(|worker| tokio::spawn(worker.run()));
-    for worker in join_all(running).await {
-        worker.unwrap();
-    }
+    run(workers, 1..1 + JOURNEYS_EACH).await;
     let rate = (WORKERS * JOURNEYS_EACH) as f64 / began.elapsed().as_secs_f64();
     for name in names {
         console.call("DELETE", &format!("/console/api/sandboxes/{name}"), None).await;
     }
     rate
+}
+
+/// Runs these journeys of all workers at once.
+async fn run(workers: Vec<Worker>, journeys: Range<usize>) -> Vec<Worker> {
+    let running = workers.into_iter().map(|worker| tokio::spawn(worker.run(journeys.clone())));
+    join_all(running).await.into_iter().map(Result::unwrap).collect()
 }
 
 struct Worker {
@@ -273,9 +281,9 @@ struct Worker {
 
 impl Worker {
     /// Pays loans out, each from its approval to its record.
-    async fn run(mut self) {
-        for journey in 0..JOURNEYS_EACH {
-            let phone = format!("+2547{}", 20_000_000 + self.number * JOURNEYS_EACH + journey);
+    async fn run(mut self, journeys: Range<usize>) -> Self {
+        for journey in journeys {
+            let phone = format!("+2547{}", 20_000_000 + self.number * 1000 + journey);
             let loan = json!({"loan": {"total_loan_amount": 500, "customer_phone_number": phone}});
             let loan = self.console.call("POST", "/console/api/loans", Some(&loan)).await;
             let loan = loan[0]["loan_id"].as_str().unwrap();
@@ -286,6 +294,7 @@ impl Worker {
             assert_eq!(paid["status"], "COMPLETED", "{paid}");
             self.agent.send("GET", RECORDS, None).await;
         }
+        self
     }
 }
 
