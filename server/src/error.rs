@@ -29,6 +29,16 @@ pub enum Failure {
     #[error("account is inactive")]
     AccountInactive,
 
+    /// The password is correct, but the account signs in with a code too.
+    #[error("This account signs in with a password and a code. Sign in with a code.")]
+    CodeRequired,
+    /// The user's role does not include this.
+    #[error("Your role does not allow this.")]
+    RoleNotAllowed,
+    /// The user has no open session with this id.
+    #[error("You have no open session {0}.")]
+    SessionNotFound(String),
+
     /// The code is wrong, used, replaced or expired, or had too many wrong attempts.
     #[error("invalid or expired code")]
     InvalidCode,
@@ -70,6 +80,9 @@ pub enum Failure {
     /// The amount differs from the loan's.
     #[error("The amount is not the loan's amount of KES {0}.")]
     AmountMismatch(i64),
+    /// The loan's amount is above the maximum that an administrator has set.
+    #[error("A payout may have at most KES {0}. An administrator can change this in Settings.")]
+    AboveMaximum(i64),
     /// The phone number differs from the customer's.
     #[error("The phone number is not the customer's.")]
     PhoneMismatch,
@@ -312,6 +325,9 @@ impl Failure {
             F::UserNotFound => (StatusCode::NOT_FOUND, "user_not_found"),
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
+            F::CodeRequired => (StatusCode::FORBIDDEN, "code_required"),
+            F::RoleNotAllowed => (StatusCode::FORBIDDEN, "role_not_allowed"),
+            F::SessionNotFound(_) => (StatusCode::NOT_FOUND, "session_not_found"),
             F::InvalidCode => (StatusCode::BAD_REQUEST, "invalid_code"),
             F::PasswordTooShort => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_short"),
             F::PasswordTooEasy => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_easy"),
@@ -324,6 +340,7 @@ impl Failure {
             F::InProgress(_) => (StatusCode::CONFLICT, "in_progress"),
             F::NotApproved => (StatusCode::CONFLICT, "not_approved"),
             F::AmountMismatch(_) => (StatusCode::UNPROCESSABLE_ENTITY, "amount_mismatch"),
+            F::AboveMaximum(_) => (StatusCode::UNPROCESSABLE_ENTITY, "amount_above_maximum"),
             F::PhoneMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "phone_mismatch"),
             F::MobileMoneyRefused { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "mobile_money_refused"),
             F::BadIdempotencyKey => (StatusCode::BAD_REQUEST, "bad_idempotency_key"),

@@ -25,6 +25,12 @@ pub mod mobile_money;
 pub mod provider;
 // Outgoing e-mail and SMS.
 pub mod outbox;
+// What people are told of, in the portal and by e-mail and SMS.
+pub mod notifications;
+// What administrators set for everybody.
+pub mod rules;
+// What each person sets for themselves.
+pub mod preferences;
 // The audit trail: who did what, when and from where.
 pub mod events;
 // Builds of slices: publishing them, and which one is live.
@@ -485,7 +491,7 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
     let published = middleware::from_fn(slices::files::published);
     let with_published = |builds: Router| builds.layer(published);
     let mut for_browsers = Router::new()
-        .nest(API, api())
+        .nest(API, api(&sandbox.settings))
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
         .route("/.well-known/frontend-discovery.json", get(slices::discovery::show))
@@ -526,14 +532,22 @@ fn streams_body(method: &Method, path: &str) -> bool {
 }
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
-/// contract itself are public, all other calls need a session.
-fn api() -> Router {
+/// contract itself are public, all other calls need a session, and some an administrator's. The calls of the
+/// live screens exist only where the screens are live.
+fn api(settings: &Settings) -> Router {
     let public = Router::new().merge(auth::api::public()).merge(reference::contract());
-    let signed_in = Router::new()
+    let mut signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())
-        .merge(payouts::api::signed_in())
-        .route_layer(middleware::from_fn(session::require));
+        .merge(payouts::api::signed_in());
+    if settings.has_live_screens() {
+        signed_in = signed_in
+            .merge(auth::api::live())
+            .merge(notifications::api::live())
+            .merge(preferences::api::live())
+            .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
+    }
+    let signed_in = signed_in.route_layer(middleware::from_fn(session::require));
     public
         .merge(signed_in)
         .fallback(async || Failure::NotFound)

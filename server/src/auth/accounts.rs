@@ -74,7 +74,7 @@ pub async fn open(
 
 const ALL: &str = "
     SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
-           is_active, created_at
+           is_active, sign_in_code_required, created_at
     FROM staff ORDER BY email";
 
 /// All accounts, by e-mail address.

@@ -6,23 +6,34 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware,
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{delete, get, post, put},
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{
     Role, Staff,
+    browser::Browser,
+    change_password::change_password,
     client_address::ClientAddress,
     device::DeviceCookie,
     otp::{self, Otp, Purpose},
+    own_sessions::{OwnSession, end_own_session, own_sessions},
     password::MAXIMUM_LENGTH,
     password_reset::{self, PasswordReset},
+    profile::{Profile, ProfileChange, change_profile, profile},
+    required_code::set_required_code,
     session,
     session::Session,
     sign_in::{Credentials, sign_in},
 };
-use crate::{Sandbox, clock::UnixMillis, email::Email, error::Failure, http::extract::Json};
+use crate::{
+    Sandbox,
+    clock::UnixMillis,
+    email::Email,
+    error::Failure,
+    http::extract::{Json, Path},
+};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
@@ -55,6 +66,16 @@ impl<S: Send + Sync> FromRequestParts<S> for DeviceCookie {
 /// The calls that need a session.
 pub fn signed_in() -> Router {
     Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
+}
+
+/// The calls about one's own account, for the live screens. All need a session.
+pub fn live() -> Router {
+    Router::new()
+        .route("/profile", get(own_profile).put(put_profile))
+        .route("/profile/password", put(put_password))
+        .route("/profile/sign-in-code", put(put_sign_in_code))
+        .route("/sessions", get(sessions))
+        .route("/sessions/{id}", delete(end_session))
 }
 
 /// A password that is short enough to hash.
@@ -95,9 +116,11 @@ async fn login(
     sandbox: Sandbox,
     from: ClientAddress,
     device: DeviceCookie,
+    browser: Browser,
     Json(Login { email, password }): Json<Login>,
 ) -> Result<Response, Failure> {
-    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: None, device }).await
+    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: None, device, browser })
+        .await
 }
 
 #[derive(Deserialize)]
@@ -111,9 +134,15 @@ async fn verify_signin_otp(
     sandbox: Sandbox,
     from: ClientAddress,
     device: DeviceCookie,
+    browser: Browser,
     Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
 ) -> Result<Response, Failure> {
-    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: Some(otp), device }).await
+    signed_in_user(
+        &sandbox,
+        from,
+        Credentials { email, password: password.0, otp: Some(otp), device, browser },
+    )
+    .await
 }
 
 async fn signed_in_user(
@@ -199,4 +228,66 @@ async fn logout(
     session::end(&sandbox, session, address).await?;
     let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
     Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
+}
+
+async fn own_profile(sandbox: Sandbox, session: Session) -> Result<Answer<Profile>, Failure> {
+    Ok(Answer(profile(&sandbox, &session).await?))
+}
+
+async fn put_profile(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(change): Json<ProfileChange>,
+) -> Result<Answer<Profile>, Failure> {
+    change_profile(&sandbox, session.clone(), address, change).await?;
+    own_profile(sandbox, session).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PasswordChange {
+    current_password: Password,
+    new_password: Password,
+}
+
+async fn put_password(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(PasswordChange { current_password, new_password }): Json<PasswordChange>,
+) -> Result<StatusCode, Failure> {
+    change_password(&sandbox, session, address, current_password.0, new_password.0).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignInCodeChange {
+    required: bool,
+    password: Password,
+}
+
+async fn put_sign_in_code(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(SignInCodeChange { required, password }): Json<SignInCodeChange>,
+) -> Result<Answer<Profile>, Failure> {
+    set_required_code(&sandbox, &session, address, password.0, required).await?;
+    own_profile(sandbox, session).await
+}
+
+async fn sessions(sandbox: Sandbox, session: Session) -> Result<Answer<Vec<OwnSession>>, Failure> {
+    Ok(Answer(own_sessions(&sandbox, &session).await?))
+}
+
+async fn end_session(
+    sandbox: Sandbox,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Path(session_id): Path<String>,
+) -> Result<StatusCode, Failure> {
+    end_own_session(&sandbox, session, address, session_id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

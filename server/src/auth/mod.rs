@@ -2,6 +2,8 @@
 
 pub mod accounts;
 pub mod api;
+mod browser;
+mod change_password;
 pub mod client_address;
 pub mod device;
 pub mod fingerprint;
@@ -9,8 +11,12 @@ pub mod limits;
 pub mod live_sessions;
 pub mod new_password;
 pub mod otp;
+mod own_sessions;
 pub mod password;
 pub mod password_reset;
+mod profile;
+mod reauthentication;
+mod required_code;
 pub mod session;
 pub mod sign_in;
 mod trail;
@@ -48,12 +54,14 @@ pub struct Staff {
     pub role: Role,
     pub password_hash: String,
     pub is_active: bool,
+    /// Whether a password alone opens no session, where the screens are live.
+    pub sign_in_code_required: bool,
     pub created_at: UnixMillis,
 }
 
 const BY_EMAIL: &str = "
     SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
-           is_active, created_at
+           is_active, sign_in_code_required, created_at
     FROM staff WHERE email = $1";
 
 impl Staff {
@@ -78,7 +86,7 @@ pub(crate) enum Ruling {
 
 impl Ruling {
     /// The decision as the caller's result.
-    fn into_result(self) -> Result<(), Failure> {
+    pub(crate) fn into_result(self) -> Result<(), Failure> {
         match self {
             Self::Granted => Ok(()),
             Self::Refused(failure) => Err(failure),

@@ -77,7 +77,8 @@ struct Change {
     fingerprints: Fingerprints,
 }
 
-const SET_PASSWORD: &str = "UPDATE staff SET password_hash = $2, updated_at = $3 WHERE staff_id = $1";
+const SET_PASSWORD: &str = "
+    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
 
 impl Change {
     async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {

@@ -1,6 +1,6 @@
 //! Sessions: a database row, and a token that identifies it.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{
     extract::{FromRequestParts, Request},
@@ -12,7 +12,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::Staff;
+use super::{Role, Staff, browser::Browser};
 use crate::{
     Sandbox,
     clock::{Clock, UnixMillis},
@@ -80,7 +80,30 @@ impl Tokens {
 }
 
 const OPEN: &str = "
-    INSERT INTO session (session_id, staff_id, created_at, expires_at) VALUES ($1, $2, $3, $4)";
+    INSERT INTO session (session_id, staff_id, created_at, expires_at, address, device)
+    VALUES ($1, $2, $3, $4, $5, $6)";
+
+/// Where a session is opened.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The network address.
+    pub address: IpAddr,
+    /// The browser and its system.
+    pub browser: Browser,
+}
+
+const SESSION_MINUTES: &str = "SELECT session_minutes FROM portal_rules";
+
+/// How long a session lasts: as long as the deployment allows, or as an administrator has set.
+pub async fn length(sandbox: &Sandbox, connection: &mut Connection) -> Result<Duration, sqlx::Error> {
+    let longest = sandbox.settings.session_length();
+    if !sandbox.settings.has_live_screens() {
+        return Ok(longest);
+    }
+    let minutes: Option<i64> = query_scalar(SESSION_MINUTES).fetch_one(connection).await?;
+    let set = minutes.and_then(|minutes| u64::try_from(minutes).ok()).map(Duration::from_mins);
+    Ok(set.map_or(longest, |set| set.min(longest)))
+}
 
 /// Whose session `token` names, if it was signed by this service and has not expired. It may have ended: what
 /// opens something needs [`require`].
@@ -94,17 +117,25 @@ pub struct NewSession {
     staff_id: String,
     created_at: UnixMillis,
     expires_at: UnixMillis,
+    place: Place,
 }
 
-/// Creates a session for `staff` and its token, which is valid once the session is stored.
-pub fn prepare(sandbox: &Sandbox, staff: &Staff) -> Result<(NewSession, String), Failure> {
+/// Creates a session for `staff` that lasts for `length`, and its token, which is valid once the session is
+/// stored.
+pub fn prepare(
+    sandbox: &Sandbox,
+    staff: &Staff,
+    length: Duration,
+    place: Place,
+) -> Result<(NewSession, String), Failure> {
     let created_at = sandbox.clock.now();
-    let expires_at = created_at.plus(sandbox.settings.session_length());
+    let expires_at = created_at.plus(length);
     let session = NewSession {
         session_id: sandbox.randomness.id(created_at),
         staff_id: staff.staff_id.clone(),
         created_at,
         expires_at,
+        place,
     };
     let token = sandbox.tokens.sign(&Claims {
         iss: ISSUER.to_owned(),
@@ -125,6 +156,8 @@ impl NewSession {
             .bind(self.staff_id)
             .bind(self.created_at)
             .bind(self.expires_at)
+            .bind(self.place.address.to_string())
+            .bind(self.place.browser.0)
             .execute(connection)
             .await?;
         Ok(())
@@ -155,6 +188,25 @@ pub async fn end(sandbox: &Sandbox, session: Session, address: IpAddr) -> Result
         event.log();
     }
     Ok(())
+}
+
+const END_OTHERS: &str = "
+    UPDATE session SET ended_at = $2
+    WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 AND session_id <> $4";
+
+/// Ends all sessions of the user of `session` but this one.
+pub async fn end_others(
+    connection: &mut Connection,
+    session: &Session,
+    clock: &Clock,
+) -> Result<u64, sqlx::Error> {
+    query(END_OTHERS)
+        .bind(&session.staff.staff_id)
+        .bind(clock.now())
+        .bind(clock.earliest())
+        .bind(&session.session_id)
+        .execute(connection)
+        .await
 }
 
 // Not those that have expired: there may be millions.
@@ -214,7 +266,7 @@ struct Found {
 
 const FIND: &str = "
     SELECT expires_at, staff.staff_id, email, username, first_name, last_name, phone_number, role,
-           password_hash, is_active, staff.created_at
+           password_hash, is_active, sign_in_code_required, staff.created_at
     FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
 
@@ -251,6 +303,14 @@ pub async fn require(sandbox: Sandbox, mut request: Request, next: Next) -> Resp
     // Whoever uses the browser after a sign-out must find nothing in its cache.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// Lets only administrators through. It needs [`require`] around it.
+pub async fn require_admin(session: Session, request: Request, next: Next) -> Result<Response, Failure> {
+    match session.staff.role {
+        Role::Admin => Ok(next.run(request).await),
+        Role::Agent | Role::Supervisor => Err(Failure::RoleNotAllowed),
+    }
 }
 
 async fn authenticate(

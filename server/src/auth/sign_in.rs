@@ -5,12 +5,13 @@ use secrecy::SecretString;
 
 use super::{
     Ruling, Staff,
+    browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
     otp::{Attempt, Otp, Purpose, Verdict},
-    session::{self, NewSession},
+    session::{self, NewSession, Place},
     trail::Visitor,
 };
 use crate::{
@@ -42,24 +43,26 @@ pub struct Credentials {
     pub otp: Option<Otp>,
     /// The cookie of a device that signed in before.
     pub device: DeviceCookie,
+    /// The browser.
+    pub browser: Browser,
 }
 
 /// Opens a session if the password of `email` is correct, and the code too if one is given.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`] and
-/// [`Failure::InvalidCode`] (both only if the password is correct),
+/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`],
+/// [`Failure::CodeRequired`] and [`Failure::InvalidCode`] (all only if the password is correct),
 /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub async fn sign_in(
     sandbox: &Sandbox,
     ClientAddress(address): ClientAddress,
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
-    let Credentials { email, password, otp, device } = credentials;
+    let Credentials { email, password, otp, device, browser } = credentials;
     let fingerprints = &sandbox.fingerprints;
     let mut caller = Caller::new(fingerprints, &email, address);
     let visitor = Visitor::new(fingerprints, sandbox.clock.unset_now(), &email, address);
-    let staff = {
+    let (staff, length) = {
         let now = sandbox.clock.now();
         let mut reader = sandbox.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
@@ -67,7 +70,7 @@ pub async fn sign_in(
         caller = caller.on(fingerprints, device.as_ref());
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut reader, Action::Password, &caller, now).await?;
-        staff
+        (staff, session::length(sandbox, &mut reader).await?)
     };
     let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
     let matches = sandbox.passwords.matches(password, stored).await?;
@@ -75,7 +78,8 @@ pub async fn sign_in(
     let now = sandbox.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
     let (session, token) = match &staff {
-        Some(staff) => session::prepare(sandbox, staff).map(|(session, token)| (Some(session), token))?,
+        Some(staff) => session::prepare(sandbox, staff, length, Place { address, browser })
+            .map(|(session, token)| (Some(session), token))?,
         None => (None, String::new()),
     };
     let decision = Decision {
@@ -89,6 +93,7 @@ pub async fn sign_in(
             now,
         }),
         session,
+        may_require_code: sandbox.settings.has_live_screens(),
         caller,
         visitor,
         now,
@@ -112,6 +117,8 @@ struct Decision {
     matches: bool,
     attempt: Option<Attempt>,
     session: Option<NewSession>,
+    /// Whether accounts can require a code.
+    may_require_code: bool,
     caller: Caller,
     visitor: Visitor,
     now: UnixMillis,
@@ -135,7 +142,7 @@ impl Decision {
     }
 
     async fn check(self, connection: &mut Connection) -> Result<Checked, Failure> {
-        let Self { staff, matches, attempt, session, caller, now, fingerprints, .. } = self;
+        let Self { staff, matches, attempt, session, may_require_code, caller, now, fingerprints, .. } = self;
         limits::check(connection, Action::Password, &caller, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
@@ -150,6 +157,9 @@ impl Decision {
         };
         if !staff.is_active {
             return Ok(Checked::Wrong(Failure::AccountInactive, false));
+        }
+        if attempt.is_none() && may_require_code && staff.sign_in_code_required {
+            return Ok(Checked::Wrong(Failure::CodeRequired, false));
         }
         if let Some(attempt) = attempt
             && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?

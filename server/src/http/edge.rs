@@ -234,10 +234,14 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
         HeaderName::from_static("idempotent-replayed"),
         REQUEST_ID,
     ];
+    let mut methods = vec![Method::GET, Method::POST];
+    if settings.has_live_screens() {
+        methods.extend([Method::PUT, Method::DELETE]);
+    }
     Some(
         CorsLayer::new()
             .allow_origin(AllowOrigin::list(settings.allowed_origins.iter().cloned()))
-            .allow_methods([Method::GET, Method::POST])
+            .allow_methods(methods)
             .allow_headers(request_headers)
             .expose_headers(response_headers)
             .max_age(Duration::from_hours(1)),

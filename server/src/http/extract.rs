@@ -11,6 +11,9 @@ use serde::de::DeserializeOwned;
 use super::accept;
 use crate::error::{Failure, FailureFormat};
 
+/// The largest integer that is interoperable in JSON (RFC 8259, section 6).
+pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+
 /// The content of `body`, which is in memory already before and after a call.
 pub async fn whole(body: Body) -> Bytes {
     body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()

@@ -18,7 +18,7 @@ use crate::{
     error::{Failure, FailureFormat},
     http::{
         edge,
-        extract::{Json, Path, Query, without_values},
+        extract::{Json, LARGEST_INTEGER, Path, Query, without_values},
     },
     lists::PageQuery,
     phone::Msisdn,
@@ -58,7 +58,7 @@ impl WireRequest {
             .map_err(|error| Failure::InvalidRequest(without_values(&error.to_string())))?;
         let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
         match &request.agent_id {
-            AgentId::Number(number) if !(0..=super::LARGEST_INTEGER).contains(number) => {
+            AgentId::Number(number) if !(0..=LARGEST_INTEGER).contains(number) => {
                 return wrong("agent_id must be between 0 and 2^53 - 1");
             }
             AgentId::Text(text) if text.chars().count() > 64 => {
@@ -66,7 +66,7 @@ impl WireRequest {
             }
             AgentId::Number(_) | AgentId::Text(_) => {}
         }
-        if !(1..=super::LARGEST_INTEGER).contains(&request.amount) {
+        if !(1..=LARGEST_INTEGER).contains(&request.amount) {
             return wrong("amount must be between 1 and 2^53 - 1");
         }
         if !(1..=32).contains(&request.phone_number.chars().count()) {

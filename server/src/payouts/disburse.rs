@@ -45,7 +45,7 @@ pub struct DisbursementRequest {
 ///
 /// # Errors
 /// [`Failure::NoSession`], [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
-/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::PhoneMismatch`],
+/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::AboveMaximum`], [`Failure::PhoneMismatch`],
 /// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
 /// payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no money was sent yet.
 /// A payout whose data is replaced while it runs is answered with the latter, too.
@@ -67,6 +67,7 @@ pub async fn disburse(
         format,
         now,
         claimed_at: sandbox.clock.unset_now(),
+        has_maximum: sandbox.settings.has_live_screens(),
     };
     // A separate task: a payout must not stop halfway because the caller disconnects.
     let payout = sandbox.tasks.finish(claim_pay_settle(sandbox.clone(), claim));
@@ -184,6 +185,8 @@ pub struct Claim {
     now: UnixMillis,
     /// On the clock that nobody sets.
     claimed_at: UnixMillis,
+    /// Whether the maximum that administrators set applies.
+    has_maximum: bool,
 }
 
 /// What comes of a claim.
@@ -215,6 +218,8 @@ const LOAN: &str = "
     FROM loan JOIN customer ON customer.customer_id = loan.customer_id
     WHERE loan.loan_id = $1";
 
+const MAXIMUM: &str = "SELECT maximum_amount FROM portal_rules";
+
 const CLAIM: &str = "
     INSERT INTO payout
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
@@ -238,13 +243,14 @@ const CLAIM_ALL: &str = "
 #[derive(sqlx::FromRow)]
 struct Claimable {
     generation: Generation,
+    maximum_amount: Option<i64>,
     #[sqlx(flatten)]
     record: Record,
 }
 
 const CLAIMABLE: &str = "
     SELECT (SELECT value FROM version WHERE name = 'generation') AS generation,
-           asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
+           (SELECT maximum_amount FROM portal_rules) AS maximum_amount, asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
            CAST(asked.value ->> 'created_at' AS BIGINT) AS created_at, CAST(NULL AS TEXT) AS mpesa_ref,
            asked.value ->> 'transaction_id' AS transaction_id, customer.phone_number AS phone,
            CAST(NULL AS TEXT) AS error_message, CAST(NULL AS BIGINT) AS processed_at,
@@ -283,8 +289,9 @@ impl InSets for Claim {
             .fetch_all(&mut *connection)
             .await?;
         let mut claimed = Vec::new();
-        for Claimable { generation, record } in claimable {
+        for Claimable { generation, maximum_amount, record } in claimable {
             if let Some(claim) = by_loan.get(record.loan_id.as_str())
+                && claim.exceeded(maximum_amount).is_none()
                 && let Some(payment) = claim.payment_for(&record, generation)
             {
                 claimed.push((*claim, record, payment));
@@ -381,6 +388,11 @@ impl Claim {
         is_confirmed.then(|| self.payment(phone_number, generation))
     }
 
+    /// The maximum that the payout is above, if any.
+    fn exceeded(&self, maximum: Option<i64>) -> Option<i64> {
+        maximum.filter(|maximum| self.has_maximum && self.request.amount > *maximum)
+    }
+
     fn payment(&self, phone_number: Msisdn, generation: Generation) -> Payment {
         Payment {
             originator_id: self.transaction_id.clone(),
@@ -407,6 +419,10 @@ impl Claim {
         }
         if amount != self.request.amount {
             return Err(Failure::AmountMismatch(amount));
+        }
+        let maximum: Option<i64> = query_scalar(MAXIMUM).fetch_one(&mut *connection).await?;
+        if let Some(maximum) = self.exceeded(maximum) {
+            return Err(Failure::AboveMaximum(maximum));
         }
         if self.request.phone_number.as_ref() != Some(&phone_number) {
             return Err(Failure::PhoneMismatch);

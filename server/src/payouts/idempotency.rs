@@ -170,6 +170,7 @@ pub(super) fn is_final(refusal: &Failure) -> bool {
             | Failure::NotApproved
             | Failure::AmountMismatch(_)
             | Failure::PhoneMismatch
+            | Failure::AboveMaximum(_)
     )
 }
 

@@ -51,9 +51,6 @@ pub enum PayoutStatus {
     Failed,
 }
 
-/// The largest integer that is interoperable in JSON (RFC 8259, section 6).
-pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
-
 /// How long an answer waits for mobile money. Callers time out after 10 s, so 'accepted' must be
 /// answered before.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);

@@ -5,13 +5,14 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{PayoutStatus, Record, Reply, idempotency, records};
+use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, idempotency, records};
 use crate::{
     Sandbox,
     clock::UnixMillis,
     database::{Connection, query, query_scalar, sets::InSets, versions::Generation},
     error::Failure,
     mobile_money::{Answer, Refusal},
+    notifications::{self, Later},
     outbox::{self, NewSms},
     phone::Msisdn,
     randomness::Randomness,
@@ -94,6 +95,9 @@ pub(super) async fn settle(
     };
     let written = sandbox.payouts.settlements.write_in_turn(settlement).await?;
     Ok(written.map(|(settled, is_first)| {
+        if is_first && settled.record.is_later() {
+            sandbox.outbox.wake();
+        }
         if is_first && sandbox.is_main() {
             sandbox
                 .server
@@ -207,7 +211,28 @@ async fn write_completed(
     query(DISBURSE_LOANS).bind(&rows).execute(&mut *connection).await?;
     let messages: Result<Vec<NewSms>, Failure> =
         settled.iter().map(|(settlement, record)| settlement.message(record)).collect();
-    Ok(outbox::sms_to_all(connection, &messages?).await?)
+    outbox::sms_to_all(connection, &messages?).await?;
+    tell(connection, settled).await
+}
+
+/// Tells those who made the payouts, if they settled after their calls were answered.
+async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) -> Result<(), Failure> {
+    let Some((settlement, _)) = settled.first() else { return Ok(()) };
+    let later: Vec<Later<'_>> = settled
+        .iter()
+        .filter(|(_, record)| record.is_later())
+        .map(|(_, record)| Later {
+            staff_id: &record.user_id,
+            loan_id: &record.loan_id,
+            amount: record.amount,
+            outcome: match &record.mpesa_ref {
+                Some(receipt) => Ok(receipt.as_str()),
+                None => Err(record.error_message.as_deref().unwrap_or_default()),
+            },
+        })
+        .collect();
+    let Settlement { randomness, brand, now, .. } = settlement;
+    Ok(notifications::tell(connection, randomness, brand, *now, &later).await?)
 }
 
 /// Stores the answers to the calls that started `settled`. Returns the first answer of each that had a key.
@@ -265,6 +290,7 @@ impl Settlement {
             query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
             outbox::sms_to_all(connection, &[self.message(&record)?]).await?;
         }
+        tell(connection, &[(self, record.clone())]).await?;
         record.log_settled();
         Ok((record, true))
     }
@@ -297,6 +323,11 @@ impl Settlement {
 }
 
 impl Record {
+    /// Whether it settled after its call was answered.
+    fn is_later(&self) -> bool {
+        self.processed_at.is_some_and(|settled_at| settled_at.since(self.created_at) >= ANSWER_TIMEOUT)
+    }
+
     fn log_settled(&self) {
         tracing::info!(loan.id = self.loan_id, payout.id = self.id, status = ?self.status, "payout.settled");
     }

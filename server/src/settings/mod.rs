@@ -125,6 +125,15 @@ pub enum ConsoleListen {
     On(SocketAddr),
 }
 
+/// What the screens show that the specification fixes as static.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Screens {
+    /// Its sample content.
+    Specified,
+    /// What the server has.
+    Live,
+}
+
 /// The settings of a deployment, each an option or an environment variable.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Settings {
@@ -299,6 +308,18 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_PRODUCT", value_name = "NAME", value_parser = values::name)]
     pub product: Option<String>,
 
+    /// What Reports, Settings, Profile and the bell show: `specified`, the sample content of the
+    /// specification, or `live`, what the server has (see docs/screens.md).
+    #[arg(
+        long,
+        env = "MKOPO_SCREENS",
+        default_value = "specified",
+        value_enum,
+        hide_possible_values = true,
+        value_name = "specified|live"
+    )]
+    pub screens: Screens,
+
     /// IANA time zone of the deployment: of all dates in the portal and the console, of 'today', and of
     /// mobile money's daily limit.
     #[arg(long, env = "MKOPO_TIME_ZONE", default_value = "Africa/Nairobi", value_name = "NAME",
@@ -348,6 +369,11 @@ impl Settings {
     /// Whether the console's tools may change what the service does, and read codes.
     pub fn allows_tools(&self) -> bool {
         self.tools.unwrap_or(self.demo)
+    }
+
+    /// Whether the calls exist that only the live screens make.
+    pub fn has_live_screens(&self) -> bool {
+        self.screens == Screens::Live
     }
 
     /// How many sandboxes there may be, besides the one that is there without any.

@@ -217,7 +217,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     let listed: Map<String, Value> = slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();
-    let body = json!({
+    let mut body = json!({
         "portal": {
             "brand": settings.brand,
             "product": settings.product(),
@@ -231,6 +231,9 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
         "shell": bundled.shell,
         "slices": listed,
     });
+    if settings.has_live_screens() {
+        body["portal"]["screens"] = "live".into();
+    }
     let body = serde_json::to_vec(&body).map_err(|error| Failure::Internal(error.to_string()))?;
     let digest = digest(&body);
     let mut answer = ReadyBody::new("application/json", body.into(), digest)?.answer_plain(&headers);

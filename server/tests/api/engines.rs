@@ -190,10 +190,21 @@ fn schema(engine: &str) -> BTreeSet<String> {
             let is_relevant = KINDS.iter().any(|kind| words.starts_with(kind))
                 && (!words.starts_with("INSERT") || words.contains(" VALUES "));
             if is_relevant {
-                for column in ["is_active", "problem"] {
+                for column in [
+                    "is_active",
+                    "problem",
+                    "confirmation_required",
+                    "auto_retry",
+                    "notify_by_email",
+                    "notify_by_sms",
+                ] {
                     let numeric = format!("{column} INTEGER NOT NULL CHECK ({column} IN (0, 1))");
                     words = words.replace(&numeric, &format!("{column} BOOLEAN NOT NULL"));
                 }
+                words = words.replace(
+                    "sign_in_code_required INTEGER NOT NULL DEFAULT 0 CHECK (sign_in_code_required IN (0, 1))",
+                    "sign_in_code_required BOOLEAN NOT NULL DEFAULT false",
+                );
                 for (sqlite, both) in [
                     (
                         "INTEGER PRIMARY KEY AUTOINCREMENT",

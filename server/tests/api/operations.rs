@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, PAGES, csrf, get, post},
-    contract, deploying, slice_reports, slices,
+    contract, deploying,
+    live_settings::LIVE,
+    slice_reports, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
 };
 
@@ -76,6 +78,39 @@ impl Caller<'_> {
         self.console(Method::POST, "/slices/mfe-loans/promote", None).await;
         let reports = json!({"reports": [slice_reports::loaded("0.1.0")]});
         self.send(slice_reports::call("192.0.2.1", &reports)).await;
+    }
+
+    async fn calls_of_live_screens(&mut self) {
+        let token = self.app.sign_in("admin").await.token;
+        let token = Some(token.as_str());
+        for path in ["/preferences", "/settings", "/profile", "/sessions", "/notifications"] {
+            self.portal(token, Method::GET, path, None).await;
+        }
+        let elsewhere = self.app.sign_in("admin").await;
+        let sessions = elsewhere.get("/api/v1/sessions").await.json();
+        let current = sessions.as_array().unwrap().iter().find(|session| session["is_current"] == true);
+        let id = current.unwrap()["id"].as_str().unwrap();
+        self.portal(token, Method::DELETE, &format!("/sessions/{id}"), None).await;
+        for (path, body) in [
+            (
+                "/preferences",
+                json!({"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true}),
+            ),
+            (
+                "/settings",
+                json!({"session_minutes": 60, "maximum_amount": 1000, "confirmation_required": false,
+                       "auto_retry": true, "retry_attempts": 1}),
+            ),
+            ("/profile", json!({"first_name": "Ada", "last_name": "Otieno", "phone_number": "0712345678"})),
+            ("/notifications/read", json!({"until": "2026-11-14T09:00:00Z"})),
+            ("/profile/sign-in-code", json!({"required": true, "password": demo::PASSWORD})),
+            (
+                "/profile/password",
+                json!({"current_password": demo::PASSWORD, "new_password": "a-new-password-of-mine"}),
+            ),
+        ] {
+            self.portal(token, Method::PUT, path, Some(body)).await;
+        }
     }
 
     async fn deploys_with_a_token(&mut self) {
@@ -212,6 +247,12 @@ async fn every_operation_of_the_contract_is_exercised() {
     ] {
         caller.send(request(Method::GET, path, None, None)).await;
     }
+
+    // What only the live screens call.
+    let live = TestApp::start_with(&LIVE).await;
+    let mut on_live = Caller { app: &live, called: BTreeSet::new() };
+    on_live.calls_of_live_screens().await;
+    caller.called.append(&mut on_live.called);
 
     let missing: Vec<_> = contract::operations().difference(&caller.called).cloned().collect();
     assert!(missing.is_empty(), "not called: {missing:#?}");

@@ -372,6 +372,14 @@ impl Staff<'_> {
         self.app.send(request(Method::POST, path, Some(&self.token), body)).await
     }
 
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.app.send(request(Method::PUT, path, Some(&self.token), Some(body))).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.app.send(request(Method::DELETE, path, Some(&self.token), None)).await
+    }
+
     /// The pending list.
     pub async fn pending(&self) -> Vec<Value> {
         let answer = self.get("/api/v1/disbursements/pending").await;

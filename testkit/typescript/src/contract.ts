@@ -223,7 +223,7 @@ export interface paths {
          *     fields do not matter.
          *
          *     Responses that decide the request are stored: 200, 202, 404, 409 `already_disbursed` and
-         *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch` and `mobile_money_refused`. All
+         *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch`, `amount_above_maximum` and `mobile_money_refused`. All
          *     others are not stored, and a repeat is processed as a new request: 400, 401, 413, 415, 422
          *     `invalid_request`, 409 `in_progress`, 429, 500 and 503.
          *
@@ -277,6 +277,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the user should know.
+         * @description Payouts of theirs that settled after their calls were answered, and loans waiting to be paid out that are newly
+         *     approved: the latest 50 of the last seven days, newest first.
+         */
+        get: operations["notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mark notifications as read.
+         * @description Those until a time, which never moves back and is never in the future.
+         */
+        put: operations["readNotifications"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -287,6 +328,146 @@ export interface paths {
         /** Get this contract as JSON. */
         get: operations["openapi"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one's own preferences, and the rules for payouts. */
+        get: operations["preferences"];
+        /**
+         * Change one's own preferences.
+         * @description Notifications are sent when a payout of the user settles after its call was answered.
+         */
+        put: operations["setPreferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one's own account. */
+        get: operations["profile"];
+        /** Change one's own name and phone number. */
+        put: operations["setProfile"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profile/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one's own password.
+         * @description Ends the user's other sessions. Wrong passwords are counted as at sign-in.
+         */
+        put: operations["setPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profile/sign-in-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Turn sign-in codes on or off for one's own account.
+         * @description While they are on, `/auth/login` answers 403 `code_required` to the right password. Wrong passwords are counted as
+         *     at sign-in.
+         */
+        put: operations["setSignInCode"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one's own open sessions.
+         * @description The latest hundred, newest first.
+         */
+        get: operations["sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of one's own sessions. */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what administrators set for everybody. */
+        get: operations["settings"];
+        /**
+         * Change what administrators set for everybody.
+         * @description `session_minutes` applies to sessions that are opened from now on. A payout above `maximum_amount` is refused by
+         *     the server. The other fields are for the dialog: `retry_attempts` and `auto_retry` are for payouts that are known
+         *     not to have paid (422 `mobile_money_refused`) and for nothing else.
+         */
+        put: operations["setSettings"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1909,7 +2090,7 @@ export interface components {
             who: string;
         };
         /** @enum {string} */
-        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "deploy_token_added" | "deploy_token_revoked" | "slice_rolled_out" | "slice_rollout_held" | "slice_promoted" | "slice_rollout_aborted" | "sandbox_made" | "sandbox_removed" | "console_change";
+        EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "profile_changed" | "password_changed" | "password_change_failed" | "sign_in_code_changed" | "preferences_changed" | "settings_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "deploy_token_added" | "deploy_token_revoked" | "slice_rolled_out" | "slice_rollout_held" | "slice_promoted" | "slice_rollout_aborted" | "sandbox_made" | "sandbox_removed" | "console_change";
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -1973,6 +2154,11 @@ export interface components {
             /** @description Payouts that have not settled yet. */
             pending: number;
         };
+        /**
+         * @description English or Swahili.
+         * @enum {string}
+         */
+        Language: "en" | "sw";
         LiveSlices: {
             portal: {
                 /** @description Whether `?slice=` may load another build, from this server, the user's own machine or `slice_origins`. */
@@ -1990,6 +2176,11 @@ export interface components {
                 product: string;
                 /** @description Whether the shell sends `/slice-reports`. */
                 reports?: boolean;
+                /**
+                 * @description Only where Reports, Settings, Profile and the bell show what the server has, instead of the content that the specification fixes.
+                 * @constant
+                 */
+                screens?: "live";
                 /** @description Origins other than the portal's that slices may be loaded from. */
                 slice_origins: string[];
                 /** @description IANA time zone of all dates on screens, and of 'today'. */
@@ -2132,6 +2323,17 @@ export interface components {
             times?: number;
             when?: components["schemas"]["FaultMoment"];
         };
+        NewPortalRules: {
+            auto_retry: boolean;
+            confirmation_required: boolean;
+            maximum_amount: number | null;
+            retry_attempts: number;
+            /**
+             * @description From 5 to what the deployment allows (`MKOPO_SESSION_MINUTES`).
+             * @example 30
+             */
+            session_minutes: number;
+        };
         NewSandbox: {
             /**
              * @description How long it is kept without being used, from 5 s to 365 days, by the machine's clock.
@@ -2155,6 +2357,28 @@ export interface components {
             /** @description As for a reset. Outside demo mode, a sandbox without a seed has no accounts either. */
             seed?: number | "empty";
         };
+        Notification: {
+            /** @description KES. */
+            amount: number;
+            at: components["schemas"]["Time"];
+            customer_name: string;
+            /** @description Why a payout failed. */
+            error_message: string | null;
+            /** @description That of the payout, or of the loan. */
+            id: string;
+            is_read: boolean;
+            kind: components["schemas"]["NotificationKind"];
+            loan_id: string;
+        };
+        /** @enum {string} */
+        NotificationKind: "payout_completed" | "payout_failed" | "loan_approved";
+        Notifications: {
+            notifications: components["schemas"]["Notification"][];
+            /** @description Until when the user has read them; null if they never have. */
+            read_until: components["schemas"]["Time"] | null;
+            /** @description How many are unread; 100 stands for 100 or more. */
+            unread: number;
+        };
         /**
          * @description Six digits.
          * @example 481516
@@ -2177,8 +2401,25 @@ export interface components {
          * @enum {string}
          */
         Outcome: "success" | "insufficient_funds" | "below_minimum" | "above_maximum" | "daily_limit" | "maximum_balance" | "debit_party_invalid" | "initiator_not_allowed" | "initiator_invalid" | "unregistered_customer" | "bad_number" | "paid_answer_lost" | "lost_unpaid" | "slow" | "result_twice" | "result_before_answer";
+        OwnSession: {
+            /** @description The network address that it was opened from. */
+            address: string | null;
+            created_at: components["schemas"]["Time"];
+            /** @description The browser and its system, such as `Chrome on Windows`. */
+            device: string | null;
+            expires_at: components["schemas"]["Time"];
+            id: string;
+            /** @description Whether it is the session of this call. */
+            is_current: boolean;
+        };
         /** @example Mkopo-demo-1 */
         Password: string;
+        PasswordChange: {
+            /** Format: password */
+            current_password: string;
+            /** Format: password */
+            new_password: string;
+        };
         PasswordReset: {
             email: components["schemas"]["Email"];
             /**
@@ -2209,6 +2450,16 @@ export interface components {
         };
         PayoutFailure: components["schemas"]["Failure"] & components["schemas"]["PayoutFacts"];
         PayoutProblem: components["schemas"]["Problem"] & components["schemas"]["PayoutFacts"];
+        PayoutRules: {
+            /** @description Whether a payout that is known not to have paid is tried again without being asked. */
+            auto_retry: boolean;
+            /** @description Whether a dialog asks before every payout. */
+            confirmation_required: boolean;
+            /** @description The largest payout in KES; null for any. */
+            maximum_amount: number | null;
+            /** @description How often it is. */
+            retry_attempts: number;
+        };
         /**
          * @description PENDING settles as COMPLETED (the money was sent) or FAILED (it was not).
          * @enum {string}
@@ -2258,12 +2509,63 @@ export interface components {
             /** @description KES to be paid out. */
             total_loan_amount: number;
         };
+        PortalRules: {
+            auto_retry: boolean;
+            confirmation_required: boolean;
+            /** @description What the deployment allows. */
+            longest_session_minutes: number;
+            maximum_amount: number | null;
+            retry_attempts: number;
+            /** @description How long a session lasts. */
+            session_minutes: number;
+        };
+        Preferences: {
+            language: components["schemas"]["Language"];
+            notify_by_email: boolean;
+            notify_by_sms: boolean;
+            /**
+             * @description IANA time zone of all dates on this user's screens; null for the deployment's.
+             * @example Africa/Nairobi
+             */
+            time_zone: string | null;
+        };
+        PreferencesAndRules: {
+            language: components["schemas"]["Language"];
+            notify_by_email: boolean;
+            notify_by_sms: boolean;
+            rules: components["schemas"]["PayoutRules"];
+            /** @description Null for the deployment's. */
+            time_zone: string | null;
+        };
         /** @description A failure in the format of RFC 9457, with the fields of `Failure` added. */
         Problem: components["schemas"]["Failure"] & {
             detail: string;
             status: number;
             title: string;
             type: string;
+        };
+        Profile: {
+            created_at: components["schemas"]["Time"];
+            email: string;
+            first_name: string;
+            id: string;
+            last_name: string;
+            /** @description First and last name. */
+            name: string;
+            password_changed_at: components["schemas"]["Time"];
+            phone_number: string;
+            role: components["schemas"]["Role"];
+            /** @description Whether a password alone opens no session. */
+            sign_in_code_required: boolean;
+            username: string;
+        };
+        ProfileChange: {
+            /** @example Wanjiru */
+            first_name: string;
+            /** @example Maina */
+            last_name: string;
+            /** @example +254711000003 */
+            phone_number: string;
         };
         Readiness: {
             /**
@@ -2273,6 +2575,13 @@ export interface components {
             clock_offset_ms?: number;
             /** @constant */
             status: "ok";
+        };
+        ReadNotifications: {
+            /**
+             * Format: date-time
+             * @example 2026-11-14T08:58:12.410Z
+             */
+            until: string;
         };
         /** @description Both lists of a provider, as `mkopo provider record` writes them. They are added to the data of `seed`; without one, there are no other loans and records. */
         Recording: {
@@ -2383,6 +2692,15 @@ export interface components {
                 token: string;
                 username: string;
             };
+        };
+        SignInCodeChange: {
+            /**
+             * Format: password
+             * @description The current password.
+             */
+            password: string;
+            /** @description Whether a password alone opens no session. */
+            required: boolean;
         };
         SliceBuild: {
             integrity: components["schemas"]["Integrity"];
@@ -2765,6 +3083,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The account is inactive (`account_inactive`), or signs in with a code (`code_required`). */
+        InactiveOrCode: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A field is missing or has an invalid value (`invalid_request`). */
         Invalid: {
             headers: {
@@ -2853,6 +3182,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description A field is missing or invalid (`invalid_request`). */
+        InvalidPreferences: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is missing or invalid (`invalid_request`). */
+        InvalidProfile: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description A report is invalid (`invalid_request`). */
         InvalidReport: {
             headers: {
@@ -2903,6 +3254,17 @@ export interface components {
         };
         /** @description The seed or the time is invalid (`invalid_request`). */
         InvalidSeed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A field is missing or invalid (`invalid_request`). */
+        InvalidSettings: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3121,6 +3483,20 @@ export interface components {
             };
             content?: never;
         };
+        /**
+         * @description Only the live screens make this call, and this portal has none (`MKOPO_SCREENS`), or its provider does not
+         *     offer it (`not_found`).
+         */
+        NotOffered: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The path is longer than 1 KiB (`uri_too_long`). */
         PathTooLong: {
             headers: {
@@ -3189,6 +3565,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Only administrators may do this (`role_not_allowed`). */
+        RoleNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description There is no build to roll back to (`no_previous_build`), the build is not compatible with this
          *     portal's shell (`wrong_shell`), another slice has one of its paths (`path_taken`), or this server
@@ -3234,6 +3621,17 @@ export interface components {
         };
         /** @description There is no such sandbox (`sandbox_not_found`), or sandboxes are off (`not_found`). */
         SandboxNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The user has no open session with this id (`session_not_found`), or the call is not offered (`not_found`). */
+        SessionNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -3534,7 +3932,7 @@ export interface operations {
         responses: {
             200: components["responses"]["SignedIn"];
             400: components["responses"]["WrongPassword"];
-            403: components["responses"]["Inactive"];
+            403: components["responses"]["InactiveOrCode"];
             404: components["responses"]["UserNotFound"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
@@ -3848,7 +4246,8 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             /**
              * @description `invalid_request` (a field is missing or has the wrong type), `amount_mismatch`,
-             *     `phone_mismatch`, `idempotency_key_reused`, or `mobile_money_refused` with its
+             *     `phone_mismatch`, `amount_above_maximum` (an administrator has set a maximum; only with live
+             *     screens), `idempotency_key_reused`, or `mobile_money_refused` with its
              *     `result_code` and the failed payout.
              */
             422: {
@@ -3907,6 +4306,69 @@ export interface operations {
             504: components["responses"]["ProviderSlow"];
         };
     };
+    notifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notifications. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    readNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadNotifications"];
+            };
+        };
+        responses: {
+            /** @description The notifications. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -3943,6 +4405,330 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+        };
+    };
+    preferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preferences. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesAndRules"];
+                };
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    setPreferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Preferences"];
+            };
+        };
+        responses: {
+            /** @description The new preferences. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreferencesAndRules"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidPreferences"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The account. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    setProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileChange"];
+            };
+        };
+        responses: {
+            /** @description The changed account. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidProfile"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    setPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description The password was changed. */
+            204: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["WrongPassword"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidReset"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    setSignInCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInCodeChange"];
+            };
+        };
+        responses: {
+            /** @description The changed account. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            400: components["responses"]["WrongPassword"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["Invalid"];
+            429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnSession"][];
+                };
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The `id` of the session in the list.
+                 * @example 01a1ced3-80d0-7942-9380-aaa0158accb5
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            204: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["SessionNotFound"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            414: components["responses"]["PathTooLong"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalRules"];
+                };
+            };
+            401: components["responses"]["NoSession"];
+            403: components["responses"]["RoleNotAllowed"];
+            404: components["responses"]["NotOffered"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    setSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPortalRules"];
+            };
+        };
+        responses: {
+            /** @description The new settings. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalRules"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["NoSession"];
+            403: components["responses"]["RoleNotAllowed"];
+            404: components["responses"]["NotOffered"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongMediaType"];
+            422: components["responses"]["InvalidSettings"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
         };
     };
     consoleOverviewPage: {

@@ -31,12 +31,15 @@ macro_rules! tables {
 }
 
 /// The tables that are never empty.
-const ONE_ROW_TABLES: [Table; 3] = tables!["clock_setting", "mobile_money_account", "mobile_money_scenario"];
+const ONE_ROW_TABLES: [Table; 4] =
+    tables!["clock_setting", "mobile_money_account", "mobile_money_scenario", "portal_rules"];
 
 /// All other tables with data, ordered so that referenced tables come first.
-const TABLES: [Table; 13] = tables![
+const TABLES: [Table; 15] = tables![
     "fault",
     "staff",
+    "preference",
+    "notification_read",
     "session",
     "one_time_code",
     "try_count",

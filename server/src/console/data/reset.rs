@@ -8,6 +8,7 @@ use crate::{
     demo,
     error::Failure,
     mobile_money::ScenarioChange,
+    rules,
 };
 
 /// What is there after a reset. The same gives the same loans and records, ids included.
@@ -46,6 +47,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
             Box::pin(async move {
                 super::empty(connection).await?;
                 ScenarioChange::back_to_start().apply(connection).await?;
+                rules::reset(connection).await?;
                 let base = sandbox_clock.unset_now();
                 let setting = Setting::at(start.now, start.is_frozen, base);
                 clock::store(connection, setting).await?;

@@ -11,8 +11,8 @@ use crate::{
     database::{Connection, query, query_scalar},
     demo,
     error::Failure,
+    http::extract::LARGEST_INTEGER,
     loans::{self, PendingLoan, pending_loan},
-    payouts::LARGEST_INTEGER,
     phone::Msisdn,
 };
 

@@ -81,6 +81,111 @@ class CurrentUser(TypedDict, closed=True):
     created_at: Time
 
 
+Language: TypeAlias = Literal['en', 'sw']
+
+
+class Preferences(TypedDict, closed=True):
+    language: Language
+    time_zone: str | None
+    notify_by_email: bool
+    notify_by_sms: bool
+
+
+class PayoutRules(TypedDict, closed=True):
+    maximum_amount: int | None
+    confirmation_required: bool
+    auto_retry: bool
+    retry_attempts: int
+
+
+class PreferencesAndRules(TypedDict, closed=True):
+    language: Language
+    time_zone: str | None
+    notify_by_email: bool
+    notify_by_sms: bool
+    rules: PayoutRules
+
+
+class NewPortalRules(TypedDict, closed=True):
+    session_minutes: int
+    maximum_amount: int | None
+    confirmation_required: bool
+    auto_retry: bool
+    retry_attempts: int
+
+
+class PortalRules(TypedDict, closed=True):
+    session_minutes: int
+    longest_session_minutes: int
+    maximum_amount: int | None
+    confirmation_required: bool
+    auto_retry: bool
+    retry_attempts: int
+
+
+class Profile(TypedDict, closed=True):
+    id: str
+    username: str
+    first_name: str
+    last_name: str
+    name: str
+    email: str
+    role: Role
+    phone_number: str
+    created_at: Time
+    password_changed_at: Time
+    sign_in_code_required: bool
+
+
+class ProfileChange(TypedDict, closed=True):
+    first_name: str
+    last_name: str
+    phone_number: str
+
+
+class PasswordChange(TypedDict, closed=True):
+    current_password: str
+    new_password: str
+
+
+class SignInCodeChange(TypedDict, closed=True):
+    required: bool
+    password: str
+
+
+class OwnSession(TypedDict, closed=True):
+    id: str
+    created_at: Time
+    expires_at: Time
+    address: str | None
+    device: str | None
+    is_current: bool
+
+
+NotificationKind: TypeAlias = Literal['payout_completed', 'payout_failed', 'loan_approved']
+
+
+class Notification(TypedDict, closed=True):
+    id: str
+    kind: NotificationKind
+    at: Time
+    loan_id: str
+    customer_name: str
+    amount: int
+    error_message: str | None
+    is_read: bool
+
+
+class Notifications(TypedDict, closed=True):
+    unread: int
+    read_until: Time | None
+    notifications: list[Notification]
+
+
+class ReadNotifications(TypedDict, closed=True):
+    until: str
+
+
 class Done(TypedDict, closed=True):
     message: str
 
@@ -290,7 +395,7 @@ class Call(TypedDict, closed=True):
     fault: FaultKind | None
 
 
-EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'deploy_token_added', 'deploy_token_revoked', 'slice_rolled_out', 'slice_rollout_held', 'slice_promoted', 'slice_rollout_aborted', 'sandbox_made', 'sandbox_removed', 'console_change']
+EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'profile_changed', 'password_changed', 'password_change_failed', 'sign_in_code_changed', 'preferences_changed', 'settings_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'deploy_token_added', 'deploy_token_revoked', 'slice_rolled_out', 'slice_rollout_held', 'slice_promoted', 'slice_rollout_aborted', 'sandbox_made', 'sandbox_removed', 'console_change']
 
 
 class Event(TypedDict, closed=True):
@@ -532,6 +637,7 @@ class Portal(TypedDict, closed=True):
     console: NotRequired[str | None]
     allow_override: bool
     slice_origins: list[str]
+    screens: NotRequired[Literal['live']]
     reports: NotRequired[bool]
 
 

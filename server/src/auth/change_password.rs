@@ -1,0 +1,62 @@
+//! Changing one's own password.
+
+use std::net::IpAddr;
+
+use secrecy::SecretString;
+
+use super::{
+    Ruling, new_password,
+    reauthentication::{Found, Reauthentication},
+    session::{self, Session},
+};
+use crate::{
+    Sandbox,
+    database::{Connection, query},
+    error::Failure,
+    events::Kind,
+};
+
+const SET_PASSWORD: &str = "
+    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
+
+/// Sets a new password for the user of `session`, and ends their other sessions.
+///
+/// # Errors
+/// [`Failure::PasswordTooShort`], [`Failure::PasswordTooEasy`], [`Failure::InvalidPassword`],
+/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+pub(super) async fn change_password(
+    sandbox: &Sandbox,
+    session: Session,
+    address: IpAddr,
+    current: SecretString,
+    new: SecretString,
+) -> Result<(), Failure> {
+    new_password::check(&new, &session.staff.email, &sandbox.settings.brand)?;
+    let asked = Reauthentication::of(sandbox, &session, address, current).await?;
+    let password_hash = sandbox.passwords.hash(new).await?;
+    let clock = sandbox.clock.clone();
+    let (ruling, event) = sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let staff = match asked.check(connection).await? {
+                    Found::Right(staff) => staff,
+                    Found::Wrong(failure, event) => return Ok((Ruling::Refused(failure), event)),
+                };
+                query(SET_PASSWORD)
+                    .bind(&staff.staff_id)
+                    .bind(password_hash)
+                    .bind(clock.now())
+                    .execute(&mut *connection)
+                    .await?;
+                let ended = session::end_others(connection, &session, &clock).await?;
+                let event =
+                    asked.event(Kind::PasswordChanged).details(&format!("{ended} other sessions ended"));
+                event.add(connection).await?;
+                Ok::<_, Failure>((Ruling::Granted, event))
+            })
+        })
+        .await?;
+    event.log();
+    ruling.into_result()
+}

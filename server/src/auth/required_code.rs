@@ -1,0 +1,57 @@
+//! Whether an account signs in with a code too.
+
+use std::net::IpAddr;
+
+use secrecy::SecretString;
+
+use super::{
+    Ruling,
+    reauthentication::{Found, Reauthentication},
+    session::Session,
+};
+use crate::{
+    Sandbox,
+    database::{Connection, query},
+    error::Failure,
+    events::Kind,
+};
+
+const SET: &str = "UPDATE staff SET sign_in_code_required = $2, updated_at = $3 WHERE staff_id = $1";
+
+/// Sets whether the account of `session`'s user requires a code at sign-in.
+///
+/// # Errors
+/// [`Failure::InvalidPassword`], [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+pub(super) async fn set_required_code(
+    sandbox: &Sandbox,
+    session: &Session,
+    address: IpAddr,
+    password: SecretString,
+    is_required: bool,
+) -> Result<(), Failure> {
+    let asked = Reauthentication::of(sandbox, session, address, password).await?;
+    let now = sandbox.clock.now();
+    let (ruling, event) = sandbox
+        .database
+        .write(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let staff = match asked.check(connection).await? {
+                    Found::Right(staff) => staff,
+                    Found::Wrong(failure, event) => return Ok((Ruling::Refused(failure), event)),
+                };
+                query(SET)
+                    .bind(&staff.staff_id)
+                    .bind(is_required)
+                    .bind(now)
+                    .execute(&mut *connection)
+                    .await?;
+                let details = if is_required { "turned on" } else { "turned off" };
+                let event = asked.event(Kind::SignInCodeChanged).details(details);
+                event.add(connection).await?;
+                Ok::<_, Failure>((Ruling::Granted, event))
+            })
+        })
+        .await?;
+    event.log();
+    ruling.into_result()
+}

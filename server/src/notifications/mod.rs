@@ -1,0 +1,139 @@
+//! What somebody should know: payouts of theirs that settled after they were answered, and loans that are newly
+//! approved. They are read from the books; only until when they have been read is stored.
+
+pub(super) mod api;
+mod messages;
+
+pub use messages::{Later, tell};
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::{
+    Sandbox,
+    auth::session::{self, Session},
+    clock::UnixMillis,
+    database::{Connection, query, query_as, query_scalar},
+    error::Failure,
+};
+
+/// How old a notification can be.
+const KEPT: Duration = Duration::from_hours(7 * 24);
+
+/// How many are listed.
+const LISTED: usize = 50;
+
+/// How many unread ones are counted.
+const COUNTED: i64 = 100;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[serde(rename_all = "snake_case")]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
+enum Kind {
+    PayoutCompleted,
+    PayoutFailed,
+    LoanApproved,
+}
+
+/// A notification.
+#[derive(Debug, Serialize, sqlx::FromRow)]
+struct Notification {
+    id: String,
+    kind: Kind,
+    at: UnixMillis,
+    loan_id: String,
+    customer_name: String,
+    amount: i64,
+    error_message: Option<String>,
+    #[sqlx(skip)]
+    is_read: bool,
+}
+
+/// The latest notifications of somebody.
+#[derive(Debug, Serialize)]
+pub struct Notifications {
+    unread: i64,
+    read_until: Option<UnixMillis>,
+    notifications: Vec<Notification>,
+}
+
+const READ_UNTIL: &str = "SELECT read_until FROM notification_read WHERE staff_id = $1";
+
+/// A payout that took 8 seconds was not settled when its call was answered.
+const PAYOUTS: &str = "
+    SELECT payout.payout_id AS id,
+           CASE payout.status WHEN 'COMPLETED' THEN 'payout_completed' ELSE 'payout_failed' END AS kind,
+           payout.processed_at AS at, payout.loan_id,
+           customer.first_name || ' ' || customer.last_name AS customer_name, payout.amount,
+           payout.error_message
+    FROM payout
+    JOIN loan ON loan.loan_id = payout.loan_id
+    JOIN customer ON customer.customer_id = loan.customer_id
+    WHERE payout.staff_id = $1 AND payout.processed_at > $2 AND payout.processed_at - payout.created_at >= 8000
+    ORDER BY payout.processed_at DESC, payout.payout_id DESC LIMIT $3";
+
+const LOANS: &str = "
+    SELECT loan.loan_id AS id, 'loan_approved' AS kind, loan.approved_at AS at, loan.loan_id,
+           customer.first_name || ' ' || customer.last_name AS customer_name, loan.amount,
+           CAST(NULL AS TEXT) AS error_message
+    FROM loan JOIN customer ON customer.customer_id = loan.customer_id
+    WHERE loan.status = 'APPROVED' AND loan.approved_at > $1
+    ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $2";
+
+const UNREAD: &str = "
+    SELECT (SELECT count(*) FROM (
+                SELECT 1 FROM payout
+                WHERE staff_id = $1 AND processed_at > $2 AND processed_at - created_at >= 8000 LIMIT $3) AS settled)
+         + (SELECT count(*) FROM (
+                SELECT 1 FROM loan WHERE status = 'APPROVED' AND approved_at > $2 LIMIT $3) AS approved)";
+
+/// The latest notifications of `staff_id`, the newest first.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn latest(sandbox: &Sandbox, staff_id: &str) -> Result<Notifications, Failure> {
+    let mut reader = sandbox.database.read().await?;
+    let since = sandbox.clock.now().minus(KEPT);
+    let read_until: Option<UnixMillis> =
+        query_scalar(READ_UNTIL).bind(staff_id).fetch_optional(&mut reader).await?;
+    let limit = i64::try_from(LISTED).unwrap_or(i64::MAX);
+    let mut notifications: Vec<Notification> =
+        query_as(PAYOUTS).bind(staff_id).bind(since).bind(limit).fetch_all(&mut reader).await?;
+    let loans: Vec<Notification> = query_as(LOANS).bind(since).bind(limit).fetch_all(&mut reader).await?;
+    notifications.extend(loans);
+    notifications.sort_by(|one, other| (other.at, &other.id).cmp(&(one.at, &one.id)));
+    notifications.truncate(LISTED);
+    for notification in &mut notifications {
+        notification.is_read = read_until.is_some_and(|until| notification.at <= until);
+    }
+    let unread_since = read_until.map_or(since, |until| until.max(since));
+    let unread: i64 =
+        query_scalar(UNREAD).bind(staff_id).bind(unread_since).bind(COUNTED).fetch_one(&mut reader).await?;
+    Ok(Notifications { unread: unread.min(COUNTED), read_until, notifications })
+}
+
+const MARK: &str = "
+    INSERT INTO notification_read (staff_id, read_until) VALUES ($1, $2)
+    ON CONFLICT (staff_id) DO UPDATE SET read_until = excluded.read_until
+        WHERE notification_read.read_until < excluded.read_until";
+
+/// Marks the notifications of `session`'s user until a time as read.
+///
+/// # Errors
+/// [`Failure::NoSession`].
+pub async fn mark_read(sandbox: &Sandbox, session: Session, until: UnixMillis) -> Result<(), Failure> {
+    // What is to come can't have been read.
+    let until = until.min(sandbox.clock.now());
+    sandbox
+        .database
+        .write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                session::check_open(connection, &session.session_id).await?;
+                query(MARK).bind(&session.staff.staff_id).bind(until).execute(connection).await?;
+                Ok(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,271 @@
+//! What the live screens keep: settings of the portal and of each person, and what roles may do.
+
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+use mkopo::mobile_money::Outcome;
+use serde_json::{Value, json};
+
+use crate::{
+    profile::put,
+    test_app::{Answer, Staff, TestApp, disbursement_of, waiting},
+};
+
+pub const LIVE: [&str; 2] = ["--screens", "live"];
+
+/// What [`set_rules`] sets, with some of it changed.
+fn rules(change: &Value) -> Value {
+    let mut rules = json!({
+        "session_minutes": 480, "maximum_amount": null, "confirmation_required": true, "auto_retry": false,
+        "retry_attempts": 3,
+    });
+    rules.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    rules
+}
+
+async fn set_rules(admin: &Staff<'_>, change: Value) -> Answer {
+    put(admin, "/settings", rules(&change)).await
+}
+
+/// Sets that a person is told of their payouts by e-mail and SMS.
+async fn be_notified(staff: &Staff<'_>, language: &str) {
+    let all =
+        json!({"language": language, "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
+    assert_eq!(put(staff, "/preferences", all).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_calls_of_live_screens_exist_only_where_screens_are_live() {
+    let specified = TestApp::start().await;
+    let admin = specified.sign_in("admin").await;
+    for path in ["/preferences", "/settings", "/profile", "/sessions"] {
+        let (status, code, _) = admin.get(&format!("/api/v1{path}")).await.failure();
+        assert_eq!((status, code.as_str()), (404, "not_found"), "{path}");
+    }
+    let portal = specified.call(Method::GET, "/slices.json", None).await.json();
+    assert_eq!(portal["portal"]["screens"], Value::Null);
+
+    let live = TestApp::start_with(&LIVE).await;
+    assert_eq!(live.call(Method::GET, "/slices.json", None).await.json()["portal"]["screens"], "live");
+    let admin = live.sign_in("admin").await;
+    for path in ["/preferences", "/settings", "/profile", "/sessions"] {
+        assert_eq!(admin.get(&format!("/api/v1{path}")).await.status, StatusCode::OK, "{path}");
+        let without = live.call(Method::GET, &format!("/api/v1{path}"), None).await;
+        assert_eq!(without.status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn only_administrators_see_and_change_the_settings() {
+    let app = TestApp::start_with(&LIVE).await;
+    for who in ["agent", "supervisor"] {
+        let staff = app.sign_in(who).await;
+        assert_eq!(staff.get("/api/v1/settings").await.failure().1, "role_not_allowed");
+        let answer = set_rules(&staff, json!({"maximum_amount": 1})).await;
+        assert_eq!(
+            answer.failure(),
+            (403, "role_not_allowed".into(), "Your role does not allow this.".into())
+        );
+        assert_eq!(staff.get("/api/v1/auth/me").await.json()["role"], who);
+    }
+    let admin = app.sign_in("admin").await;
+    assert_json_snapshot!(admin.get("/api/v1/settings").await.json(), @r#"
+    {
+      "auto_retry": false,
+      "confirmation_required": true,
+      "longest_session_minutes": 480,
+      "maximum_amount": null,
+      "retry_attempts": 3,
+      "session_minutes": 480
+    }
+    "#);
+    // A role that is taken away counts at once, in sessions that are open.
+    app.set_console(Method::PATCH, "/staff/admin@mkopo.test", json!({"role": "agent"})).await;
+    assert_eq!(admin.get("/api/v1/settings").await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn settings_outside_their_limits_are_refused() {
+    let app = TestApp::start_with(&[&LIVE[..], &["--session-minutes", "60"]].concat()).await;
+    let admin = app.sign_in("admin").await;
+    let mut refusals = Vec::new();
+    for change in [
+        json!({"session_minutes": 61}),
+        json!({"session_minutes": 4}),
+        json!({"session_minutes": 60, "maximum_amount": 0}),
+        json!({"session_minutes": 60, "retry_attempts": 11}),
+        json!({"session_minutes": 60, "retry_attempts": -1}),
+    ] {
+        let (status, code, text) = set_rules(&admin, change).await.failure();
+        assert_eq!((status, code.as_str()), (422, "invalid_request"));
+        refusals.push(text);
+    }
+    assert_json_snapshot!(refusals, @r#"
+    [
+      "session_minutes must be from 5 to 60.",
+      "session_minutes must be from 5 to 60.",
+      "maximum_amount must be between 1 and 2^53 - 1, or null.",
+      "retry_attempts must be from 0 to 10.",
+      "retry_attempts must be from 0 to 10."
+    ]
+    "#);
+    let without = put(&admin, "/settings", json!({"session_minutes": 60})).await;
+    assert_eq!(without.failure().1, "invalid_request");
+}
+
+#[tokio::test]
+async fn a_payout_above_the_maximum_is_refused_until_the_maximum_is_raised() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (admin, agent) = (app.sign_in("admin").await, app.sign_in("agent").await);
+    let loan = app.approve_loan(20_001, "+254712000111").await;
+    let small = app.approve_loan(20_000, "+254712000112").await;
+    assert_eq!(set_rules(&admin, json!({"maximum_amount": 20_000})).await.status, StatusCode::OK);
+
+    let refused = agent.disburse_with_key(&loan, "first").await;
+    let text = "A payout may have at most KES 20000. An administrator can change this in Settings.";
+    assert_eq!(refused.failure(), (422, "amount_above_maximum".into(), text.into()));
+    assert!(agent.records_of(&loan).await.is_empty());
+    assert_eq!(agent.disburse(&loan).await.failure().1, "amount_above_maximum");
+    assert_eq!(agent.disburse(&small).await.status, StatusCode::OK);
+
+    set_rules(&admin, json!({"maximum_amount": null})).await;
+    assert!(agent.disburse_with_key(&loan, "first").await.is_replay(), "the same call has the same answer");
+    assert_eq!(agent.disburse_with_key(&loan, "second").await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_maximum_holds_nobody_up_where_screens_are_as_specified() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    set_rules(&admin, json!({"maximum_amount": 1})).await;
+    let app = app.restart().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_session_is_as_long_as_was_set_when_it_was_opened() {
+    const HALF_AN_HOUR: std::time::Duration = std::time::Duration::from_mins(30);
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    set_rules(&admin, json!({"session_minutes": 30})).await;
+    let agent = app.sign_in("agent").await;
+    app.clock.advance(HALF_AN_HOUR);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn everybody_has_preferences_of_their_own() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    set_rules(&admin, json!({"maximum_amount": 70_000, "auto_retry": true})).await;
+    let new = json!({"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": false});
+    let answer = put(&agent, "/preferences", new).await;
+    assert_json_snapshot!(answer.json(), @r#"
+    {
+      "language": "sw",
+      "notify_by_email": true,
+      "notify_by_sms": false,
+      "rules": {
+        "auto_retry": true,
+        "confirmation_required": true,
+        "maximum_amount": 70000,
+        "retry_attempts": 3
+      },
+      "time_zone": "UTC"
+    }
+    "#);
+    assert_eq!(agent.get("/api/v1/preferences").await.json(), answer.json());
+    let of_admin = admin.get("/api/v1/preferences").await.json();
+    assert_eq!((&of_admin["language"], &of_admin["time_zone"]), (&json!("en"), &Value::Null));
+
+    let elsewhere = json!({"language": "sw", "time_zone": "Mars/Olympus", "notify_by_email": true, "notify_by_sms": false});
+    assert_eq!(put(&agent, "/preferences", elsewhere).await.failure().1, "invalid_request");
+}
+
+#[tokio::test]
+async fn each_change_of_settings_and_preferences_is_an_event() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
+    set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
+    be_notified(&admin, "sw").await;
+    let mut written = Vec::new();
+    for kind in ["settings_changed", "preferences_changed"] {
+        let events = app.console(Method::GET, &format!("/events?kind={kind}"), None).await.json();
+        for event in events.as_array().unwrap() {
+            written.push(json!([event["kind"], event["who"], event["details"]]));
+        }
+    }
+    assert_json_snapshot!(written, @r#"
+    [
+      [
+        "settings_changed",
+        "admin@mkopo.test",
+        "session minutes: 45, maximum amount: KES 90000"
+      ],
+      [
+        "preferences_changed",
+        "admin@mkopo.test",
+        "language: Swahili, notifications by e-mail: on, notifications by SMS: on"
+      ]
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn whoever_wants_it_is_told_by_e_mail_and_sms_of_a_payout_that_settled_later() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    be_notified(&agent, "en").await;
+    let slow = app.approve_loan(12_500, "+254712000113").await;
+    app.next_outcomes(&[Outcome::Slow]).await;
+    let answer = app.as_time_passes(agent.disburse(&slow)).await;
+    assert_eq!(answer.status, StatusCode::ACCEPTED);
+    assert_eq!(app.texts_to("+254711000003").await, 0);
+    app.as_time_passes(async {
+        while agent.records_of(&slow).await[0]["status"] == "PENDING" {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    let email = app.newest_message("agent@mkopo.test").await;
+    let receipt = agent.records_of(&slow).await[0]["mpesa_ref"].as_str().unwrap().to_owned();
+    let loan_id = slow["loan_id"].as_str().unwrap();
+    assert_eq!(email.subject.unwrap(), format!("Paid: loan {loan_id}"));
+    assert!(email.body.contains("KES 12500") && email.body.contains(&receipt), "{}", email.body);
+    let sms = app.newest_message("+254711000003").await;
+    assert!(sms.body.contains(loan_id) && sms.body.contains(&receipt), "{}", sms.body);
+}
+
+#[tokio::test]
+async fn nobody_is_told_twice_of_a_payout_that_was_answered_at_once() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    be_notified(&agent, "sw").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let path = format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    assert_eq!(agent.post(&path, Some(disbursement_of(loan))).await.status, StatusCode::OK);
+    assert_eq!(app.texts_to("agent@mkopo.test").await + app.texts_to("+254711000003").await, 0);
+}
+
+#[tokio::test]
+async fn a_reset_puts_the_settings_back_and_a_snapshot_keeps_them() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    set_rules(&admin, json!({"maximum_amount": 90_000})).await;
+    be_notified(&admin, "sw").await;
+    app.console(Method::POST, "/data/snapshots/with-settings", None).await;
+    app.console(Method::POST, "/data/reset", None).await;
+    let admin = app.sign_in("admin").await;
+    assert_eq!(admin.get("/api/v1/settings").await.json()["maximum_amount"], Value::Null);
+    assert_eq!(admin.get("/api/v1/preferences").await.json()["language"], "en");
+    app.console(Method::PUT, "/data/snapshots/with-settings", None).await;
+    let admin = app.sign_in("admin").await;
+    assert_eq!(admin.get("/api/v1/settings").await.json()["maximum_amount"], 90_000);
+    assert_eq!(admin.get("/api/v1/preferences").await.json()["language"], "sw");
+}

@@ -1,0 +1,123 @@
+//! The bell: what somebody should know, and until when they have read it.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use insta::assert_json_snapshot;
+use mkopo::mobile_money::Outcome;
+use serde_json::{Value, json};
+
+use crate::{
+    live_settings::LIVE,
+    profile::put,
+    test_app::{Staff, TestApp},
+};
+
+async fn notifications(staff: &Staff<'_>) -> Value {
+    let answer = staff.get("/api/v1/notifications").await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
+    answer.json()
+}
+
+/// Everything that there is has been read.
+async fn read_all(staff: &Staff<'_>) {
+    let until = notifications(staff).await["notifications"][0]["at"].clone();
+    let read = put(staff, "/notifications/read", json!({"until": until})).await;
+    assert_eq!(read.json()["unread"], 0);
+}
+
+/// The kind and the loan of each.
+fn short(notifications: &Value) -> Vec<[Value; 2]> {
+    let all = notifications["notifications"].as_array().unwrap().iter();
+    all.filter(|one| one["is_read"] == false)
+        .map(|one| [one["kind"].clone(), one["loan_id"].clone()])
+        .collect()
+}
+
+#[tokio::test]
+async fn payouts_that_settled_or_failed_later_are_told_to_those_who_made_them() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, other) = (app.sign_in("agent").await, app.sign_in("supervisor").await);
+    read_all(&agent).await;
+    read_all(&other).await;
+    let (paid, lost, quick) = (
+        app.approve_loan(12_500, "+254712000121").await,
+        app.approve_loan(13_500, "+254712000122").await,
+        app.approve_loan(14_500, "+254712000123").await,
+    );
+    let approved: Vec<Value> =
+        [&paid, &lost, &quick].map(|loan| loan["approved_at"].clone()).into_iter().collect();
+    assert!(approved.iter().all(Value::is_string));
+    assert_eq!(agent.disburse(&quick).await.status, StatusCode::OK);
+    for (loan, outcome) in [(&paid, Outcome::Slow), (&lost, Outcome::LostUnpaid)] {
+        app.next_outcomes(&[outcome]).await;
+        let answer = app.as_time_passes(agent.disburse(loan)).await;
+        assert_eq!(answer.status, StatusCode::ACCEPTED);
+    }
+    for _ in 0..20 {
+        app.later(Duration::from_secs(30)).await;
+    }
+    let of_agent = notifications(&agent).await;
+    assert_eq!(
+        short(&of_agent),
+        [
+            [json!("payout_failed"), lost["loan_id"].clone()],
+            [json!("payout_completed"), paid["loan_id"].clone()],
+            [json!("loan_approved"), lost["loan_id"].clone()],
+        ],
+        "{of_agent:#}"
+    );
+    assert_eq!(of_agent["notifications"][1]["amount"], 12_500);
+    assert_eq!(short(&notifications(&other).await), [[json!("loan_approved"), lost["loan_id"].clone()]]);
+}
+
+#[tokio::test]
+async fn what_has_been_read_stays_read_on_every_device() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, elsewhere) = (app.sign_in("agent").await, app.sign_in("agent").await);
+    read_all(&agent).await;
+    app.clock.advance(Duration::from_mins(1));
+    let loan = app.approve_loan(25_000, "+254712000124").await;
+    let new = notifications(&elsewhere).await;
+    assert_eq!(new["unread"], 1);
+    assert_json_snapshot!(new["notifications"][0], {".id" => "[id]", ".loan_id" => "[id]", ".customer_name" => "[name]"}, @r#"
+    {
+      "amount": 25000,
+      "at": "2026-11-14T09:01:00.000Z",
+      "customer_name": "[name]",
+      "error_message": null,
+      "id": "[id]",
+      "is_read": false,
+      "kind": "loan_approved",
+      "loan_id": "[id]"
+    }
+    "#);
+    assert_eq!(new["notifications"][0]["loan_id"], loan["loan_id"]);
+    read_all(&elsewhere).await;
+    assert_eq!(notifications(&agent).await["unread"], 0);
+    // An earlier time takes nothing back, and the future can't be read.
+    for until in ["2026-11-01T00:00:00Z", "2030-01-01T00:00:00Z"] {
+        let read = put(&agent, "/notifications/read", json!({"until": until})).await.json();
+        assert_eq!(read["read_until"], "2026-11-14T09:01:00.000Z");
+    }
+}
+
+#[tokio::test]
+async fn a_week_later_nothing_is_new() {
+    let app = TestApp::start_with(&LIVE).await;
+    app.clock.advance(Duration::from_hours(30 * 24));
+    let supervisor = app.sign_in("supervisor").await;
+    assert_eq!(
+        notifications(&supervisor).await,
+        json!({"unread": 0, "read_until": null, "notifications": []})
+    );
+}
+
+#[tokio::test]
+async fn a_time_that_is_none_marks_nothing() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    for body in [json!({"until": "yesterday"}), json!({"until": null}), json!({})] {
+        assert_eq!(put(&agent, "/notifications/read", body).await.failure().1, "invalid_request");
+    }
+}

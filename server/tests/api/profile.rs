@@ -1,0 +1,190 @@
+//! One's own account: name and phone, password, sign-in codes and sessions.
+
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+use mkopo::demo;
+use serde_json::{Value, json};
+
+use crate::{
+    live_settings::LIVE,
+    test_app::{Answer, Staff, TestApp, request},
+};
+
+const NEW_PASSWORD: &str = "Kahawa-chungu-2026";
+
+/// Changes something with the session of `staff`.
+pub async fn put(staff: &Staff<'_>, path: &str, body: Value) -> Answer {
+    staff.put(&format!("/api/v1{path}"), body).await
+}
+
+async fn login(app: &TestApp, password: &str) -> (u16, Value) {
+    let credentials = json!({"email": "agent@mkopo.test", "password": password});
+    let answer = app.post("/api/v1/auth/login", credentials).await;
+    (answer.status.as_u16(), answer.json()["code"].clone())
+}
+
+#[tokio::test]
+async fn name_and_phone_number_can_be_changed() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let change = json!({"first_name": " Wanjirū", "last_name": "Otieno", "phone_number": "0712 999 888"});
+    let changed = put(&agent, "/profile", change).await;
+    assert_json_snapshot!(changed.json(), {".id" => "[id]"}, @r#"
+    {
+      "created_at": "2025-10-10T09:00:00.000Z",
+      "email": "agent@mkopo.test",
+      "first_name": "Wanjirū",
+      "id": "[id]",
+      "last_name": "Otieno",
+      "name": "Wanjirū Otieno",
+      "password_changed_at": "2025-10-10T09:00:00.000Z",
+      "phone_number": "+254712999888",
+      "role": "agent",
+      "sign_in_code_required": false,
+      "username": "Wanjiru"
+    }
+    "#);
+    assert_eq!(agent.get("/api/v1/auth/me").await.json()["name"], "Wanjirū Otieno");
+    for wrong in [
+        json!({"first_name": " ", "last_name": "Otieno", "phone_number": "0712999888"}),
+        json!({"first_name": "W".repeat(65), "last_name": "Otieno", "phone_number": "0712999888"}),
+        json!({"first_name": "Wanjiru", "last_name": "Otieno", "phone_number": "12"}),
+    ] {
+        assert_eq!(put(&agent, "/profile", wrong).await.failure().1, "invalid_request");
+    }
+    let events = app.console(Method::GET, "/events?kind=profile_changed", None).await.json();
+    assert_eq!(events[0]["details"], "name and phone number");
+    assert_eq!(events.as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_password_needs_the_old_one_and_ends_the_other_sessions() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, elsewhere) = (app.sign_in("agent").await, app.sign_in("agent").await);
+    let change = |current: &str, new: &str| json!({"current_password": current, "new_password": new});
+    for (current, new, status, code) in [
+        ("wrong", NEW_PASSWORD, 400, "invalid_password"),
+        (demo::PASSWORD, "short", 422, "password_too_short"),
+        (demo::PASSWORD, "password1", 422, "password_too_easy"),
+    ] {
+        let refused = put(&agent, "/profile/password", change(current, new)).await.failure();
+        assert_eq!((refused.0, refused.1.as_str()), (status, code));
+    }
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
+    app.clock.advance(std::time::Duration::from_mins(1));
+
+    let answer = put(&agent, "/profile/password", change(demo::PASSWORD, NEW_PASSWORD)).await;
+    assert_eq!(answer.status, StatusCode::NO_CONTENT);
+    assert_eq!(elsewhere.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    let changed_at = agent.get("/api/v1/profile").await.json()["password_changed_at"].clone();
+    assert_eq!(changed_at, "2026-11-14T09:01:00.000Z");
+    assert_eq!(login(&app, demo::PASSWORD).await, (400, json!("invalid_password")));
+    assert_eq!(login(&app, NEW_PASSWORD).await.0, 200);
+    let events = app.console(Method::GET, "/events?kind=password_changed", None).await.json();
+    assert_eq!(events[0]["details"], "2 other sessions ended");
+}
+
+#[tokio::test]
+async fn wrong_passwords_in_the_profile_are_limited_as_at_sign_in() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let wrong = json!({"required": true, "password": "wrong"});
+    for attempt in 0..9 {
+        let refused = put(&agent, "/profile/sign-in-code", wrong.clone()).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{attempt}");
+    }
+    let right = json!({"current_password": demo::PASSWORD, "new_password": NEW_PASSWORD});
+    assert_eq!(put(&agent, "/profile/password", right).await.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
+}
+
+#[tokio::test]
+async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let set = |required: bool| json!({"required": required, "password": demo::PASSWORD});
+    let on = put(&agent, "/profile/sign-in-code", set(true)).await;
+    assert_eq!(on.json()["sign_in_code_required"], true);
+    assert_eq!(login(&app, demo::PASSWORD).await, (403, json!("code_required")));
+    assert_eq!(
+        login(&app, "wrong").await,
+        (400, json!("invalid_password")),
+        "only who knows it is told more"
+    );
+
+    let email = json!({"email": "agent@mkopo.test"});
+    assert_eq!(app.post("/api/v1/auth/request-signin-otp", email).await.status, StatusCode::OK);
+    let otp = app.newest_code("agent@mkopo.test").await;
+    let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.status, StatusCode::OK);
+
+    assert_eq!(put(&agent, "/profile/sign-in-code", set(false)).await.status, StatusCode::OK);
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
+    let events = app.console(Method::GET, "/events?kind=sign_in_code_changed", None).await.json();
+    let details: Vec<&Value> = events.as_array().unwrap().iter().map(|event| &event["details"]).collect();
+    assert_eq!(details, ["turned off", "turned on"]);
+}
+
+#[tokio::test]
+async fn a_required_code_is_not_asked_for_where_screens_are_as_specified() {
+    let app = TestApp::start_with(&LIVE).await;
+    let set = json!({"required": true, "password": demo::PASSWORD});
+    put(&app.sign_in("agent").await, "/profile/sign-in-code", set).await;
+    let app = app.restart().await;
+    assert_eq!(login(&app, demo::PASSWORD).await.0, 200);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_with_their_place_and_can_be_ended() {
+    const PHONE: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
+                         Chrome/141.0.0.0 Mobile Safari/537.36";
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    app.clock.advance(std::time::Duration::from_mins(5));
+    let credentials = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+    let mut on_phone = request(Method::POST, "/api/v1/auth/login", None, Some(credentials));
+    on_phone.headers_mut().insert("user-agent", PHONE.parse().unwrap());
+    let token = app.send(on_phone).await.json()["user"]["token"].as_str().unwrap().to_owned();
+    let on_phone = app.with(&token);
+    app.sign_in("admin").await;
+
+    let sessions = agent.get("/api/v1/sessions").await.json();
+    assert_json_snapshot!(sessions, {"[].id" => "[id]"}, @r#"
+    [
+      {
+        "address": "127.0.0.1",
+        "created_at": "2026-11-14T09:05:00.000Z",
+        "device": "Chrome on Android",
+        "expires_at": "2026-11-14T17:05:00.000Z",
+        "id": "[id]",
+        "is_current": false
+      },
+      {
+        "address": "127.0.0.1",
+        "created_at": "2026-11-14T09:00:00.000Z",
+        "device": null,
+        "expires_at": "2026-11-14T17:00:00.000Z",
+        "id": "[id]",
+        "is_current": true
+      }
+    ]
+    "#);
+    let id = sessions[0]["id"].as_str().unwrap();
+    assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(on_phone.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+    assert_eq!(agent.delete(&format!("/api/v1/sessions/{id}")).await.failure().1, "session_not_found");
+    assert_eq!(agent.delete("/api/v1/sessions/%00").await.failure().1, "session_not_found");
+    assert_eq!(agent.get("/api/v1/sessions").await.json().as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_can_end_the_session_of_somebody_else() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let id = agent.get("/api/v1/sessions").await.json()[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(admin.delete(&format!("/api/v1/sessions/{id}")).await.failure().1, "session_not_found");
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::OK);
+    let own = agent.delete(&format!("/api/v1/sessions/{id}")).await;
+    assert_eq!(own.status, StatusCode::NO_CONTENT);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, StatusCode::UNAUTHORIZED);
+}
