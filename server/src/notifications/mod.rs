@@ -53,6 +53,7 @@ struct Notification {
 
 /// The latest notifications of somebody.
 #[derive(Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names in the contract")]
 pub struct Notifications {
     unread: i64,
     read_until: Option<UnixMillis>,
