@@ -277,6 +277,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Hear what has changed, for as long as the page is open.
+         * @description Server-sent events. The first is `ready`, with everything that may have changed since `Last-Event-ID`: all
+         *     topics if that is missing or unknown, such as after a restart or on another server. Then `changed`, at most
+         *     one a second. The data of both is JSON, `{"changed": ["loans", …]}`: `loans` (the pending list, the records
+         *     and reports), `notifications` (the user's) and `settings` (the user's preferences, or those of everybody).
+         *     What is in them is read by the usual calls. A comment is sent every 15 seconds.
+         *
+         *     The stream ends with the session, and when the server stops. A session may have 10 open. Never forwarded to
+         *     another provider.
+         */
+        get: operations["changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notifications": {
         parameters: {
             query?: never;
@@ -408,6 +435,29 @@ export interface paths {
          *     at sign-in.
          */
         put: operations["setSignInCode"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the figures of a period, and how they came about.
+         * @description Days begin at midnight in the user's time zone. `today` is since midnight, `week` since midnight seven days ago (as
+         *     on the dashboard), `month`, `quarter` and `year` since their first day. The period before is as long, until the
+         *     same time of its last day. `type` selects `latest`: of all payouts (`transactions`), of those that were paid
+         *     (`disbursements`) or of those that failed (`performance`). All numbers are exact.
+         */
+        get: operations["report"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2465,6 +2515,11 @@ export interface components {
          * @enum {string}
          */
         PayoutStatus: "PENDING" | "COMPLETED" | "FAILED";
+        PayoutSum: {
+            /** @description KES. */
+            amount: number;
+            payouts: number;
+        };
         PendingLoan: {
             account_number: string;
             /** @example ACTIVE */
@@ -2590,6 +2645,64 @@ export interface components {
             /** @description Loans with the fields of `PendingLoan`. */
             pending_loans: Record<string, never>[];
         };
+        Report: {
+            before_from: components["schemas"]["Time"];
+            before_to: components["schemas"]["Time"];
+            change: components["schemas"]["ReportChange"];
+            figures: components["schemas"]["ReportFigures"];
+            figures_before: components["schemas"]["ReportFigures"];
+            from: components["schemas"]["Time"];
+            /** @description The latest records of the period, newest first. */
+            latest: components["schemas"]["DisbursementRecord"][];
+            period: components["schemas"]["ReportPeriod"];
+            /** @description Every unit of the period, the earliest first. */
+            series: components["schemas"]["ReportBar"][];
+            /** @description IANA. */
+            time_zone: string;
+            to: components["schemas"]["Time"];
+            type: components["schemas"]["ReportType"];
+            unit: components["schemas"]["ReportUnit"];
+        };
+        /** @description The payouts that were made in one unit of the period, by their status now. */
+        ReportBar: {
+            completed: components["schemas"]["PayoutSum"];
+            failed: components["schemas"]["PayoutSum"];
+            from: components["schemas"]["Time"];
+            pending: components["schemas"]["PayoutSum"];
+        };
+        /** @description In percent, with one decimal; null where the period before has nothing to compare with. */
+        ReportChange: {
+            average_disbursement: number | null;
+            /** @description In percentage points. */
+            success_rate: number | null;
+            total_disbursed: number | null;
+            total_transactions: number | null;
+        };
+        ReportFigures: {
+            /** @description KES of a completed payout; 0 if there is none. */
+            average_disbursement: number;
+            /** @description Completed of settled payouts in percent, with one decimal; null if none has settled. */
+            success_rate: number | null;
+            /** @description KES of completed payouts. */
+            total_disbursed: number;
+            /** @description Payouts, whatever became of them. */
+            total_transactions: number;
+        };
+        /**
+         * @default week
+         * @enum {string}
+         */
+        ReportPeriod: "today" | "week" | "month" | "quarter" | "year";
+        /**
+         * @default disbursements
+         * @enum {string}
+         */
+        ReportType: "disbursements" | "transactions" | "performance";
+        /**
+         * @description Weeks begin on Monday.
+         * @enum {string}
+         */
+        ReportUnit: "hour" | "day" | "week" | "month";
         /** @enum {string} */
         Role: "admin" | "agent" | "supervisor";
         Rollout: {
@@ -3740,6 +3853,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The session, or the server, has too many streams open (`too_many_streams`). */
+        TooManyStreams: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The body was not received within 10 seconds (`body_too_slow`). */
         TooSlow: {
             headers: {
@@ -4306,6 +4430,43 @@ export interface operations {
             504: components["responses"]["ProviderSlow"];
         };
     };
+    changes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the last event that was received. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example retry: 2000
+                     *     id: 01a1ced3-80d0-7942-9380-aaa0158accb5.7
+                     *     event: ready
+                     *     data: {"changed":["loans"]}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
+            429: components["responses"]["TooManyStreams"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
     notifications: {
         parameters: {
             query?: never;
@@ -4600,6 +4761,41 @@ export interface operations {
             415: components["responses"]["WrongMediaType"];
             422: components["responses"]["Invalid"];
             429: components["responses"]["TooMany"];
+            502: components["responses"]["ProviderFailed"];
+            503: components["responses"]["Busy"];
+            504: components["responses"]["ProviderSlow"];
+        };
+    };
+    report: {
+        parameters: {
+            query?: {
+                /** @description The period, until now. */
+                period?: components["schemas"]["ReportPeriod"];
+                /** @description What the report is about. */
+                type?: components["schemas"]["ReportType"];
+                /** @description What the series is divided into; by default, what suits the period. `hour` is only for today. */
+                unit?: components["schemas"]["ReportUnit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["NoSession"];
+            404: components["responses"]["NotOffered"];
             502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
             504: components["responses"]["ProviderSlow"];

@@ -35,6 +35,9 @@ pub enum Failure {
     /// The user's role does not include this.
     #[error("Your role does not allow this.")]
     RoleNotAllowed,
+    /// The session has too many streams, or the server.
+    #[error("Too many pages are open. Close some of them.")]
+    TooManyStreams,
     /// The user has no open session with this id.
     #[error("You have no open session {0}.")]
     SessionNotFound(String),
@@ -327,6 +330,7 @@ impl Failure {
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
             F::CodeRequired => (StatusCode::FORBIDDEN, "code_required"),
             F::RoleNotAllowed => (StatusCode::FORBIDDEN, "role_not_allowed"),
+            F::TooManyStreams => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             F::SessionNotFound(_) => (StatusCode::NOT_FOUND, "session_not_found"),
             F::InvalidCode => (StatusCode::BAD_REQUEST, "invalid_code"),
             F::PasswordTooShort => (StatusCode::UNPROCESSABLE_ENTITY, "password_too_short"),

@@ -25,8 +25,12 @@ pub mod mobile_money;
 pub mod provider;
 // Outgoing e-mail and SMS.
 pub mod outbox;
+// The figures of a period, and how they came about.
+pub mod reports;
 // What people are told of, in the portal and by e-mail and SMS.
 pub mod notifications;
+// Telling open pages what has changed.
+pub mod updates;
 // What administrators set for everybody.
 pub mod rules;
 // What each person sets for themselves.
@@ -70,6 +74,7 @@ use axum::{
 };
 use secrecy::SecretSlice;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     auth::{
@@ -92,6 +97,7 @@ use crate::{
     settings::Settings,
     slices::{files::FileCache, reports::Reports, watch},
     tasks::Tasks,
+    updates::Updates,
 };
 
 /// What all sandboxes of a process share: what is the deployment's, what is the machine's, and what is
@@ -123,6 +129,8 @@ pub struct Server {
     pub reports: Reports,
     /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
+    /// Cancelled when the process is asked to stop: what would never end by itself ends then.
+    pub stopping: CancellationToken,
 }
 
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
@@ -171,6 +179,8 @@ pub struct SandboxState {
     pub payouts: PayoutQueues,
     /// The simulated mobile money service.
     pub mobile_money: MobileMoney,
+    /// The streams by which open pages hear of changes.
+    pub updates: Updates,
     /// The background tasks.
     pub tasks: Tasks,
     /// Held while reconciling, so that this process runs one round at a time.
@@ -330,6 +340,7 @@ impl Sandbox {
             live_sessions: LiveSessions::default(),
             payouts: PayoutQueues::of(&database),
             mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
+            updates: Updates::default(),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
             shared_read,
@@ -455,9 +466,10 @@ impl Server {
             other_settings: Arc::new(settings.of_sandboxes()),
             operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
             provider: Provider::of(&settings.provider)?.map(Arc::new),
-            metrics: Metrics::new()?,
+            metrics: Metrics::new(settings.has_live_screens())?,
             slice_files: FileCache::default(),
             reports: Reports::default(),
+            stopping: CancellationToken::new(),
             sandboxes: Sandboxes::new(
                 settings,
                 database.clone(),
@@ -545,6 +557,8 @@ fn api(settings: &Settings) -> Router {
             .merge(auth::api::live())
             .merge(notifications::api::live())
             .merge(preferences::api::live())
+            .merge(reports::api::live())
+            .merge(updates::api::live())
             .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
     }
     let signed_in = signed_in.route_layer(middleware::from_fn(session::require));

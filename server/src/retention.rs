@@ -34,7 +34,8 @@ pub async fn keep_deleting(sandbox: Sandbox) {
 /// How long changes of loans are kept at least: a list that was read before is read as a whole.
 const KEEP_CHANGES: Duration = Duration::from_mins(2);
 
-/// Deletes changes of loans that every server has seen, for as long as the future is polled.
+/// Deletes changes of loans that every server has seen, and adds those of payouts to their sums, for as long as the
+/// future is polled.
 pub async fn keep_trimming_changes(sandbox: Sandbox) {
     let mut horizon = None;
     loop {
@@ -43,6 +44,7 @@ pub async fn keep_trimming_changes(sandbox: Sandbox) {
             if !sandbox.server.lease.is_first().await? {
                 return Ok(None);
             }
+            payouts::add_changes(&sandbox.database).await?;
             changes::delete_before(&sandbox.database, horizon).await
         };
         horizon = trimmed.await.unwrap_or_else(|failure| {

@@ -49,11 +49,18 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     };
     let stop = shutdown_signal().shared();
     let serve = |listener, router| connections::serve(listener, router, limits.clone(), stop.clone());
-    tokio::join!(serve(portal, crate::portal_router(sandbox.clone())), async {
-        if let Some(console) = console {
-            serve(console, crate::console_router(sandbox.clone())).await;
+    tokio::join!(
+        serve(portal, crate::portal_router(sandbox.clone())),
+        async {
+            if let Some(console) = console {
+                serve(console, crate::console_router(sandbox.clone())).await;
+            }
+        },
+        async {
+            stop.clone().await;
+            sandbox.server.stopping.cancel();
         }
-    });
+    );
     sandbox.close(PAYOUTS_TIMEOUT).await;
     tracing::info!("stopped");
     drop(log);

@@ -58,8 +58,8 @@ const TABLES: &str = "
     FROM pg_class AS class JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE namespace.nspname = $1 AND class.relkind = 'r' ORDER BY class.oid";
 
-/// The tables whose content is of a database, not of its data.
-const NOT_COPIED: [&str; 7] = [
+/// The tables whose content is of a database, not of its data, and those that triggers fill.
+const NOT_COPIED: [&str; 9] = [
     "_sqlx_migrations",
     "version",
     "loan_change",
@@ -67,6 +67,8 @@ const NOT_COPIED: [&str; 7] = [
     "loan_feed_start",
     "server_lease",
     "write_turn",
+    "payout_sum",
+    "payout_sum_change",
 ];
 
 const MAIN_SCHEMA: &str = "SELECT current_schema()::text";

@@ -5,14 +5,19 @@ use std::{
     net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::ConnectInfo};
+use axum::{
+    Router,
+    body::Body,
+    extract::ConnectInfo,
+    http::{HeaderValue, header},
+};
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -42,6 +47,14 @@ pub enum Cut {
     /// Closed with a TCP reset.
     Reset,
 }
+
+/// An extension of a response whose body is sent for as long as its client stays. Its connection is none of those
+/// that are limited, and is not used for another response.
+#[derive(Clone, Copy, Debug)]
+pub struct Endless;
+
+/// The place of a connection among those that are limited.
+type Slot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 /// Limits on the number of connections and on their timeouts.
 #[derive(Clone, Debug)]
@@ -95,7 +108,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
                 };
                 handle.accepted();
                 let handle = Arc::new(handle);
-                let connection = connection(stream, peer, router.clone(), &limits, &handle);
+                let slot: Slot = Arc::new(Mutex::new(slot));
+                let connection = connection(stream, peer, router.clone(), &limits, &handle, &slot);
                 let connection = graceful.watch(connection);
                 tokio::spawn(async move {
                     tokio::select! {
@@ -148,6 +162,7 @@ fn connection(
     router: Router,
     limits: &Limits,
     handle: &Arc<Handle>,
+    slot: &Slot,
 ) -> http1::Connection<
     TokioIo<ClientStream>,
     impl hyper::service::HttpService<Incoming, ResBody = Body, Future: Send> + Send + use<>,
@@ -155,6 +170,7 @@ fn connection(
     _ = stream.set_nodelay(true);
     let reset = Arc::new(AtomicBool::new(false));
     let service_handle = Arc::clone(handle);
+    let slot = Arc::clone(slot);
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
@@ -170,12 +186,19 @@ fn connection(
             }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(peer));
-                let (reset, handle) = (Arc::clone(&reset), Arc::clone(&service_handle));
+                let (reset, handle, slot) =
+                    (Arc::clone(&reset), Arc::clone(&service_handle), Arc::clone(&slot));
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
                     handle.call_begins();
-                    let Ok(answer) = answer.await;
-                    handle.call_ends();
+                    let Ok(mut answer) = answer.await;
+                    if answer.extensions().get::<Endless>().is_some() {
+                        handle.becomes_endless();
+                        slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                    } else {
+                        handle.call_ends();
+                    }
                     match answer.extensions().get::<Cut>() {
                         None => Ok(answer),
                         Some(cut) => {

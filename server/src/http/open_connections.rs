@@ -5,7 +5,7 @@ use std::{
     net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -32,6 +32,8 @@ pub(super) struct Handle {
 struct Open {
     address: IpAddr,
     calls: AtomicU32,
+    /// Whether its response never ends; it does not count then.
+    is_endless: AtomicBool,
     /// When something was last sent or received, in ms after the listener was opened.
     active_at: AtomicU64,
     close: CancellationToken,
@@ -47,7 +49,12 @@ impl OpenConnections {
     pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
         let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(limit) = limit {
-            let same = || all.values().filter(|open| open.address == address && !open.close.is_cancelled());
+            let counts = |open: &&Arc<Open>| {
+                open.address == address
+                    && !open.close.is_cancelled()
+                    && !open.is_endless.load(Ordering::Relaxed)
+            };
+            let same = || all.values().filter(counts);
             if same().count() >= limit {
                 longest_idle(same())?.close.cancel();
             }
@@ -56,6 +63,7 @@ impl OpenConnections {
             address,
             // It waits for its turn, and is not idle meanwhile.
             calls: AtomicU32::new(1),
+            is_endless: AtomicBool::new(false),
             active_at: AtomicU64::new(self.now()),
             close: CancellationToken::new(),
         });
@@ -102,6 +110,11 @@ impl Handle {
     pub(super) fn call_ends(&self) {
         self.touch();
         self.open.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The response to the current call never ends.
+    pub(super) fn becomes_endless(&self) {
+        self.open.is_endless.store(true, Ordering::Relaxed);
     }
 
     /// Completes when the connection is to be closed.

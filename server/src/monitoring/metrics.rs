@@ -29,6 +29,7 @@ pub struct Metrics {
     provider_calls: IntGaugeVec,
     slice_loads: IntCounterVec,
     slice_load_time: HistogramVec,
+    event_streams: IntGauge,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -45,11 +46,11 @@ const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
 impl Metrics {
-    /// Creates all metrics, at zero.
+    /// Creates all metrics, at zero; that of event streams only where the screens are live.
     ///
     /// # Errors
     /// When two metrics have the same name.
-    pub fn new() -> prometheus::Result<Self> {
+    pub fn new(has_live_screens: bool) -> prometheus::Result<Self> {
         let registry = Registry::new();
         let requests = HistogramOpts::new(
             "mkopo_http_request_duration_seconds",
@@ -95,6 +96,11 @@ impl Metrics {
         );
         let slice_load_time =
             HistogramVec::new(slice_load_time.buckets(LOAD_SECONDS.to_vec()), &["slice", "version"])?;
+        let event_streams =
+            IntGauge::new("mkopo_event_streams", "Open pages that are told of changes, of all sandboxes.")?;
+        if has_live_screens {
+            registry.register(Box::new(event_streams.clone()))?;
+        }
         registry.register(Box::new(slice_loads.clone()))?;
         registry.register(Box::new(slice_load_time.clone()))?;
         registry.register(Box::new(contract_differences.clone()))?;
@@ -125,6 +131,7 @@ impl Metrics {
             provider_calls,
             slice_loads,
             slice_load_time,
+            event_streams,
         })
     }
 
@@ -134,6 +141,11 @@ impl Metrics {
         let method =
             if known.contains(method) || method == Method::OPTIONS { method.as_str() } else { "other" };
         self.requests.with_label_values(&[method, route, status.as_str()]).observe(took.as_secs_f64());
+    }
+
+    /// The number of open event streams.
+    pub fn event_streams(&self) -> &IntGauge {
+        &self.event_streams
     }
 
     /// Counts a settled payout, with mobile money's result code if there is one.

@@ -6,9 +6,10 @@ mod messages;
 
 pub use messages::{Later, tell};
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     Sandbox,
@@ -113,6 +114,52 @@ pub async fn latest(sandbox: &Sandbox, staff_id: &str) -> Result<Notifications, 
     let unread: i64 =
         query_scalar(UNREAD).bind(staff_id).bind(unread_since).bind(COUNTED).fetch_one(&mut reader).await?;
     Ok(Notifications { unread: unread.min(COUNTED), read_until, notifications })
+}
+
+/// What was added last, to tell whether something was.
+#[derive(Clone, Debug, Default)]
+pub struct Newest {
+    loan: Option<String>,
+    /// How many there are of each person, and when the last was added.
+    by_staff: HashMap<String, (i64, UnixMillis)>,
+}
+
+const NEWEST_LOAN: &str = "
+    SELECT loan_id FROM loan WHERE status = 'APPROVED' ORDER BY approved_at DESC, loan_id DESC LIMIT 1";
+
+const NEWEST_PAYOUTS: &str = "
+    SELECT staff_id, count(*), max(processed_at) FROM payout
+    WHERE staff_id IN (SELECT value ->> 'id' FROM json_each($1))
+      AND processed_at > $2 AND processed_at - created_at >= 8000
+    GROUP BY staff_id";
+
+/// What was added last for `staff`.
+///
+/// # Errors
+/// When the database can't be read.
+pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis) -> Result<Newest, Failure> {
+    let asked: Vec<Value> = staff.iter().map(|id| json!({ "id": id })).collect();
+    let loan: Option<String> = query_scalar(NEWEST_LOAN).fetch_optional(&mut *connection).await?;
+    let payouts: Vec<(String, i64, UnixMillis)> = query_as(NEWEST_PAYOUTS)
+        .bind(Value::from(asked).to_string())
+        .bind(now.minus(KEPT))
+        .fetch_all(connection)
+        .await?;
+    let by_staff = payouts.into_iter().map(|(staff_id, count, at)| (staff_id, (count, at))).collect();
+    Ok(Newest { loan, by_staff })
+}
+
+impl Newest {
+    /// Whether no loan was added since `before`.
+    pub fn has_loan_of(&self, before: &Self) -> bool {
+        self.loan == before.loan
+    }
+
+    /// Those for whom something was added since `before`.
+    pub fn staff_unlike<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
+        let changed = self.by_staff.iter().filter(|(id, newest)| before.by_staff.get(*id) != Some(newest));
+        changed.map(|(id, _)| id.as_str())
+    }
 }
 
 const MARK: &str = "

@@ -9,14 +9,16 @@ mod reconcile;
 mod records;
 mod reply;
 mod settle;
+mod sums;
 
 pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};
 pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
 pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
-pub use records::{Filter, Record, record, wait_for_records};
+pub use records::{Filter, Latest, Record, latest_records, record, wait_for_records};
 pub use reply::Reply;
+pub use sums::{Sum, add_changes, sums};
 
 use std::time::Duration;
 
@@ -49,6 +51,20 @@ pub enum PayoutStatus {
     Completed,
     /// No money was sent.
     Failed,
+}
+
+impl PayoutStatus {
+    /// Every status.
+    const ALL: [Self; 3] = [Self::Pending, Self::Completed, Self::Failed];
+
+    /// Its name in the database.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+        }
+    }
 }
 
 /// How long an answer waits for mobile money. Callers time out after 10 s, so 'accepted' must be

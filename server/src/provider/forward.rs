@@ -29,6 +29,10 @@ pub async fn instead(sandbox: Sandbox, format: FailureFormat, request: Request, 
     if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
         return next.run(request).await;
     }
+    // A stream never ends, and pages do without.
+    if request.uri().path() == "/events" {
+        return Failure::NotFound.into_response();
+    }
     let (parts, body) = request.into_parts();
     let is_read = parts.method.is_safe();
     let call = Arc::clone(provider).call(parts, whole(body).await, format.request_id);

@@ -15,6 +15,7 @@ use crate::{
     live_settings::LIVE,
     slice_reports, slices,
     test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+    updates::Stream,
 };
 
 /// A form of each page that has one, with its fields.
@@ -83,7 +84,7 @@ impl Caller<'_> {
     async fn calls_of_live_screens(&mut self) {
         let token = self.app.sign_in("admin").await.token;
         let token = Some(token.as_str());
-        for path in ["/preferences", "/settings", "/profile", "/sessions", "/notifications"] {
+        for path in ["/preferences", "/settings", "/profile", "/sessions", "/notifications", "/reports"] {
             self.portal(token, Method::GET, path, None).await;
         }
         let elsewhere = self.app.sign_in("admin").await;
@@ -91,6 +92,9 @@ impl Caller<'_> {
         let current = sessions.as_array().unwrap().iter().find(|session| session["is_current"] == true);
         let id = current.unwrap()["id"].as_str().unwrap();
         self.portal(token, Method::DELETE, &format!("/sessions/{id}"), None).await;
+        let stream = Stream::open(self.app, token.unwrap(), None).await;
+        self.called.extend(contract::name(&Method::GET, "/api/v1/events"));
+        drop(stream);
         for (path, body) in [
             (
                 "/preferences",

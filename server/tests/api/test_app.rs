@@ -281,6 +281,11 @@ impl TestApp {
         answer(router, request).await
     }
 
+    /// Sends a request to the portal's listener, and returns the response with its body as it arrives.
+    pub async fn response_to(&self, request: Request<Body>) -> axum::response::Response {
+        self.portal.clone().oneshot(request).await.unwrap()
+    }
+
     /// Someone with a session from this server or another one.
     pub fn with(&self, token: &str) -> Staff<'_> {
         Staff { app: self, token: token.to_owned() }

@@ -15,7 +15,11 @@ use super::{Fault, FaultPhase, Kind, draw};
 use crate::{
     Sandbox,
     error::{Failure, FailureFormat},
-    http::{connections::Cut, edge, extract::whole},
+    http::{
+        connections::{Cut, Endless},
+        edge,
+        extract::whole,
+    },
 };
 
 /// The time to send half a response before the connection is closed.
@@ -66,6 +70,11 @@ async fn wait(sandbox: &Sandbox, hit: &[Fault], phase: FaultPhase) {
 async fn apply(fault: &Fault, mut response: Response) -> Response {
     match fault.kind {
         Kind::Latency => response,
+        // Its body never ends.
+        Kind::Truncate | Kind::Malformed if response.extensions().get::<Endless>().is_some() => {
+            response.extensions_mut().insert(Cut::Closed);
+            response
+        }
         Kind::Status => {
             let status =
                 fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());

@@ -186,6 +186,50 @@ class ReadNotifications(TypedDict, closed=True):
     until: str
 
 
+ReportPeriod: TypeAlias = Literal['today', 'week', 'month', 'quarter', 'year']
+
+
+ReportType: TypeAlias = Literal['disbursements', 'transactions', 'performance']
+
+
+ReportUnit: TypeAlias = Literal['hour', 'day', 'week', 'month']
+
+
+class PayoutSum(TypedDict, closed=True):
+    payouts: int
+    amount: int
+
+
+class ReportFigures(TypedDict, closed=True):
+    total_disbursed: int
+    total_transactions: int
+    average_disbursement: int
+    success_rate: float | None
+
+
+class ReportChange(TypedDict, closed=True):
+    """
+    In percent, with one decimal; null where the period before has nothing to compare with.
+    """
+
+    total_disbursed: float | None
+    total_transactions: float | None
+    average_disbursement: float | None
+    success_rate: float | None
+
+
+ReportBar = TypedDict(
+    'ReportBar',
+    {
+        'from': Time,
+        'completed': PayoutSum,
+        'failed': PayoutSum,
+        'pending': PayoutSum,
+    },
+    closed=True,
+)
+
+
 class Done(TypedDict, closed=True):
     message: str
 
@@ -699,6 +743,27 @@ class Health(TypedDict, closed=True):
 class Readiness(TypedDict, closed=True):
     status: Literal['ok']
     clock_offset_ms: NotRequired[int]
+
+
+Report = TypedDict(
+    'Report',
+    {
+        'period': ReportPeriod,
+        'type': ReportType,
+        'time_zone': str,
+        'from': Time,
+        'to': Time,
+        'before_from': Time,
+        'before_to': Time,
+        'unit': ReportUnit,
+        'figures': ReportFigures,
+        'figures_before': ReportFigures,
+        'change': ReportChange,
+        'series': list[ReportBar],
+        'latest': list[DisbursementRecord],
+    },
+    closed=True,
+)
 
 
 class NewSandbox(TypedDict, closed=True):

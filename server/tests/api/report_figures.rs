@@ -1,0 +1,272 @@
+//! Reports agree with the records, whatever happened to them.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::http::{Method, StatusCode};
+use insta::assert_json_snapshot;
+use mkopo::{
+    clock::UnixMillis,
+    database::{Database, query_as},
+    demo,
+    mobile_money::{Outcome, Refusal},
+    randomness::Randomness,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    live_settings::LIVE,
+    profile::put,
+    test_app::{NOON, Staff, TestApp, disbursement_of, waiting},
+};
+
+const PERIODS: [&str; 5] = ["today", "week", "month", "quarter", "year"];
+
+async fn report(staff: &Staff<'_>, query: &str) -> Value {
+    let answer = staff.get(&format!("/api/v1/reports{query}")).await;
+    assert_eq!(answer.status, StatusCode::OK, "{query}: {}", answer.json());
+    answer.json()
+}
+
+fn moment(value: &Value) -> UnixMillis {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// The number and the amount of the records that were made from one time until another, by status.
+fn sums(records: &[Value], from: UnixMillis, until: UnixMillis) -> Value {
+    let sum = |status: &str| {
+        let found = records.iter().filter(|record| {
+            let made_at = moment(&record["created_at"]);
+            record["status"] == status && from <= made_at && made_at <= until
+        });
+        let amounts: Vec<i64> = found.map(|record| record["amount"].as_i64().unwrap()).collect();
+        json!({"payouts": amounts.len(), "amount": amounts.iter().sum::<i64>()})
+    };
+    json!({"completed": sum("COMPLETED"), "failed": sum("FAILED"), "pending": sum("PENDING")})
+}
+
+fn figures(sums: &Value) -> Value {
+    let number = |status: &str, field: &str| sums[status][field].as_i64().unwrap();
+    let (completed, failed) = (number("completed", "payouts"), number("failed", "payouts"));
+    let amount = number("completed", "amount");
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let rate = (completed + failed > 0)
+        .then(|| (completed as f64 * 1000.0 / (completed + failed) as f64).round() / 10.0);
+    json!({
+        "total_disbursed": amount,
+        "total_transactions": completed + failed + number("pending", "payouts"),
+        "average_disbursement": if completed == 0 { 0 } else { (amount + completed / 2) / completed },
+        "success_rate": rate,
+    })
+}
+
+/// Every report equals what the records say.
+async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
+    let records = staff.records().await;
+    for period in PERIODS {
+        for unit in ["", "&unit=day", "&unit=week", "&unit=month"] {
+            let report = report(staff, &format!("?period={period}{unit}")).await;
+            let (from, to) = (moment(&report["from"]), moment(&report["to"]));
+            let context = format!("{what}: {period}{unit} {report:#}");
+            assert_eq!(report["figures"], figures(&sums(&records, from, to)), "{context}");
+            let before = sums(&records, moment(&report["before_from"]), moment(&report["before_to"]));
+            assert_eq!(report["figures_before"], figures(&before), "{context}");
+            let series = report["series"].as_array().unwrap();
+            let mut ends: Vec<UnixMillis> =
+                series.iter().skip(1).map(|bar| UnixMillis(moment(&bar["from"]).0 - 1)).collect();
+            ends.push(to);
+            for (bar, end) in series.iter().zip(ends) {
+                let mut expected = sums(&records, moment(&bar["from"]), end);
+                expected["from"] = bar["from"].clone();
+                assert_eq!(*bar, expected, "{context}");
+            }
+        }
+    }
+}
+
+/// The sums that triggers keep, and those of the payouts.
+async fn assert_sums_are_kept(database: &Database, what: &str) {
+    type Sums = Vec<(String, i64, i64, i64)>;
+    let mut reader = database.read().await.unwrap();
+    let kept: Sums = query_as(
+        "SELECT status, quarter, CAST(sum(payouts) AS BIGINT), CAST(sum(amount) AS BIGINT) FROM (
+             SELECT status, quarter, payouts, amount FROM payout_sum
+             UNION ALL SELECT status, quarter, payouts, amount FROM payout_sum_change) AS kept
+         GROUP BY status, quarter HAVING sum(payouts) <> 0 OR sum(amount) <> 0 ORDER BY status, quarter",
+    )
+    .fetch_all(&mut reader)
+    .await
+    .unwrap();
+    let computed: Sums = query_as(
+        "SELECT status, created_at - created_at % 900000 AS quarter, count(*), CAST(sum(amount) AS BIGINT)
+         FROM payout GROUP BY status, created_at - created_at % 900000 ORDER BY status, quarter",
+    )
+    .fetch_all(&mut reader)
+    .await
+    .unwrap();
+    assert_eq!(kept, computed, "{what}");
+}
+
+#[tokio::test]
+async fn a_report_has_the_figures_of_its_period_and_of_the_one_before() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    assert_json_snapshot!(
+        report(&agent, "?period=today&type=transactions").await,
+        {".series" => "[series]", ".latest" => "[latest]"},
+        @r#"
+    {
+      "before_from": "2026-11-12T21:00:00.000Z",
+      "before_to": "2026-11-13T09:00:00.000Z",
+      "change": {
+        "average_disbursement": -53.2,
+        "success_rate": 25.0,
+        "total_disbursed": 40.3,
+        "total_transactions": 200.0
+      },
+      "figures": {
+        "average_disbursement": 33667,
+        "success_rate": 75.0,
+        "total_disbursed": 101000,
+        "total_transactions": 6
+      },
+      "figures_before": {
+        "average_disbursement": 72000,
+        "success_rate": 50.0,
+        "total_disbursed": 72000,
+        "total_transactions": 2
+      },
+      "from": "2026-11-13T21:00:00.000Z",
+      "latest": "[latest]",
+      "period": "today",
+      "series": "[series]",
+      "time_zone": "Africa/Nairobi",
+      "to": "2026-11-14T09:00:00.000Z",
+      "type": "transactions",
+      "unit": "hour"
+    }
+    "#
+    );
+    assert_eq!(report(&agent, "").await["period"], "week");
+    assert_eq!(report(&agent, "").await["type"], "disbursements");
+}
+
+#[tokio::test]
+async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    demo::seed(&app.sandbox.database, NOON, 3, 0, 400, |_| ()).await.unwrap();
+    assert_sums_are_kept(&app.sandbox.database, "seeded").await;
+    for zone in [Value::Null, json!("America/New_York"), json!("Asia/Kathmandu")] {
+        let set =
+            json!({"language": "en", "time_zone": zone, "notify_by_email": false, "notify_by_sms": false});
+        put(&agent, "/preferences", set).await;
+        assert_reports_equal_records(&agent, &zone.to_string()).await;
+    }
+}
+
+#[tokio::test]
+async fn sums_stay_correct_whatever_happens_to_payouts() {
+    let app = TestApp::start_with(&LIVE).await;
+    let draw = Randomness::seeded(11);
+    let mut snapshots = 0;
+    for step in 0..40 {
+        let agent = app.sign_in("agent").await;
+        let what = match draw.below(9) {
+            0 | 1 => {
+                let pending = agent.pending().await;
+                if let Some(loan) = waiting(&pending).next() {
+                    agent.disburse(loan).await;
+                }
+                "paid"
+            }
+            2 => {
+                app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds)]).await;
+                let pending = agent.pending().await;
+                if let Some(loan) = waiting(&pending).next() {
+                    agent.disburse(loan).await;
+                }
+                "refused"
+            }
+            3 => {
+                app.next_outcomes(&[Outcome::LostUnpaid]).await;
+                let loan = app.approve_loan(31_000, "+254712000131").await;
+                app.as_time_passes_by(Duration::from_secs(1), agent.disburse(&loan)).await;
+                "lost"
+            }
+            4 => {
+                for _ in 0..3 {
+                    app.later(Duration::from_secs(90)).await;
+                }
+                "settled later"
+            }
+            5 => {
+                app.clock.advance(Duration::from_mins(7));
+                app.console(Method::POST, "/payouts", None).await;
+                "made in the past"
+            }
+            6 => {
+                snapshots += 1;
+                app.console(Method::POST, &format!("/data/snapshots/s{snapshots}"), None).await;
+                "saved"
+            }
+            7 if snapshots > 0 => {
+                let number = 1 + draw.below(snapshots);
+                app.console(Method::PUT, &format!("/data/snapshots/s{number}"), None).await;
+                "restored"
+            }
+            _ if draw.below(4) == 0 => {
+                app.console(Method::POST, "/data/reset", None).await;
+                "reset"
+            }
+            _ => "nothing",
+        };
+        assert_sums_are_kept(&app.sandbox.database, &format!("step {step}: {what}")).await;
+    }
+    let agent = app.sign_in("agent").await;
+    assert_reports_equal_records(&agent, "at last").await;
+}
+
+#[tokio::test]
+async fn changes_that_wait_are_added_once_there_are_many() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    // On PostgreSQL, each of these leaves changes.
+    demo::seed(&app.sandbox.database, NOON, 5, 0, 700, |_| ()).await.unwrap();
+    assert_reports_equal_records(&agent, "before").await;
+    mkopo::payouts::add_changes(&app.sandbox.database).await.unwrap();
+    assert_sums_are_kept(&app.sandbox.database, "after").await;
+    assert_reports_equal_records(&agent, "after").await;
+}
+
+#[tokio::test]
+async fn the_latest_activity_is_what_the_type_asks_for() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    app.next_outcomes(&[Outcome::Refused(Refusal::InsufficientFunds), Outcome::Success]).await;
+    let (failed, paid) =
+        (app.approve_loan(21_000, "+254712000132").await, app.approve_loan(22_000, "+254712000133").await);
+    let path = |loan: &Value| format!("/api/v1/disbursements/{}/disburse", loan["loan_id"].as_str().unwrap());
+    agent.post(&path(&failed), Some(disbursement_of(&failed))).await;
+    agent.post(&path(&paid), Some(disbursement_of(&paid))).await;
+    let mut statuses: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for about in ["disbursements", "transactions", "performance"] {
+        let report = report(&agent, &format!("?period=year&type={about}")).await;
+        let latest = report["latest"].as_array().unwrap();
+        assert!(latest.len() <= 10);
+        statuses.insert(about, latest.iter().map(|record| record["status"].clone()).collect());
+    }
+    assert!(statuses["disbursements"].iter().all(|status| status == "COMPLETED"));
+    assert!(statuses["performance"].iter().all(|status| status == "FAILED"));
+    assert_eq!(statuses["transactions"].len(), 10);
+    assert!(!statuses["performance"].is_empty());
+}
+
+#[tokio::test]
+async fn questions_that_make_no_sense_are_refused() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    for query in ["?period=decade", "?type=", "?unit=minute", "?period=year&unit=hour", "?since=yesterday"] {
+        let answer = agent.get(&format!("/api/v1/reports{query}")).await;
+        assert_eq!(answer.failure().1, "bad_parameter", "{query}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Open pages hear of what has changed, and of nothing else.
+
+use std::time::Duration;
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, Method, StatusCode},
+};
+use http_body_util::BodyExt;
+use mkopo::mobile_money::Outcome;
+use serde_json::{Value, json};
+
+use crate::{
+    contract,
+    live_settings::LIVE,
+    profile::put,
+    test_app::{Listener, Staff, TestApp, request, waiting},
+};
+
+const PATH: &str = "/api/v1/events";
+
+/// An open stream.
+pub struct Stream {
+    body: Body,
+    text: String,
+    /// The id of the latest event.
+    pub id: String,
+}
+
+impl Stream {
+    /// Opens one that has heard everything until the event `after`.
+    pub async fn open(app: &TestApp, token: &str, after: Option<&str>) -> Self {
+        let mut request = request(Method::GET, PATH, Some(token), None);
+        if let Some(after) = after {
+            request.headers_mut().insert("last-event-id", HeaderValue::from_str(after).unwrap());
+        }
+        let response = app.response_to(request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let (parts, body) = response.into_parts();
+        contract::check(&Method::GET, PATH, parts.status, &parts.headers, b"");
+        Self { body, text: String::new(), id: String::new() }
+    }
+
+    /// The name and the topics of the next event; `None` at the end of the stream.
+    pub async fn next(&mut self) -> Option<(String, Vec<String>)> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let event = event.to_owned();
+                self.text = rest.to_owned();
+                let field = |name: &str| {
+                    event
+                        .lines()
+                        .find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+                };
+                let Some(name) = field("event") else { continue };
+                self.id = field("id").unwrap();
+                let data: Value = serde_json::from_str(&field("data").unwrap()).unwrap();
+                return Some((name, serde_json::from_value(data["changed"].clone()).unwrap()));
+            }
+            let frame = tokio::time::timeout(Duration::from_secs(10), self.body.frame());
+            let bytes = frame.await.expect("nothing is sent").transpose().unwrap()?.into_data().unwrap();
+            self.text.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+    }
+
+    /// The topics of the next events, until `topic` is among them.
+    async fn until(&mut self, topic: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        while !all.iter().any(|one| one == topic) {
+            let (name, topics) = self.next().await.expect("the stream ended");
+            assert_eq!(name, "changed");
+            all.extend(topics);
+        }
+        all
+    }
+
+    /// Whether it ends, whatever is told before.
+    async fn ends(&mut self) -> bool {
+        while self.next().await.is_some() {}
+        true
+    }
+}
+
+/// A stream of `staff` that has begun.
+async fn begun(app: &TestApp, staff: &Staff<'_>) -> Stream {
+    let mut stream = Stream::open(app, &staff.token, None).await;
+    let everything = ["loans", "notifications", "settings"].map(str::to_owned).to_vec();
+    assert_eq!(stream.next().await, Some(("ready".to_owned(), everything)));
+    stream
+}
+
+#[tokio::test]
+async fn an_open_page_hears_of_a_payout_that_somebody_else_made() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, supervisor) = (app.sign_in("agent").await, app.sign_in("supervisor").await);
+    let mut stream = begun(&app, &supervisor).await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    assert_eq!(agent.disburse(loan).await.status, StatusCode::OK);
+    assert!(!stream.until("loans").await.contains(&"settings".to_owned()));
+}
+
+#[tokio::test]
+async fn an_open_page_hears_what_another_server_did() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let mut stream = begun(&app, &agent).await;
+    let other = app.another_server(&LIVE).await;
+    other.approve_loan(20_000, "+254712000141").await;
+    let told = stream.until("notifications").await;
+    assert!(told.contains(&"loans".to_owned()), "{told:?}");
+    other.sandbox.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn only_who_made_a_payout_hears_that_it_settled_later() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let loan = app.approve_loan(20_000, "+254712000142").await;
+    let older = app.approve_loan(20_000, "+254712000143").await;
+    let (mut of_agent, mut of_admin) = (begun(&app, &agent).await, begun(&app, &admin).await);
+    app.next_outcomes(&[Outcome::LostUnpaid]).await;
+    let paid = if loan["approved_at"].as_str() > older["approved_at"].as_str() { &older } else { &loan };
+    app.as_time_passes_by(Duration::from_secs(1), agent.disburse(paid)).await;
+    for _ in 0..6 {
+        app.later(Duration::from_secs(60)).await;
+    }
+    assert_eq!(agent.records_of(paid).await[0]["status"], "FAILED");
+    of_agent.until("notifications").await;
+    // A later change, by which the other stream has told everything before it.
+    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
+    put(&admin, "/preferences", all).await;
+    let told = of_admin.until("settings").await;
+    assert!(told.contains(&"loans".to_owned()));
+}
+
+#[tokio::test]
+async fn a_page_that_comes_back_hears_only_what_it_missed() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let mut watching = begun(&app, &admin).await;
+    let left = begun(&app, &agent).await;
+    let after = left.id.clone();
+    drop(left);
+    let mut nothing = Stream::open(&app, &agent.token, Some(&after)).await;
+    assert_eq!(nothing.next().await, Some(("ready".to_owned(), Vec::new())));
+    drop(nothing);
+
+    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
+    put(&agent, "/preferences", all).await;
+    watching.until("settings").await;
+    let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
+    let missed = ["notifications", "settings"].map(str::to_owned).to_vec();
+    assert_eq!(back.next().await, Some(("ready".to_owned(), missed)));
+
+    for unknown in ["", "1", "elsewhere.3", &format!("{}0", back.id)] {
+        let mut stream = Stream::open(&app, &agent.token, Some(unknown)).await;
+        assert_eq!(stream.next().await.unwrap().1.len(), 3, "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session_and_no_other() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let (mut of_agent, mut of_admin) = (begun(&app, &agent).await, begun(&app, &admin).await);
+    agent.post("/api/v1/auth/logout", None).await;
+    assert!(of_agent.ends().await);
+    app.approve_loan(20_000, "+254712000144").await;
+    of_admin.until("loans").await;
+    let again = app.response_to(request(Method::GET, PATH, Some(&agent.token), None)).await;
+    assert_eq!(again.status(), StatusCode::UNAUTHORIZED);
+    // All data is replaced, and with it all sessions.
+    app.console(Method::POST, "/data/reset", None).await;
+    assert!(of_admin.ends().await);
+}
+
+#[tokio::test]
+async fn streams_end_when_the_server_stops() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let mut stream = begun(&app, &agent).await;
+    app.sandbox.server.stopping.cancel();
+    assert!(stream.ends().await);
+}
+
+#[tokio::test]
+async fn a_session_has_at_most_ten_streams_and_the_metrics_count_them() {
+    let app = TestApp::start_with(&LIVE).await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    let mut streams = Vec::new();
+    for _ in 0..10 {
+        streams.push(begun(&app, &agent).await);
+    }
+    let (status, code, _) = agent.get(PATH).await.failure();
+    assert_eq!((status, code.as_str()), (429, "too_many_streams"));
+    streams.push(begun(&app, &admin).await);
+    let metrics = app.call(Method::GET, "/metrics", None).await;
+    let text = String::from_utf8(metrics.bytes).unwrap();
+    assert!(text.contains("mkopo_event_streams 11"), "{text}");
+    streams.remove(0);
+    begun(&app, &agent).await;
+}
+
+#[tokio::test]
+async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specified() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    assert_eq!(agent.get(PATH).await.failure().1, "not_found");
+    let forwards = ["--provider-url", "http://127.0.0.1:9", "--demo", "false"];
+    let app = TestApp::start_with(&[&LIVE[..], &forwards].concat()).await;
+    assert_eq!(
+        app.send_to(Listener::Portal, request(Method::GET, PATH, Some("x"), None)).await.failure().0,
+        404
+    );
+}
