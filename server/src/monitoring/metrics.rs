@@ -96,8 +96,7 @@ impl Metrics {
         );
         let slice_load_time =
             HistogramVec::new(slice_load_time.buckets(LOAD_SECONDS.to_vec()), &["slice", "version"])?;
-        let event_streams =
-            IntGauge::new("mkopo_event_streams", "Open pages that are told of changes, of all sandboxes.")?;
+        let event_streams = IntGauge::new("mkopo_event_streams", "Open pages that are told of changes.")?;
         if has_live_screens {
             registry.register(Box::new(event_streams.clone()))?;
         }

@@ -61,24 +61,33 @@ fn figures(sums: &Value) -> Value {
 
 /// Every report equals what the records say.
 async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
-    let records = staff.records().await;
-    for period in PERIODS {
-        for unit in ["", "&unit=day", "&unit=week", "&unit=month"] {
-            let report = report(staff, &format!("?period={period}{unit}")).await;
-            let (from, to) = (moment(&report["from"]), moment(&report["to"]));
-            let context = format!("{what}: {period}{unit} {report:#}");
-            assert_eq!(report["figures"], figures(&sums(&records, from, to)), "{context}");
-            let before = sums(&records, moment(&report["before_from"]), moment(&report["before_to"]));
-            assert_eq!(report["figures_before"], figures(&before), "{context}");
-            let series = report["series"].as_array().unwrap();
-            let mut ends: Vec<UnixMillis> =
-                series.iter().skip(1).map(|bar| UnixMillis(moment(&bar["from"]).0 - 1)).collect();
-            ends.push(to);
-            for (bar, end) in series.iter().zip(ends) {
-                let mut expected = sums(&records, moment(&bar["from"]), end);
-                expected["from"] = bar["from"].clone();
-                assert_eq!(*bar, expected, "{context}");
+    let (records, reports) = loop {
+        let records = staff.records().await;
+        let mut reports = Vec::new();
+        for period in PERIODS {
+            for unit in ["", "&unit=day", "&unit=week", "&unit=month"] {
+                reports.push(report(staff, &format!("?period={period}{unit}")).await);
             }
+        }
+        // A payout may have settled meanwhile.
+        if staff.records().await == records {
+            break (records, reports);
+        }
+    };
+    for report in reports {
+        let (from, to) = (moment(&report["from"]), moment(&report["to"]));
+        let context = format!("{what}: {report:#}");
+        assert_eq!(report["figures"], figures(&sums(&records, from, to)), "{context}");
+        let before = sums(&records, moment(&report["before_from"]), moment(&report["before_to"]));
+        assert_eq!(report["figures_before"], figures(&before), "{context}");
+        let series = report["series"].as_array().unwrap();
+        let mut ends: Vec<UnixMillis> =
+            series.iter().skip(1).map(|bar| UnixMillis(moment(&bar["from"]).0 - 1)).collect();
+        ends.push(to);
+        for (bar, end) in series.iter().zip(ends) {
+            let mut expected = sums(&records, moment(&bar["from"]), end);
+            expected["from"] = bar["from"].clone();
+            assert_eq!(*bar, expected, "{context}");
         }
     }
 }
@@ -86,7 +95,8 @@ async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
 /// The sums that triggers keep, and those of the payouts.
 async fn assert_sums_are_kept(database: &Database, what: &str) {
     type Sums = Vec<(String, i64, i64, i64)>;
-    let mut reader = database.read().await.unwrap();
+    // One snapshot: payouts may settle meanwhile.
+    let mut reader = database.read().await.unwrap().begin().await.unwrap();
     let kept: Sums = query_as(
         "SELECT status, quarter, CAST(sum(payouts) AS BIGINT), CAST(sum(amount) AS BIGINT) FROM (
              SELECT status, quarter, payouts, amount FROM payout_sum

@@ -45,8 +45,8 @@ impl Stream {
     pub async fn next(&mut self) -> Option<(String, Vec<String>)> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
-                let event = event.to_owned();
-                self.text = rest.to_owned();
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
                 let field = |name: &str| {
                     event
                         .lines()
@@ -58,7 +58,7 @@ impl Stream {
                 return Some((name, serde_json::from_value(data["changed"].clone()).unwrap()));
             }
             let frame = tokio::time::timeout(Duration::from_secs(10), self.body.frame());
-            let bytes = frame.await.expect("nothing is sent").transpose().unwrap()?.into_data().unwrap();
+            let bytes = frame.await.unwrap().transpose().unwrap()?.into_data().unwrap();
             self.text.push_str(std::str::from_utf8(&bytes).unwrap());
         }
     }
@@ -67,7 +67,7 @@ impl Stream {
     async fn until(&mut self, topic: &str) -> Vec<String> {
         let mut all = Vec::new();
         while !all.iter().any(|one| one == topic) {
-            let (name, topics) = self.next().await.expect("the stream ended");
+            let (name, topics) = self.next().await.unwrap();
             assert_eq!(name, "changed");
             all.extend(topics);
         }
@@ -123,7 +123,7 @@ async fn only_who_made_a_payout_hears_that_it_settled_later() {
     let paid = if loan["approved_at"].as_str() > older["approved_at"].as_str() { &older } else { &loan };
     app.as_time_passes_by(Duration::from_secs(1), agent.disburse(paid)).await;
     for _ in 0..6 {
-        app.later(Duration::from_secs(60)).await;
+        app.later(Duration::from_mins(1)).await;
     }
     assert_eq!(agent.records_of(paid).await[0]["status"], "FAILED");
     of_agent.until("notifications").await;
