@@ -44,7 +44,7 @@ pub async fn keep_trimming_changes(sandbox: Sandbox) {
             if !sandbox.server.lease.is_first().await? {
                 return Ok(None);
             }
-            payouts::add_changes(&sandbox.database).await?;
+            while payouts::add_changes(&sandbox.database).await? {}
             changes::delete_before(&sandbox.database, horizon).await
         };
         horizon = trimmed.await.unwrap_or_else(|failure| {

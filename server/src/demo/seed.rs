@@ -9,6 +9,7 @@ use crate::{
     email::Email,
     error::Failure,
     mobile_money::Refusal,
+    payouts,
 };
 
 /// Loans per transaction: other writers wait no longer than one batch takes.
@@ -57,6 +58,7 @@ pub async fn seed(
         while left > 0 {
             let batch = left.min(BATCH);
             generator.last_number = write(database, &generator, batch, kind).await?;
+            payouts::add_changes(database).await?;
             left -= batch;
             progress(batch);
         }

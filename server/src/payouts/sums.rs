@@ -97,7 +97,11 @@ pub async fn sums(
 
 const WAITING: &str = "SELECT count(*) FROM (SELECT 1 FROM payout_sum_change LIMIT $1) AS waiting";
 
-const TAKE: &str = "DELETE FROM payout_sum_change RETURNING status, quarter, payouts, amount";
+/// Those of at most a thousand quarters: a load of old payouts leaves very many.
+const TAKE: &str = "
+    DELETE FROM payout_sum_change
+    WHERE quarter IN (SELECT DISTINCT quarter FROM payout_sum_change ORDER BY quarter LIMIT 1000)
+    RETURNING status, quarter, payouts, amount";
 
 const ADD: &str = "
     INSERT INTO payout_sum (status, quarter, payouts, amount)
@@ -107,15 +111,15 @@ const ADD: &str = "
     ON CONFLICT (status, quarter) DO UPDATE SET
         payouts = payout_sum.payouts + excluded.payouts, amount = payout_sum.amount + excluded.amount";
 
-/// Adds the changes that wait to the sums, once there are too many to read with them.
+/// Adds changes that wait to the sums, once there are too many to read with them. Returns whether there were.
 ///
 /// # Errors
 /// [`Failure::Busy`], [`Failure::NotCommitted`].
-pub async fn add_changes(database: &Database) -> Result<(), Failure> {
+pub async fn add_changes(database: &Database) -> Result<bool, Failure> {
     let waiting: i64 =
         query_scalar(WAITING).bind(MAX_CHANGES + 1).fetch_one(&mut *database.read().await?).await?;
     if waiting <= MAX_CHANGES {
-        return Ok(());
+        return Ok(false);
     }
     database
         .write_in_turn(|connection: &mut Connection| {
@@ -132,7 +136,7 @@ pub async fn add_changes(database: &Database) -> Result<(), Failure> {
                     })
                     .collect();
                 query(ADD).bind(Value::from(rows).to_string()).execute(connection).await?;
-                Ok(())
+                Ok(true)
             })
         })
         .await

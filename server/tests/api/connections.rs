@@ -20,7 +20,11 @@ pub struct Served {
 }
 
 pub async fn served(limits: Limits) -> Served {
-    let app = TestApp::start().await;
+    served_by(TestApp::start().await, limits).await
+}
+
+/// Serves `app` over real connections.
+pub async fn served_by(app: TestApp, limits: Limits) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();

@@ -7,14 +7,16 @@ use axum::{
     http::{HeaderValue, Method, StatusCode},
 };
 use http_body_util::BodyExt;
-use mkopo::mobile_money::Outcome;
+use mkopo::{http::connections::Limits, mobile_money::Outcome};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
+    connections::{read_to_end, served_by},
     contract,
     live_settings::LIVE,
     profile::put,
-    test_app::{Listener, Staff, TestApp, request, waiting},
+    test_app::{CONSOLE_TOKEN, Listener, Staff, TestApp, request, waiting},
 };
 
 const PATH: &str = "/api/v1/events";
@@ -213,4 +215,44 @@ async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specif
         app.send_to(Listener::Portal, request(Method::GET, PATH, Some("x"), None)).await.failure().0,
         404
     );
+}
+
+#[tokio::test]
+async fn streams_take_no_connections_from_others_and_end_when_the_server_stops() {
+    let limits = Limits { connections: 2, per_address: 2, ..Limits::default() };
+    let served = served_by(TestApp::start_with(&LIVE).await, limits).await;
+    let token = served.app.sign_in("agent").await.token;
+    let open = format!("GET {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n");
+    let mut streams = Vec::new();
+    for _ in 0..5 {
+        let mut stream = served.connect().await;
+        stream.write_all(open.as_bytes()).await.unwrap();
+        let mut begun = [0; 12];
+        stream.read_exact(&mut begun).await.unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200");
+        streams.push(stream);
+    }
+    let answer = served.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    served.app.sandbox.server.stopping.cancel();
+    for stream in &mut streams {
+        let rest = read_to_end(stream).await;
+        assert!(rest.to_lowercase().contains("connection: close"), "{rest}");
+        assert!(rest.ends_with("0\r\n\r\n"), "the body is complete: {rest}");
+    }
+}
+
+#[tokio::test]
+async fn the_streams_of_a_sandbox_hear_of_nothing_else() {
+    let app = TestApp::start_with(&[&LIVE[..], &["--sandboxes", "3"]].concat()).await;
+    app.set_console(Method::POST, "/sandboxes", json!({"name": "pr-12"})).await;
+    let admin = app.sign_in("admin").await;
+    let mut of_main = begun(&app, &admin).await;
+    let mut approve =
+        request(Method::POST, "/console/api/loans", Some(CONSOLE_TOKEN), Some(json!({"count": 1})));
+    approve.headers_mut().insert("mkopo-sandbox", HeaderValue::from_static("pr-12"));
+    assert!(app.send(approve).await.status.is_success());
+    let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
+    put(&admin, "/preferences", all).await;
+    assert!(!of_main.until("settings").await.contains(&"loans".to_owned()));
 }
