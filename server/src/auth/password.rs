@@ -3,9 +3,16 @@
 //! At most one hash per core runs at a time, on threads that may block. Without this bound,
 //! 64 concurrent sign-ins took 4 GB and starved every other call.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use argon2::{Algorithm, Argon2, Params, PasswordHash, PasswordHasher, PasswordVerifier, Version};
+use argon2::{
+    ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Version,
+    password_hash::phc::{Output, ParamsString, Salt},
+};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
@@ -19,6 +26,10 @@ pub const MAXIMUM_LENGTH: usize = 1024;
 /// How long a hash waits for a free core. Callers time out after 10 s, so the answer must come before.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How many hashes leave their memory to the next ones: 19 MiB each. Fresh memory for each hash would cost it
+/// 5,000 page faults, and what is given back is spread over the threads that may block.
+const SPARE: usize = 2;
+
 /// Hashes and checks passwords, with a bound on concurrency that clones share.
 #[derive(Clone, Debug)]
 pub struct Passwords {
@@ -26,6 +37,8 @@ pub struct Passwords {
     /// waiting there as may run, and they take turns.
     own_slots: Arc<Semaphore>,
     slots: Arc<Semaphore>,
+    /// The memory of hashes that ended.
+    spare: Arc<Mutex<Vec<Vec<Block>>>>,
     timeout: Duration,
     randomness: Randomness,
 }
@@ -39,7 +52,7 @@ impl Passwords {
 
     fn bounded(slots: usize, timeout: Duration, randomness: Randomness) -> Self {
         let new = || Arc::new(Semaphore::new(slots));
-        Self { own_slots: new(), slots: new(), timeout, randomness }
+        Self { own_slots: new(), slots: new(), spare: Arc::default(), timeout, randomness }
     }
 
     /// The same bound, for another sandbox.
@@ -54,7 +67,7 @@ impl Passwords {
     /// [`Failure::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move || hash(&password, &salt)).await?
+        self.run(move |memory| hash(&password, &salt, memory)).await?
     }
 
     /// Whether `password` matches the hash `stored`. Without a stored hash it takes the same time
@@ -64,14 +77,17 @@ impl Passwords {
     /// [`Failure::SignInsWait`] if the queue is too long.
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move || match stored {
-            Some(stored) => verify(&password, &stored),
-            None => hash(&password, &salt).map(|_| false),
+        self.run(move |memory| match stored {
+            Some(stored) => verify(&password, &stored, memory),
+            None => hash(&password, &salt, memory).map(|_| false),
         })
         .await?
     }
 
-    async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Vec<Block>) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
         let permits = async {
             let own = Arc::clone(&self.own_slots).acquire_owned().await?;
             Ok((own, Arc::clone(&self.slots).acquire_owned().await?))
@@ -80,9 +96,16 @@ impl Passwords {
         let permits = permits.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
         let permits =
             permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
+        let spare = Arc::clone(&self.spare);
         tokio::task::spawn_blocking(move || {
-            let result = job();
-            drop(permits);
+            let lock = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut memory = lock().pop().unwrap_or_default();
+            let result = job(&mut memory);
+            let mut spare = lock();
+            if spare.len() < SPARE {
+                spare.push(memory);
+            }
+            drop((spare, permits));
             result
         })
         .await
@@ -90,21 +113,54 @@ impl Passwords {
     }
 }
 
-fn argon2id() -> Result<Argon2<'static>, Failure> {
-    let params = Params::new(19 * 1024, 2, 1, None).map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {
+    let params = Params::new(19 * 1024, 2, 1, None).map_err(unexpected)?;
+    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
+    let stored = PasswordHash {
+        algorithm: ARGON2ID_IDENT,
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params).map_err(unexpected)?,
+        salt: Some(Salt::new(salt).map_err(unexpected)?),
+        hash: Some(compute(&Argon2::new(algorithm, version, params), password, salt, memory)?),
+    };
+    Ok(stored.to_string())
 }
 
-fn hash(password: &SecretString, salt: &[u8]) -> Result<String, Failure> {
-    argon2id()?
-        .hash_password_with_salt(password.expose_secret().as_bytes(), salt)
-        .map(|hash| hash.to_string())
-        .map_err(|error| Failure::Internal(error.to_string()))
+fn verify(password: &SecretString, stored: &str, memory: &mut Vec<Block>) -> Result<bool, Failure> {
+    let stored = PasswordHash::new(stored).map_err(unexpected)?;
+    let (Some(salt), Some(hash)) = (&stored.salt, &stored.hash) else {
+        return Err(unexpected("a stored hash without salt or value"));
+    };
+    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(unexpected)?;
+    let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(unexpected)?;
+    let params = Params::try_from(&stored).map_err(unexpected)?;
+    // The comparison takes the same time wherever they differ.
+    Ok(compute(&Argon2::new(algorithm, version, params), password, salt, memory)? == *hash)
 }
 
-fn verify(password: &SecretString, stored: &str) -> Result<bool, Failure> {
-    let stored = PasswordHash::new(stored).map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(argon2id()?.verify_password(password.expose_secret().as_bytes(), &stored).is_ok())
+/// The hash in `memory`, which grows as needed.
+fn compute(
+    argon2: &Argon2<'_>,
+    password: &SecretString,
+    salt: &[u8],
+    memory: &mut Vec<Block>,
+) -> Result<Output, Failure> {
+    let params = argon2.params();
+    memory.resize(params.block_count(), Block::new());
+    let mut output = vec![0; params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
+    argon2
+        .hash_password_into_with_memory(
+            password.expose_secret().as_bytes(),
+            salt,
+            &mut output,
+            memory.as_mut_slice(),
+        )
+        .map_err(unexpected)?;
+    Output::new(&output).map_err(unexpected)
+}
+
+fn unexpected(error: impl Display) -> Failure {
+    Failure::Internal(error.to_string())
 }
 
 #[cfg(test)]
@@ -117,7 +173,7 @@ mod tests {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let slow = tokio::spawn({
             let passwords = passwords.clone();
-            async move { passwords.run(move || held.recv()).await }
+            async move { passwords.run(move |_| held.recv()).await }
         });
         while passwords.slots.available_permits() > 0 {
             tokio::task::yield_now().await;
