@@ -9,6 +9,7 @@ export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { type FailureTexts, failureText } from './failures/failures';
 export { currentUserQuery } from './account/current-user';
+export { followPreferences, orNull, preferencesQuery } from './account/preferences';
 export { displayName, initialOf, type Role, ROLES, type SessionUser } from './session/session-user';
 export { session, type SessionState } from './session/session';
 export { signOut } from './account/sign-out';
@@ -18,11 +19,18 @@ export { startOfDate, startOfDay } from './format/days';
 export { formatMoney } from './format/money';
 export { groupDigits, localPhone } from './format/phone';
 export { relativeTime } from './format/relative-time';
+export { catalogue, type Language, language, plural } from './language/language';
 export { notify, dismissNotification, type ShowNotification } from './notify/notify';
 export { payoutStatus, type PayoutStatus } from './payouts/payout-status';
 export { queryClient } from './query/query-client';
 export { queryKeys } from './query/query-keys';
-export { portalSettings, setPortalSettings, type PortalSettings } from './slice/portal-settings';
+export {
+  isLive,
+  portalSettings,
+  portalTimeZone,
+  setPortalSettings,
+  type PortalSettings,
+} from './slice/portal-settings';
 export { type Slice } from './slice/slice';
 export { type Theme, theme } from './theme/theme';
 export { useTheme } from './theme/useTheme';

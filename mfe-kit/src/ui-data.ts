@@ -19,4 +19,5 @@ export { ListTools } from './ui/ListTools';
 export { Modal } from './ui/Modal';
 export { Pagination } from './ui/Pagination';
 export { Person } from './ui/Person';
+export { PreferenceFields } from './ui/PreferenceFields';
 export { SearchBox } from './ui/SearchBox';

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { queryClient, session, useSession } from 'mfe-kit';
+import { language, queryClient, session, useSession } from 'mfe-kit';
 import { ThemeProvider } from 'mfe-kit/ui';
-import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { Fragment, lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
 import { FirstPaint } from './FirstPaint';
 import { useHeadingFocus } from './navigation/useHeadingFocus';
@@ -14,12 +14,17 @@ const OverridePanel = lazy(() => import('./slices/OverridePanel'));
 export function Root() {
   useSignInRedirect();
   useHeadingFocus();
+  const spoken = useSyncExternalStore(language.subscribe, () => language.current);
+  const { user } = useSession();
   const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
   return (
     <ThemeProvider>
       <QueryClientProvider client={queryClient}>
         <Suspense fallback={<FirstPaint />}>
-          <Outlet />
+          {/* Another language or time zone changes every text. */}
+          <Fragment key={`${spoken} ${user?.timeZone ?? ''}`}>
+            <Outlet />
+          </Fragment>
         </Suspense>
         {isPanelOpen ? (
           <Suspense fallback={null}>

@@ -1,9 +1,10 @@
-import { connection, session, theme } from 'mfe-kit';
+import { connection, isLive, session, theme } from 'mfe-kit';
 import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { onReport } from './reports/report';
 import { createPortalRouter } from './router';
+import { preferredLanguage } from './live/preferred-language';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
 
@@ -18,6 +19,12 @@ const list = await readSliceList().catch((error: unknown) => {
   restoreBrought();
   return null;
 });
+
+if (isLive()) {
+  const started = import('./live/start-live').then(({ startLive }) => startLive());
+  // The first page needs its texts.
+  if (preferredLanguage() !== 'en') await started;
+}
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');

@@ -494,3 +494,11 @@ describe('by code', () => {
     expect(received.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
   });
 });
+
+test('an account that needs a code gets one, and goes on to its field', async () => {
+  answer('post', LOGIN, 403, failure('A code is required.', 'code_required'));
+  const requests = answer('post', REQUEST, 200, { message: 'sent' });
+  await signIn();
+  expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
+  expect(requests.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+});

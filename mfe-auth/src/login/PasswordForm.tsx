@@ -12,7 +12,7 @@ import { useSignInState } from '../signed-out/navigation-state';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
-import { type Credentials, fieldAtFault, missingForCode, signInByPassword } from './sign-in';
+import { type Credentials, fieldAtFault, isCodeRequired, missingForCode, signInByPassword } from './sign-in';
 import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
 
@@ -33,6 +33,10 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     mutationFn: () => signInByPassword(credentials),
     onSuccess: welcome,
     onError: (error) => {
+      if (isCodeRequired(error)) {
+        request.mutate();
+        return;
+      }
       notify({ type: 'error', message: failureText(FAILURES.signIn, error), key: SIGN_IN_TOAST });
       pointAt(fieldAtFault(error));
     },

@@ -33,13 +33,19 @@ async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Pr
 }
 
 function userIn(body: unknown) {
-  const { token, username, email } = (body as { user?: Record<string, unknown> } | undefined)?.user ?? {};
+  const { token, username, email, name, role } =
+    (body as { user?: Record<string, unknown> } | undefined)?.user ?? {};
   if (!isText(token) || !isText(username) || !isText(email)) throw new ApiError({ kind: 'malformed' });
-  return { token, username, email };
+  return { token, username, email, ...(isText(name) ? { name } : {}), ...(isText(role) ? { role } : {}) };
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+/** Whether this account needs a code besides the password. */
+export function isCodeRequired(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'code_required';
 }
 
 /** The field that has to be filled in before a code is requested (REQ-103, REQ-104). */

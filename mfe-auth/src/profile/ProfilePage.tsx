@@ -1,7 +1,19 @@
-import { displayName, formatDate, formatMonthAndYear, now, type SessionUser, useSession } from 'mfe-kit';
-import { Avatar, Button, Card, Field, Input, type InputRef, PageHeader } from 'mfe-kit/ui';
-import { type SubmitEvent, useEffect, useId, useRef, useState } from 'react';
+import {
+  displayName,
+  formatDate,
+  formatMonthAndYear,
+  isLive,
+  now,
+  type SessionUser,
+  useSession,
+} from 'mfe-kit';
+import { Button, Card, Field, Input, type InputRef, PageHeader } from 'mfe-kit/ui';
+import { lazy, type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { Picture } from './Picture';
 import classes from './ProfilePage.module.css';
+import { SecurityRow } from './SecurityRow';
+
+const LiveProfile = lazy(() => import('./LiveProfile'));
 
 /** The phone number in the form until the user types one. */
 const PLACEHOLDER_PHONE = '+254 700 000 000';
@@ -13,8 +25,13 @@ interface Profile {
   role: string;
 }
 
-/** The user's own page. Changes are kept until the page is left; nothing is saved (REQ-341). */
+/** The user's own page; where the screens are specified, or the provider keeps no profile, nothing is saved. */
 export default function ProfilePage() {
+  return isLive() ? <LiveProfile specified={<SpecifiedProfile />} /> : <SpecifiedProfile />;
+}
+
+/** Changes are kept until the page is left (REQ-341). */
+function SpecifiedProfile() {
   const { user } = useSession();
   const [profile, setProfile] = useState(() => profileOf(user));
   const [draft, setDraft] = useState<Profile | null>(null);
@@ -100,35 +117,22 @@ export default function ProfilePage() {
           </Card>
           <Card title="Security Settings" flush>
             <ul className={classes.rows} role="list">
-              <Row title="Password" text={`Last changed ${formatDate(now())}`} action="Change Password" />
-              <Row title="Two-Factor Authentication" text="A second step when you sign in" action="Enable" />
-              <Row title="Login Sessions" text="Where you are signed in" action="Manage" />
+              <SecurityRow
+                title="Password"
+                text={`Last changed ${formatDate(now())}`}
+                action="Change Password"
+              />
+              <SecurityRow
+                title="Two-Factor Authentication"
+                text="A second step when you sign in"
+                action="Enable"
+              />
+              <SecurityRow title="Login Sessions" text="Where you are signed in" action="Manage" />
             </ul>
           </Card>
         </div>
       </div>
     </>
-  );
-}
-
-/** The user's avatar, or their initial if there is none. */
-function Picture({ user }: { user: SessionUser | null }) {
-  const [isMissing, setMissing] = useState(false);
-  if (!user?.avatar || isMissing) return <Avatar name={displayName(user)} large />;
-  return <img className={classes.picture} src={user.avatar} alt="" onError={() => setMissing(true)} />;
-}
-
-/** A row whose button does nothing yet. */
-function Row({ title, text, action }: { title: string; text: string; action: string }) {
-  const id = useId();
-  return (
-    <li>
-      <div>
-        <strong id={id}>{title}</strong>
-        <p>{text}</p>
-      </div>
-      <Button aria-describedby={id}>{action}</Button>
-    </li>
   );
 }
 

@@ -8,4 +8,12 @@ export const queryKeys = {
   dashboard: ['dashboard'],
   transactions: ['transactions'],
   currentUser: ['current-user'],
+  /** Of one loan, while its payout settles. */
+  payout: ['payout'],
+  reports: ['reports'],
+  notifications: ['notifications'],
+  preferences: ['preferences'],
+  settings: ['settings'],
+  profile: ['profile'],
+  sessions: ['sessions'],
 } as const;

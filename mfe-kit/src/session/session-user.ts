@@ -1,3 +1,5 @@
+import { type Language, LANGUAGES } from '../language/language';
+
 /** The roles known across the product. */
 export const ROLES = ['admin', 'agent', 'supervisor'] as const;
 export type Role = (typeof ROLES)[number];
@@ -9,10 +11,16 @@ export interface SessionUser {
   username?: string | undefined;
   name?: string | undefined;
   email?: string | undefined;
-  /** `admin` after sign-in (REQ-072); a stored user may hold another, or none. */
+  /**
+   * `admin` after sign-in (REQ-072), and the server's where the screens are live; a stored user may hold
+   * another, or none.
+   */
   role?: Role | undefined;
   /** An image address derived from the username. */
   avatar?: string | undefined;
+  /** What this person prefers, where the screens are live. */
+  language?: Language | undefined;
+  timeZone?: string | undefined;
 }
 
 /** The user's name on screens (REQ-011, REQ-047). */
@@ -30,6 +38,11 @@ export function signedInUser(username: string, email: string): SessionUser {
   return { id: 1, username, email, role: 'admin', avatar: avatarOf(username) };
 }
 
+/** A role of the server as one that is known here. */
+export function roleFrom(role: unknown): Role | undefined {
+  return ROLES.find((known) => known === role);
+}
+
 /** The stored user, or `null` if there is none or it can't be read. */
 export function parseUser(stored: string | null): SessionUser | null {
   if (!stored) return null;
@@ -41,14 +54,25 @@ export function parseUser(stored: string | null): SessionUser | null {
   }
 }
 
-function readUser({ id, username, name, email, role, avatar }: Record<string, unknown>): SessionUser {
+function readUser({
+  id,
+  username,
+  name,
+  email,
+  role,
+  avatar,
+  language,
+  timeZone,
+}: Record<string, unknown>): SessionUser {
   return {
     id: typeof id === 'number' ? id : 1,
     username: textOrNone(username),
     name: textOrNone(name),
     email: textOrNone(email),
-    role: ROLES.find((known) => known === role),
+    role: roleFrom(role),
     avatar: textOrNone(avatar),
+    ...(language ? { language: LANGUAGES.find((known) => known === language) } : {}),
+    ...(timeZone ? { timeZone: textOrNone(timeZone) } : {}),
   };
 }
 

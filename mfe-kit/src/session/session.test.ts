@@ -1,7 +1,28 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
-import { api, ApiError, currentUserQuery, dataOf, queryClient, session, signOut } from 'mfe-kit';
-import { answer, collectNotifications, failure, garbled, silent, unreachable } from 'mfe-kit/testing';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  api,
+  ApiError,
+  currentUserQuery,
+  dataOf,
+  portalSettings,
+  portalTimeZone,
+  preferencesQuery,
+  queryClient,
+  session,
+  setPortalSettings,
+  signOut,
+} from 'mfe-kit';
+import {
+  answer,
+  collectNotifications,
+  currentUser,
+  failure,
+  garbled,
+  preferences,
+  silent,
+  unreachable,
+} from 'mfe-kit/testing';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 const SIGN_IN = { token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' };
 const pending = () =>
@@ -203,4 +224,58 @@ test('REQ-365 a call has a time limit of 10 seconds', async () => {
 test('an answer that is not JSON is a failure', async () => {
   garbled('get', '/api/v1/disbursements/pending', '<html>');
   await expect(pending()).rejects.toMatchObject({ kind: 'malformed' });
+});
+
+describe('where the screens are live', () => {
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live', time_zone: 'Africa/Nairobi' });
+    return () => setPortalSettings({});
+  });
+
+  test('the role and the name are the server’s', () => {
+    session.signIn({ ...SIGN_IN, name: 'Achieng Otieno', role: 'supervisor' });
+    expect(session.state.user).toMatchObject({ id: 1, name: 'Achieng Otieno', role: 'supervisor' });
+  });
+
+  test('a provider that names no role, or one that is not known, leaves it as specified', () => {
+    session.signIn(SIGN_IN);
+    expect(session.state.user?.role).toBe('admin');
+    session.signIn({ ...SIGN_IN, role: 'auditor' });
+    expect(session.state.user?.role).toBe('admin');
+  });
+
+  test('a role that was changed meanwhile is learned with the current user, and stored', async () => {
+    session.signIn({ ...SIGN_IN, role: 'admin' });
+    answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'agent', name: 'Achieng A. Otieno' }));
+    await queryClient.query(currentUserQuery());
+    expect(session.state.user).toMatchObject({ role: 'agent', name: 'Achieng A. Otieno' });
+    expect(JSON.parse(localStorage.getItem('user')!)).toMatchObject({ role: 'agent' });
+  });
+
+  test('dates are in the time zone that the person prefers, until they sign out', async () => {
+    session.signIn(SIGN_IN);
+    answer('get', '/api/v1/preferences', 200, preferences({ time_zone: 'UTC' }));
+    await queryClient.query(preferencesQuery());
+    expect(portalSettings().timeZone).toBe('UTC');
+    expect(portalTimeZone()).toBe('Africa/Nairobi');
+    session.start();
+    expect(portalSettings().timeZone).toBe('UTC');
+    session.clear();
+    expect(portalSettings().timeZone).toBe('Africa/Nairobi');
+  });
+
+  test('a provider without preferences has none', async () => {
+    session.signIn(SIGN_IN);
+    answer('get', '/api/v1/preferences', 404, failure('Not found', 'not_found'));
+    expect(await queryClient.query(preferencesQuery())).toBeNull();
+  });
+});
+
+test('where the screens are specified, nothing but the sign-in changes the stored user', async () => {
+  session.signIn({ ...SIGN_IN, name: 'Achieng Otieno', role: 'agent' });
+  const stored = localStorage.getItem('user');
+  answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'supervisor' }));
+  await queryClient.query(currentUserQuery());
+  expect(localStorage.getItem('user')).toBe(stored);
+  expect(session.state.user?.role).toBe('admin');
 });

@@ -1,6 +1,7 @@
 import { notify } from '../notify/notify';
 import { queryClient } from '../query/query-client';
-import { parseUser, signedInUser, type SessionUser } from './session-user';
+import { isLive, setPersonalTimeZone } from '../slice/portal-settings';
+import { parseUser, roleFrom, signedInUser, type SessionUser } from './session-user';
 
 /**
  * Who is signed in. A session that the provider ended is `ending` while the page says so, and `ended`
@@ -11,6 +12,15 @@ export type SessionState =
   | { status: 'loading'; user: null }
   | { status: 'signed-in'; user: SessionUser }
   | { status: 'signed-out'; user: null; expiry?: 'ending' | 'ended'; hasLeft?: boolean };
+
+/** What a sign-in answers, as far as it is used. */
+interface SignedIn {
+  token: string;
+  username: string;
+  email: string;
+  name?: string | undefined;
+  role?: string | undefined;
+}
 
 const TOKEN_KEY = 'auth_token';
 const USER_KEY = 'user';
@@ -45,12 +55,28 @@ export const session = {
     });
   },
 
-  /** Stores the answer to a sign-in. */
-  signIn({ token, username, email }: { token: string; username: string; email: string }): void {
+  /** Stores the answer to a sign-in. Where the screens are live, role and name are the server's. */
+  signIn({ token, username, email, name, role }: SignedIn): void {
     stopExpiry();
-    const user = signedInUser(username, email);
+    const known = roleFrom(role);
+    const user = {
+      ...signedInUser(username, email),
+      ...(isLive() && name ? { name } : {}),
+      ...(isLive() && known ? { role: known } : {}),
+    };
     localStorage.setItem(TOKEN_KEY, token);
     localStorage.setItem(USER_KEY, JSON.stringify(user));
+    change({ status: 'signed-in', user });
+  },
+
+  /** Stores what the provider says about the signed-in user, where the screens are live. */
+  learn(facts: Partial<Pick<SessionUser, 'name' | 'role' | 'language' | 'timeZone'>>): void {
+    if (!isLive() || state.status !== 'signed-in') return;
+    const before = JSON.stringify(state.user);
+    const user = { ...state.user, ...facts };
+    const stored = JSON.stringify(user);
+    if (stored === before) return;
+    localStorage.setItem(USER_KEY, stored);
     change({ status: 'signed-in', user });
   },
 
@@ -127,5 +153,6 @@ function forget() {
 
 function change(next: SessionState) {
   state = next;
+  setPersonalTimeZone(next.user?.timeZone);
   for (const listener of listeners) listener();
 }

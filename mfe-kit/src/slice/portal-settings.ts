@@ -26,16 +26,40 @@ const DEFAULTS: PortalSettings = {
 };
 
 let settings = DEFAULTS;
+let personalTimeZone: string | undefined;
+let inForce = DEFAULTS;
 
-/** The deployment's settings; defaults until the shell has read `slices.json`. */
+/**
+ * The deployment's settings, with the time zone of the signed-in person; defaults until the shell has read
+ * `slices.json`.
+ */
 export function portalSettings(): PortalSettings {
-  return settings;
+  return inForce;
+}
+
+/** The deployment's time zone, whatever the signed-in person has chosen. */
+export function portalTimeZone(): string {
+  return settings.timeZone;
+}
+
+/** Whether the screens do all that they show. */
+export function isLive(): boolean {
+  return inForce.screens === 'live';
+}
+
+/** Called by the session with the time zone that the signed-in person has chosen. */
+export function setPersonalTimeZone(timeZone: string | undefined): void {
+  personalTimeZone = timeZone;
+  apply();
+}
+
+function apply() {
+  inForce =
+    personalTimeZone && settings.screens === 'live' ? { ...settings, timeZone: personalTimeZone } : settings;
 }
 
 /** Called once by the shell with `portal` of `slices.json`, before it draws a slice. */
-export function setPortalSettings(
-  read: Partial<Schema<'LiveSlices'>['portal']> & { screens?: string },
-): void {
+export function setPortalSettings(read: Partial<Schema<'LiveSlices'>['portal']>): void {
   const { brand = DEFAULTS.brand, demo = false, console = null, time_zone } = read;
   settings = {
     brand,
@@ -45,4 +69,5 @@ export function setPortalSettings(
     timeZone: time_zone || DEFAULTS.timeZone,
     screens: read.screens === 'live' ? 'live' : DEFAULTS.screens,
   };
+  apply();
 }

@@ -4,5 +4,15 @@ import '@testing-library/jest-dom/vitest';
 export { collectNotifications, standingToasts } from './notifications';
 export { answer, failure, garbled, hold, provider, type Received, silent, unreachable } from './provider';
 export { renderPart, renderRoutes, renderSlice } from './render';
-export { currentUser, disbursement, disbursementRecord, pendingLoan, signedIn } from './samples';
+export {
+  currentUser,
+  disbursement,
+  disbursementRecord,
+  notification,
+  pendingLoan,
+  portalRules,
+  preferences,
+  profile,
+  signedIn,
+} from './samples';
 export { screen, waitFor, within } from '@testing-library/react';

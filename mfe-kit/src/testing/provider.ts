@@ -6,7 +6,7 @@ import type { paths } from '../contract';
 /** The provider of the tests; a request without a prepared answer fails the test. */
 export const provider = setupServer();
 
-type Method = 'get' | 'post';
+type Method = 'get' | 'post' | 'put' | 'delete';
 type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never;
 }[keyof paths];

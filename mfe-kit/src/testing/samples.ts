@@ -106,3 +106,57 @@ export function currentUser(given: Partial<Schema<'CurrentUser'>> = {}): Schema<
     ...given,
   };
 }
+
+/** The preferences of a person and the deployment's rules. */
+export function preferences(
+  given: Partial<Schema<'PreferencesAndRules'>> = {},
+): Schema<'PreferencesAndRules'> {
+  return {
+    language: 'en',
+    time_zone: null,
+    notify_by_email: false,
+    notify_by_sms: false,
+    rules: { maximum_amount: null, confirmation_required: true, auto_retry: false, retry_attempts: 3 },
+    ...given,
+  };
+}
+
+/** The deployment's rules, as admins see them. */
+export function portalRules(given: Partial<Schema<'PortalRules'>> = {}): Schema<'PortalRules'> {
+  return {
+    session_minutes: 480,
+    longest_session_minutes: 480,
+    maximum_amount: null,
+    confirmation_required: true,
+    auto_retry: false,
+    retry_attempts: 3,
+    ...given,
+  };
+}
+
+/** The profile of the signed-in person. */
+export function profile(given: Partial<Schema<'Profile'>> = {}): Schema<'Profile'> {
+  return {
+    ...currentUser(),
+    first_name: 'Achieng',
+    last_name: 'Otieno',
+    password_changed_at: '2026-10-02T09:00:00.000Z',
+    sign_in_code_required: false,
+    ...given,
+  };
+}
+
+/** Something that a person should know. */
+export function notification(given: Partial<Schema<'Notification'>> = {}): Schema<'Notification'> {
+  return {
+    id: 'N-1',
+    kind: 'payout_completed',
+    at: '2026-11-14T09:30:02.000Z',
+    loan_id: 'LN-2026-00917',
+    customer_name: 'Wanjiku Kamau',
+    amount: 25_000,
+    error_message: null,
+    is_read: false,
+    ...given,
+  };
+}

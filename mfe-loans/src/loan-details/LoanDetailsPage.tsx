@@ -1,4 +1,5 @@
-import { formatDate, formatMoney, groupDigits, localPhone, useIsOnline } from 'mfe-kit';
+import { useQuery } from '@tanstack/react-query';
+import { formatDate, formatMoney, groupDigits, localPhone, preferencesQuery, useIsOnline } from 'mfe-kit';
 import {
   Avatar,
   Button,
@@ -51,6 +52,10 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
   const isOnline = useIsOnline();
+  // Without rules, as in a specified portal, nothing is too much and every payout is confirmed.
+  const { maximum_amount: maximum = null, confirmation_required: isConfirmed = true } =
+    useQuery(preferencesQuery()).data?.rules ?? {};
+  const isTooMuch = maximum !== null && loan.amount > maximum;
   useSaveInNavigationState(given, loan, disbursing.payout?.id);
 
   // The dialog opens for a failure that happened after the page was left during the request.
@@ -76,7 +81,10 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
               type="primary"
               icon={<Icon name="send" />}
               disabled={!isOnline}
-              onClick={() => setConfirming(true)}
+              onClick={() => {
+                setConfirming(true);
+                if (!isConfirmed && !isTooMuch) disbursing.pay();
+              }}
             >
               Disburse Loan
             </Button>
@@ -104,6 +112,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
         isOpen={isDialogOpen}
         disbursing={disbursing}
         isOffline={!isOnline}
+        maximum={isTooMuch ? maximum : null}
         onClose={() => {
           setConfirming(false);
           disbursing.dismiss();

@@ -1,5 +1,5 @@
 import { cleanup } from '@testing-library/react';
-import { connection, queryClient, queryKeys, session } from 'mfe-kit';
+import { connection, queryClient, queryKeys, session, setPortalSettings } from 'mfe-kit';
 import {
   answer,
   disbursement,
@@ -7,6 +7,7 @@ import {
   failure,
   garbled,
   pendingLoan,
+  preferences,
   provider,
   type Received,
   renderSlice,
@@ -18,7 +19,7 @@ import {
 } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
 import { act } from 'react';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Loan, loanFrom } from '../loan/loan';
 import slice from '../slice';
 
@@ -522,4 +523,109 @@ test('offline, a payout can’t be requested', async () => {
   fetched.mockResolvedValue(new Response());
   browserSays('online');
   await waitFor(() => expect(screen.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled());
+});
+
+describe('where the screens are live', () => {
+  const PREFERENCES = '/api/v1/preferences';
+  const { rules } = preferences();
+
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live' });
+    return () => setPortalSettings({});
+  });
+
+  test('above the maximum amount, the dialog says so and nothing can be confirmed', async () => {
+    answer('get', PREFERENCES, 200, preferences({ rules: { ...rules, maximum_amount: 24_999 } }));
+    await openDialog();
+    expect(await screen.findByText('Above the maximum amount')).toBeVisible();
+    expect(screen.getByText(/at most KES 24,999/)).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Confirm Disbursement' })).toBeDisabled();
+  });
+
+  test('without confirmation the payout is sent at once, but asked for above the maximum', async () => {
+    const unconfirmed = { ...rules, confirmation_required: false, maximum_amount: 25_000 };
+    answer('get', PREFERENCES, 200, preferences({ rules: unconfirmed }));
+    const received = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+    const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: LOAN } });
+    await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
+    await user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+    await dialog('Disbursement Successful');
+    expect(received).toHaveLength(1);
+    cleanup();
+
+    queryClient.clear();
+    const larger = loanFrom(pendingLoan({ loan_id: 'LN-1', total_loan_amount: 25_001 }));
+    const again = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: larger } });
+    await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
+    await again.user.click(await screen.findByRole('button', { name: 'Disburse Loan' }));
+    await dialog('Confirm Loan Disbursement');
+    expect(received).toHaveLength(1);
+  });
+
+  test('a refused payment is tried again as often as the rules say, each time with a new key', async () => {
+    answer(
+      'get',
+      PREFERENCES,
+      200,
+      preferences({ rules: { ...rules, auto_retry: true, retry_attempts: 2 } }),
+    );
+    const received = answer('post', DISBURSE, 422, {
+      ...failure(REFUSAL, 'mobile_money_refused'),
+      result_code: '1',
+      record: rejected,
+    });
+    await confirm();
+    await pass(2000);
+    await pass(2000);
+    await dialog('Disbursement Failed');
+    await pass(10_000);
+    const keys = received.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test('after a retry with an unknown outcome, Try Again repeats that attempt and no earlier one', async () => {
+    answer(
+      'get',
+      PREFERENCES,
+      200,
+      preferences({ rules: { ...rules, auto_retry: true, retry_attempts: 1 } }),
+    );
+    const keys: (string | null)[] = [];
+    const refusal = { ...failure(REFUSAL, 'mobile_money_refused'), result_code: '1', record: rejected };
+    provider.use(
+      http.post('*/api/v1/disbursements/LN-1/disburse', ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        return keys.length === 1 ? HttpResponse.json(refusal, { status: 422 }) : HttpResponse.error();
+      }),
+    );
+    const { user } = await confirm();
+    await pass(2000);
+    await dialog('Disbursement Failed');
+    await user.click(screen.getByRole('button', { name: 'Try Again' }));
+    await waitFor(() => expect(keys).toHaveLength(3));
+    expect(keys[1]).not.toBe(keys[0]);
+    expect(keys[2]).toBe(keys[1]);
+  });
+
+  test('any other failure is not tried again', async () => {
+    answer('get', PREFERENCES, 200, preferences({ rules: { ...rules, auto_retry: true } }));
+    const received = answer(
+      'post',
+      DISBURSE,
+      422,
+      failure('Above the maximum', 'amount_above_maximum') as never,
+    );
+    await confirm();
+    await dialog('Disbursement Failed');
+    await pass(10_000);
+    expect(received).toHaveLength(1);
+  });
+
+  test('with a provider without rules, a payout is as specified', async () => {
+    answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));
+    answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+    await confirm();
+    await dialog('Disbursement Successful');
+  });
 });

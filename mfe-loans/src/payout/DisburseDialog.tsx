@@ -15,6 +15,8 @@ interface DisburseDialogProps {
   disbursing: Disbursing;
   /** Whether the provider can't be reached at the moment. */
   isOffline: boolean;
+  /** The highest amount that may be paid out, if the loan's is above it. */
+  maximum: number | null;
   onClose: () => void;
   /** Called when the dialog is closed and focus is restored, if the element that had it still exists. */
   onClosed: () => void;
@@ -26,6 +28,7 @@ export function DisburseDialog({
   isOpen,
   disbursing,
   isOffline,
+  maximum,
   onClose,
   onClosed,
 }: DisburseDialogProps) {
@@ -87,11 +90,18 @@ export function DisburseDialog({
               <dd>Disbursement</dd>
             </div>
           </dl>
+          {maximum === null ? null : (
+            <div className={classes.result}>
+              <Note tone="wait" title="Above the maximum amount">
+                <p>{`A payout may have at most ${formatMoney(maximum)}. An admin can change this in the settings.`}</p>
+              </Note>
+            </div>
+          )}
           <div className={classes.actions}>
             <Button ref={cancel} onClick={onClose}>
               Cancel
             </Button>
-            <Button type="primary" disabled={isOffline} onClick={pay}>
+            <Button type="primary" disabled={isOffline || maximum !== null} onClick={pay}>
               Confirm Disbursement
             </Button>
           </div>

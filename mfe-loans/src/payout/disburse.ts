@@ -1,5 +1,5 @@
 import { useMutation, useMutationState, useQuery } from '@tanstack/react-query';
-import { api, ApiError, dataOf, queryClient, session } from 'mfe-kit';
+import { api, ApiError, dataOf, preferencesQuery, isLive, queryClient, session } from 'mfe-kit';
 import { useState } from 'react';
 import type { Loan } from '../loan/loan';
 import { type Payout, payoutFrom, type WirePayout } from './payout';
@@ -110,8 +110,40 @@ interface AttemptState {
   variables: PayoutRequest | undefined;
 }
 
-/** Sends one request. It is never repeated automatically, because the first one may have moved money. */
-async function disburse({ loan, idempotencyKey }: PayoutRequest): Promise<PayoutResponse> {
+/** Milliseconds before mobile money is asked again. */
+const RETRY_AFTER_MS = 2000;
+
+/**
+ * Pays out. Only an outcome that is known not to have paid is followed by another attempt, if the deployment's
+ * rules say so. Each attempt has a new key, which is kept in the request: if the last outcome is unknown, 'Try
+ * Again' repeats that attempt and no earlier one.
+ */
+async function disburse(request: PayoutRequest): Promise<PayoutResponse> {
+  const rules = isLive() ? await payoutRules() : null;
+  for (let retries = rules?.auto_retry ? rules.retry_attempts : 0; ; retries -= 1) {
+    try {
+      return await send(request);
+    } catch (error) {
+      if (retries <= 0 || !isKnownUnpaid(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
+      request.idempotencyKey = newKey();
+    }
+  }
+}
+
+/** The deployment's rules for payouts; `null` if there are none, or they can't be read. */
+async function payoutRules() {
+  const preferences = await queryClient.query({ ...preferencesQuery(), retry: false }).catch(() => null);
+  return preferences?.rules ?? null;
+}
+
+/** Mobile money has refused the payment, and the payout has failed. */
+function isKnownUnpaid(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'mobile_money_refused';
+}
+
+/** Sends one request, which may move money even if no response comes. */
+async function send({ loan, idempotencyKey }: PayoutRequest): Promise<PayoutResponse> {
   const { user } = session.state;
   if (!user) throw new Error('Nobody is signed in');
   const call = api.POST('/api/v1/disbursements/{loanId}/disburse', {

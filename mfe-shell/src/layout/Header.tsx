@@ -1,4 +1,4 @@
-import { displayName, signOut, useSession } from 'mfe-kit';
+import { displayName, isLive, signOut, useSession } from 'mfe-kit';
 import { Avatar, Brand, Button, Icon, ThemeToggle } from 'mfe-kit/ui';
 import { MenuButton } from 'mfe-kit/ui-layout';
 import classes from './Header.module.css';
@@ -38,7 +38,9 @@ export function Header({ onMenu }: { onMenu: () => void }) {
           }
           items={[
             { label: 'Profile', icon: 'user', to: '/profile' },
-            { label: 'Settings', icon: 'settings', to: '/settings' },
+            ...(isLive() && user?.role !== 'admin'
+              ? []
+              : [{ label: 'Settings', icon: 'settings' as const, to: '/settings' }]),
             { label: 'Logout', icon: 'signOut', onSelect: () => void signOut() },
           ]}
         />

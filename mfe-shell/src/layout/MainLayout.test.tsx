@@ -1,5 +1,5 @@
 import { setPortalSettings } from 'mfe-kit';
-import { screen, within } from 'mfe-kit/testing';
+import { answer, currentUser, screen, within } from 'mfe-kit/testing';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, slice, storeUser } from '../testing/portal';
 
@@ -177,4 +177,24 @@ test('the first Tab offers to skip to the content, without another address', asy
   await user.keyboard('{Enter}');
   expect(screen.getByRole('main')).toHaveFocus();
   expect(router.state.location).toMatchObject({ search: '?page=2', hash: '' });
+});
+
+test.for([
+  ['admin', ['Profile', 'Settings', 'Logout']],
+  ['agent', ['Profile', 'Logout']],
+] as const)('where the screens are live, the menu of an %s has its entries', async ([role, expected]) => {
+  goLive(undefined, { screens: 'live' });
+  storeUser({ role });
+  answer('get', '/api/v1/notifications', 200, { unread: 0, read_until: null, notifications: [] });
+  answer(
+    'get',
+    '/api/v1/auth/me',
+    200,
+    currentUser({ role, username: 'Achieng', name: 'Achieng Otieno', email: 'agent@mkopo.test' }),
+  );
+  const { user } = await open('/');
+  await heading('Dashboard');
+  await user.click(await screen.findByRole('button', { name: 'Account of Achieng Otieno' }));
+  expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(expected);
+  setPortalSettings({});
 });

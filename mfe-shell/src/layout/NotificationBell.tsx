@@ -1,6 +1,9 @@
-import { Button, Icon } from 'mfe-kit/ui';
-import { useEffect, useId, useRef, useState } from 'react';
-import classes from './NotificationBell.module.css';
+import { isLive } from 'mfe-kit';
+import { Button } from 'mfe-kit/ui';
+import { lazy, Suspense } from 'react';
+import { BellFrame } from './BellFrame';
+
+const LiveBell = lazy(() => import('../live/LiveBell'));
 
 /** Sample content, as specified: there is no source of notifications (REQ-051 to REQ-053). */
 const SAMPLES = [
@@ -8,50 +11,27 @@ const SAMPLES = [
   { title: 'Disbursement completed', text: 'A loan was disbursed to the customer.' },
 ];
 
-/** The bell, its badge, and its two sample notifications. */
+/** The bell. Where the screens are specified, or the provider has no notifications, it has two samples. */
 export function NotificationBell() {
-  const [isOpen, setOpen] = useState(false);
-  const id = useId();
-  const root = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-
-  useEffect(() => {
-    if (!isOpen) return;
-    const closeFromOutside = ({ target }: Event) => {
-      if (!root.current?.contains(target as Node)) setOpen(false);
-    };
-    const closeByEscape = ({ key }: KeyboardEvent) => {
-      if (key !== 'Escape') return;
-      setOpen(false);
-      button.current?.focus();
-    };
-    document.addEventListener('pointerdown', closeFromOutside);
-    document.addEventListener('focusin', closeFromOutside);
-    document.addEventListener('keydown', closeByEscape);
-    return () => {
-      document.removeEventListener('pointerdown', closeFromOutside);
-      document.removeEventListener('focusin', closeFromOutside);
-      document.removeEventListener('keydown', closeByEscape);
-    };
-  }, [isOpen]);
-
+  if (!isLive()) return <SampleBell />;
   return (
-    <div className={classes.root} ref={root}>
-      <Button
-        type="text"
-        ref={button}
-        icon={<Icon name="bell" />}
-        aria-label={`Notifications, ${SAMPLES.length} unread`}
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? id : undefined}
-        onClick={() => setOpen(!isOpen)}
-      />
-      <span className={classes.badge} aria-hidden="true">
-        {SAMPLES.length}
-      </span>
-      {isOpen ? (
-        <section id={id} className={classes.panel} aria-label="Notifications">
-          <h2>Notifications</h2>
+    <Suspense
+      fallback={<BellFrame label="Notifications" heading="Notifications" unread={0} children={() => null} />}
+    >
+      <LiveBell samples={<SampleBell />} />
+    </Suspense>
+  );
+}
+
+function SampleBell() {
+  return (
+    <BellFrame
+      label={`Notifications, ${SAMPLES.length} unread`}
+      heading="Notifications"
+      unread={SAMPLES.length}
+    >
+      {() => (
+        <>
           <ul>
             {SAMPLES.map(({ title, text }) => (
               <li key={title}>
@@ -61,8 +41,8 @@ export function NotificationBell() {
             ))}
           </ul>
           <Button type="link">View all notifications</Button>
-        </section>
-      ) : null}
-    </div>
+        </>
+      )}
+    </BellFrame>
   );
 }

@@ -1,6 +1,7 @@
 import { Button, Card, Field, Input, PageHeader } from 'mfe-kit/ui';
 import { Select, Switch } from 'mfe-kit/ui-data';
-import { useState } from 'react';
+import { isLive } from 'mfe-kit';
+import { lazy, useState } from 'react';
 import { AboutPortal } from './AboutPortal';
 import classes from './SettingsPage.module.css';
 
@@ -30,8 +31,15 @@ const DEFAULTS = {
 type Toggle =
   'emailNotifications' | 'smsNotifications' | 'twoFactorAuth' | 'requireConfirmation' | 'autoRetry';
 
-/** Settings of this page only: nothing is stored or sent (REQ-331, REQ-332). */
+const LiveSettings = lazy(() => import('./LiveSettings'));
+
+/** The settings; where the screens are specified, or the provider keeps none, nothing is stored or sent. */
 export default function SettingsPage() {
+  return isLive() ? <LiveSettings specified={<SpecifiedSettings />} /> : <SpecifiedSettings />;
+}
+
+/** Settings of this page only (REQ-331, REQ-332). */
+function SpecifiedSettings() {
   const [settings, setSettings] = useState(DEFAULTS);
   const set = (change: Partial<typeof DEFAULTS>) => setSettings((before) => ({ ...before, ...change }));
 

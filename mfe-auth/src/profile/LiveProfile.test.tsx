@@ -1,0 +1,180 @@
+import { session, setPortalSettings } from 'mfe-kit';
+import {
+  answer,
+  collectNotifications,
+  failure,
+  preferences,
+  profile,
+  renderSlice,
+  screen,
+  signedIn,
+  unreachable,
+  waitFor,
+  within,
+} from 'mfe-kit/testing';
+import { beforeEach, expect, test } from 'vitest';
+import slice from '../slice';
+
+const PROFILE = '/api/v1/profile';
+const PASSWORD = '/api/v1/profile/password';
+const CODE = '/api/v1/profile/sign-in-code';
+const SESSIONS = '/api/v1/sessions';
+const PREFERENCES = '/api/v1/preferences';
+
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
+const button = (name: string) => screen.getByRole('button', { name });
+
+beforeEach(() => {
+  setPortalSettings({ screens: 'live' });
+  session.signIn(signedIn().user);
+  answer('get', PREFERENCES, 200, preferences());
+  return () => setPortalSettings({});
+});
+
+async function open(given = profile()) {
+  answer('get', PROFILE, 200, given);
+  const { user } = renderSlice(slice, '/profile');
+  await screen.findByText('Last changed 2 Oct 2026');
+  return user;
+}
+
+test('the profile is the person’s, as the server keeps it', async () => {
+  await open();
+  expect(field('First Name')).toHaveValue('Achieng');
+  expect(field('Last Name')).toHaveValue('Otieno');
+  expect(field('Phone Number')).toHaveValue('+254722000003');
+  expect(field('Email Address')).toBeDisabled();
+  expect(screen.getByRole('status')).toHaveTextContent('Agent');
+  expect(screen.getByText('Account active since January 2026')).toBeVisible();
+});
+
+test('name and phone can be changed', async () => {
+  const user = await open();
+  const shown = collectNotifications();
+  const changed = profile({ last_name: 'Odhiambo', name: 'Achieng Odhiambo' });
+  const received = answer('put', PROFILE, 200, changed);
+  await user.click(button('Edit Profile'));
+  expect(field('First Name')).toHaveFocus();
+  await user.clear(field('Last Name'));
+  await user.type(field('Last Name'), 'Odhiambo');
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
+  expect(received[0]?.body).toEqual({
+    first_name: 'Achieng',
+    last_name: 'Odhiambo',
+    phone_number: '+254722000003',
+  });
+  expect(screen.getByText('Achieng Odhiambo')).toBeVisible();
+  expect(session.state.user?.name).toBe('Achieng Odhiambo');
+  expect(shown.at(-1)?.message).toBe('Your profile is saved.');
+});
+
+test('Cancel restores what was there, and a failure keeps what was typed', async () => {
+  const user = await open();
+  answer('put', PROFILE, 422, failure('This is not a Kenyan phone number.', 'invalid_request'));
+  await user.click(button('Edit Profile'));
+  await user.clear(field('Phone Number'));
+  await user.type(field('Phone Number'), '12');
+  await user.click(button('Save Changes'));
+  expect(await screen.findByRole('alert')).toHaveTextContent('This is not a Kenyan phone number.');
+  expect(field('Phone Number')).toHaveValue('12');
+  await user.click(button('Cancel'));
+  expect(field('Phone Number')).toHaveValue('+254722000003');
+});
+
+test('Change Password asks for the old one, and for the new one twice', async () => {
+  const user = await open();
+  const received = answer('put', PASSWORD, 204, undefined);
+  await user.click(button('Change Password'));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Change Password' }));
+  await user.type(dialog.getByLabelText('Current Password'), 'Mkopo-demo-1');
+  await user.type(dialog.getByLabelText('New Password'), 'Mkopo-demo-2');
+  await user.type(dialog.getByLabelText('Confirm New Password'), 'Mkopo-demo-3');
+  await user.click(dialog.getByRole('button', { name: 'Change Password' }));
+  expect(dialog.getByLabelText('Confirm New Password')).toHaveAccessibleDescription('Passwords do not match');
+  expect(received).toHaveLength(0);
+  await user.clear(dialog.getByLabelText('Confirm New Password'));
+  await user.type(dialog.getByLabelText('Confirm New Password'), 'Mkopo-demo-2');
+  await user.click(dialog.getByRole('button', { name: 'Change Password' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(received[0]?.body).toEqual({
+    current_password: 'Mkopo-demo-1',
+    new_password: 'Mkopo-demo-2',
+  });
+});
+
+test('a wrong old password is said at its field', async () => {
+  const user = await open();
+  answer('put', PASSWORD, 400, failure('invalid password', 'invalid_password'));
+  await user.click(button('Change Password'));
+  const dialog = within(await screen.findByRole('dialog'));
+  for (const label of ['Current Password', 'New Password', 'Confirm New Password'])
+    await user.type(dialog.getByLabelText(label), 'Mkopo-demo-2');
+  await user.click(dialog.getByRole('button', { name: 'Change Password' }));
+  await waitFor(() =>
+    expect(dialog.getByLabelText('Current Password')).toHaveAccessibleDescription('Incorrect password.'),
+  );
+});
+
+test('Enable turns sign-in codes on, with the password, and Disable turns them off', async () => {
+  const user = await open();
+  const received = answer('put', CODE, 200, profile({ sign_in_code_required: true }));
+  await user.click(button('Enable'));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Enable Two-Factor Authentication' }));
+  await user.type(dialog.getByLabelText('Password'), 'Mkopo-demo-1{Enter}');
+  expect(await screen.findByText('On: a code by e-mail when you sign in')).toBeVisible();
+  expect(received[0]?.body).toEqual({ required: true, password: 'Mkopo-demo-1' });
+  expect(await screen.findByRole('button', { name: 'Disable', description: 'Two-Factor Authentication' }));
+});
+
+test('Manage lists the sessions, and ends another one', async () => {
+  const user = await open();
+  const own = {
+    id: 'S-2',
+    created_at: '2026-11-14T09:30:00.000Z',
+    expires_at: '2026-11-14T17:30:00.000Z',
+    address: '41.90.64.7',
+    device: 'Chrome on Windows',
+    is_current: true,
+  };
+  answer('get', SESSIONS, 200, [own, { ...own, id: 'S-1', device: null, address: null, is_current: false }]);
+  const ended = answer('delete', '/api/v1/sessions/{id}', 204, undefined);
+  await user.click(button('Manage'));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Login Sessions' }));
+  const [current, other] = await dialog.findAllByRole('listitem');
+  expect(current).toHaveTextContent(/^Chrome on Windows41\.90\.64\.7 · since 14 Nov 2026.*This session$/);
+  expect(other).toHaveTextContent(/^Unknown devicesince 14 Nov 2026/);
+  await user.click(dialog.getByRole('button', { name: 'End session', description: 'Unknown device' }));
+  await waitFor(() => expect(dialog.getAllByRole('listitem')).toHaveLength(1));
+  expect(ended.map(({ url }) => url.pathname)).toEqual(['/api/v1/sessions/S-1']);
+  await user.click(dialog.getByRole('button', { name: 'Close' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+});
+
+test('preferences are for every role', async () => {
+  const user = await open();
+  const received = answer('put', PREFERENCES, 200, preferences({ notify_by_sms: true }));
+  const card = within(await screen.findByRole('region', { name: 'Preferences' }));
+  await user.click(await card.findByRole('switch', { name: 'SMS Notifications' }));
+  await user.click(card.getByRole('button', { name: 'Save Preferences' }));
+  await waitFor(() =>
+    expect(received[0]?.body).toEqual({
+      language: 'en',
+      time_zone: null,
+      notify_by_email: false,
+      notify_by_sms: true,
+    }),
+  );
+});
+
+test('a profile that can’t be loaded says so', async () => {
+  unreachable('get', PROFILE);
+  renderSlice(slice, '/profile');
+  expect(await screen.findByRole('alert')).toHaveTextContent('Your profile could not be loaded.');
+});
+
+test('with a provider that keeps no profile, the page is the specified one', async () => {
+  answer('get', PROFILE, 404, failure('Not found', 'not_found'));
+  renderSlice(slice, '/profile');
+  expect(await screen.findByLabelText('Full Name')).toHaveValue('Achieng Otieno');
+});

@@ -1,0 +1,59 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import {
+  api,
+  dataOf,
+  failureText,
+  followPreferences,
+  notify,
+  portalTimeZone,
+  preferencesQuery,
+  queryClient,
+  type Schema,
+} from 'mfe-kit';
+import { Button, Card, Note } from 'mfe-kit/ui';
+import { PreferenceFields } from 'mfe-kit/ui-data';
+import { useState } from 'react';
+import { failureOf } from './profile';
+import { profileTexts } from './profile-texts';
+import classes from './ProfilePage.module.css';
+
+/** The person's preferences, for every role; not drawn while they are not known. */
+export function PreferencesCard() {
+  const { data: kept } = useQuery(preferencesQuery());
+  const texts = profileTexts();
+  const [changed, setChanged] = useState<Partial<Schema<'Preferences'>>>({});
+
+  const save = useMutation({
+    mutationFn: (body: Schema<'Preferences'>) => dataOf(api.PUT('/api/v1/preferences', { body })),
+    onSuccess: (saved) => {
+      queryClient.setQueryData(preferencesQuery().queryKey, saved);
+      setChanged({});
+      notify({ type: 'success', message: texts.preferencesSaved });
+      // Last, because another language or time zone draws the page again.
+      followPreferences(saved);
+    },
+  });
+
+  if (!kept) return null;
+  const { language, time_zone, notify_by_email, notify_by_sms } = kept;
+  const value = { language, time_zone, notify_by_email, notify_by_sms, ...changed };
+  return (
+    <Card title={texts.preferences}>
+      <PreferenceFields
+        value={value}
+        portalTimeZone={portalTimeZone()}
+        onChange={(changes) => setChanged((before) => ({ ...before, ...changes }))}
+      />
+      {save.isError ? (
+        <Note tone="bad" title={texts.notSaved}>
+          <p>{failureText(failureOf(texts.preferencesFailed, texts), save.error)}</p>
+        </Note>
+      ) : null}
+      <div className={classes.actions}>
+        <Button type="primary" disabled={save.isPending} onClick={() => save.mutate(value)}>
+          {texts.savePreferences}
+        </Button>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,92 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { api, failureText, formatDateTime, notify, queryClient, type Schema } from 'mfe-kit';
+import { Button, LoadingState, Note, StatusTag } from 'mfe-kit/ui';
+import { Modal } from 'mfe-kit/ui-data';
+import { useRef } from 'react';
+import { failureOf, sessionsQuery } from './profile';
+import { profileTexts } from './profile-texts';
+import classes from './ProfilePage.module.css';
+
+type OwnSession = Schema<'OwnSession'>;
+
+/** Where the person is signed in; any other session can be ended. */
+export function SessionsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const texts = profileTexts();
+  return (
+    <Modal
+      open={isOpen}
+      onCancel={onClose}
+      closable={false}
+      width={520}
+      centered
+      destroyOnHidden
+      title={texts.sessions}
+      footer={
+        <Button type="primary" onClick={onClose}>
+          {texts.close}
+        </Button>
+      }
+    >
+      <Sessions />
+    </Modal>
+  );
+}
+
+function Sessions() {
+  const texts = profileTexts();
+  const query = useQuery(sessionsQuery());
+  const list = useRef<HTMLUListElement>(null);
+
+  const end = useMutation({
+    mutationFn: ({ id }: OwnSession) => api.DELETE('/api/v1/sessions/{id}', { params: { path: { id } } }),
+    onSuccess: (_, { id }) => {
+      queryClient.setQueryData(sessionsQuery().queryKey, (before) =>
+        before?.filter((session) => session.id !== id),
+      );
+      notify({ type: 'success', message: texts.sessionEnded });
+      // Its button is gone.
+      list.current?.focus();
+    },
+  });
+
+  if (query.isPending) return <LoadingState />;
+  if (query.isError)
+    return (
+      <Note tone="bad" title={texts.sessionsFailed}>
+        <Button size="small" onClick={() => void query.refetch()}>
+          {texts.retry}
+        </Button>
+      </Note>
+    );
+  return (
+    <>
+      {end.isError ? (
+        <Note tone="bad" title={texts.notSaved}>
+          <p>{failureText(failureOf(texts.endFailed, texts), end.error)}</p>
+        </Note>
+      ) : null}
+      <ul className={classes.sessions} role="list" ref={list} tabIndex={-1} aria-label={texts.sessions}>
+        {query.data.map((own) => (
+          <li key={own.id}>
+            <div>
+              <strong id={`session-${own.id}`}>{own.device ?? texts.unknownDevice}</strong>
+              <p>{[own.address, texts.since(formatDateTime(own.created_at))].filter(Boolean).join(' · ')}</p>
+            </div>
+            {own.is_current ? (
+              <StatusTag tone="info">{texts.thisSession}</StatusTag>
+            ) : (
+              <Button
+                size="small"
+                aria-describedby={`session-${own.id}`}
+                disabled={end.isPending}
+                onClick={() => end.mutate(own)}
+              >
+                {texts.end}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, dataOf } from '../api/client';
+import { type Schema } from '../api/schema';
+import { ApiError } from '../failures/api-error';
+import { queryKeys } from '../query/query-keys';
+import { session } from '../session/session';
+import { isLive } from '../slice/portal-settings';
+
+/**
+ * The signed-in person's preferences and the deployment's rules for payouts, where the screens are live. The
+ * data is `null` with a provider that keeps none; then nothing but the specified behaviour applies.
+ */
+export function preferencesQuery() {
+  return queryOptions({
+    queryKey: queryKeys.preferences,
+    queryFn: async ({ signal }) => {
+      const preferences = await orNull(dataOf(api.GET('/api/v1/preferences', { signal })));
+      if (preferences) followPreferences(preferences);
+      return preferences;
+    },
+    enabled: () => isLive() && session.token !== null,
+    staleTime: Infinity,
+  });
+}
+
+/** Language and time zone apply at once, and are stored with the user for the next page load. */
+export function followPreferences({ language, time_zone }: Schema<'Preferences'>): void {
+  session.learn({ language, timeZone: time_zone ?? undefined });
+}
+
+/** The data of an extension of the contract; `null` if the provider does not have it. */
+export async function orNull<T>(data: Promise<T>): Promise<T | null> {
+  try {
+    return await data;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Schema } from 'mfe-kit';
+import { lazy, type ReactNode, Suspense } from 'react';
+
+const Fields = lazy(() => import('./PreferenceInputs'));
+
+export interface PreferenceFieldsProps {
+  value: Schema<'Preferences'>;
+  /** The deployment's time zone, which applies without a choice. */
+  portalTimeZone: string;
+  onChange: (changes: Partial<Schema<'Preferences'>>) => void;
+  /** Further fields, drawn beside language and time zone. */
+  children?: ReactNode;
+}
+
+/** What a person prefers: language, time zone, and how to be notified. */
+export function PreferenceFields(props: PreferenceFieldsProps) {
+  return (
+    <Suspense fallback={null}>
+      <Fields {...props} />
+    </Suspense>
+  );
+}

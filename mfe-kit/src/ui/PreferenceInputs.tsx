@@ -1,0 +1,71 @@
+import Select from 'antd/es/select';
+import Switch from 'antd/es/switch';
+import { useMemo } from 'react';
+import { Field } from './Field';
+import type { PreferenceFieldsProps } from './PreferenceFields';
+import classes from './PreferenceFields.module.css';
+import { preferenceTexts } from './preference-texts';
+
+/** Each in its own language, so that everybody finds theirs. */
+const LANGUAGES = [
+  { value: 'en' as const, label: 'English' },
+  { value: 'sw' as const, label: 'Kiswahili' },
+];
+
+/** The fields of `PreferenceFields`. */
+export default function PreferenceInputs({
+  value,
+  portalTimeZone,
+  onChange,
+  children,
+}: PreferenceFieldsProps) {
+  const texts = preferenceTexts();
+  const zones = useMemo(
+    () => [
+      { value: '', label: texts.portalTimeZone(portalTimeZone) },
+      ...[...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({
+        value: zone,
+        label: zone.replaceAll('_', ' '),
+      })),
+    ],
+    [portalTimeZone, texts],
+  );
+  const toggle = (key: 'notify_by_email' | 'notify_by_sms', label: string) => (
+    <label className={classes.toggle}>
+      {label}
+      <Switch aria-label={label} checked={value[key]} onChange={(isOn) => onChange({ [key]: isOn })} />
+    </label>
+  );
+  return (
+    <>
+      <div className={classes.fields}>
+        <Field label={texts.language}>
+          {(control) => (
+            <Select
+              {...control}
+              virtual={false}
+              options={LANGUAGES}
+              value={value.language}
+              onChange={(language) => onChange({ language })}
+            />
+          )}
+        </Field>
+        <Field label={texts.timeZone}>
+          {(control) => (
+            <Select
+              {...control}
+              showSearch={{ optionFilterProp: 'label' }}
+              options={zones}
+              value={value.time_zone ?? ''}
+              onChange={(zone) => onChange({ time_zone: zone || null })}
+            />
+          )}
+        </Field>
+        {children}
+      </div>
+      {toggle('notify_by_email', texts.byEmail)}
+      {toggle('notify_by_sms', texts.bySms)}
+      <p className={classes.hint}>{texts.notifications}</p>
+    </>
+  );
+}

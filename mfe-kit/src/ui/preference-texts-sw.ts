@@ -1,0 +1,12 @@
+import type { PreferenceTexts } from './preference-texts';
+
+const swahili: PreferenceTexts = {
+  language: 'Lugha',
+  timeZone: 'Saa za eneo',
+  portalTimeZone: (zone) => `Za mfumo (${zone})`,
+  byEmail: 'Arifa kwa barua pepe',
+  bySms: 'Arifa kwa SMS',
+  notifications: 'Unaarifiwa malipo yako yanapokamilika au kushindikana baada ya ukurasa kujibu.',
+};
+
+export default swahili;

@@ -1,0 +1,14 @@
+import { catalogue } from 'mfe-kit';
+
+const english = {
+  language: 'Language',
+  timeZone: 'Timezone',
+  portalTimeZone: (zone: string) => `The portal's (${zone})`,
+  byEmail: 'Email Notifications',
+  bySms: 'SMS Notifications',
+  notifications: 'You are notified when a payout of yours settles after its page has answered.',
+};
+
+export type PreferenceTexts = typeof english;
+
+export const preferenceTexts = catalogue(english, { sw: () => import('./preference-texts-sw') });

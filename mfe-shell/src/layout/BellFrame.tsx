@@ -1,0 +1,77 @@
+import { Button, Icon } from 'mfe-kit/ui';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import classes from './NotificationBell.module.css';
+
+interface BellFrameProps {
+  /** The accessible name of the button. */
+  label: string;
+  /** The panel's heading and accessible name. */
+  heading: string;
+  unread: number;
+  onToggle?: (isOpen: boolean) => void;
+  /** The panel's content. */
+  children: (close: () => void) => ReactNode;
+}
+
+/** The bell with its badge, and a panel below it that closes by Escape and when pointer or focus go elsewhere. */
+export function BellFrame({ label, heading, unread, onToggle, children }: BellFrameProps) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+
+  function toggle(next: boolean) {
+    setOpen(next);
+    onToggle?.(next);
+  }
+
+  const close = useRef(() => {});
+  useEffect(() => {
+    close.current = () => toggle(false);
+  });
+
+  useEffect(() => {
+    if (!isOpen) return;
+    const closeFromOutside = ({ target }: Event) => {
+      if (!root.current?.contains(target as Node)) close.current();
+    };
+    const closeByEscape = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape') return;
+      close.current();
+      button.current?.focus();
+    };
+    document.addEventListener('pointerdown', closeFromOutside);
+    document.addEventListener('focusin', closeFromOutside);
+    document.addEventListener('keydown', closeByEscape);
+    return () => {
+      document.removeEventListener('pointerdown', closeFromOutside);
+      document.removeEventListener('focusin', closeFromOutside);
+      document.removeEventListener('keydown', closeByEscape);
+    };
+  }, [isOpen]);
+
+  return (
+    <div className={classes.root} ref={root}>
+      <Button
+        type="text"
+        ref={button}
+        icon={<Icon name="bell" />}
+        aria-label={label}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => toggle(!isOpen)}
+      />
+      {unread > 0 ? (
+        <span className={classes.badge} aria-hidden="true">
+          {unread > 99 ? '99+' : unread}
+        </span>
+      ) : null}
+      {isOpen ? (
+        <section id={id} className={classes.panel} aria-label={heading}>
+          <h2>{heading}</h2>
+          {children(() => toggle(false))}
+        </section>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import type { BellTexts } from './bell-texts';
+
+const swahili: BellTexts = {
+  heading: 'Arifa',
+  unread: (count) => `Arifa, ${count} hazijasomwa`,
+  arrived: (count) => (count === 1 ? 'Arifa 1 haijasomwa' : `Arifa ${count} hazijasomwa`),
+  unreadMark: 'Haijasomwa',
+  empty: 'Hakuna kilichotokea katika siku 7 zilizopita.',
+  failed: 'Arifa hazikuweza kupakiwa.',
+  retry: 'Jaribu tena',
+  newVersion: 'Toleo jipya linapatikana',
+  newVersionText: 'Pakia ukurasa upya ili ulitumie.',
+  reload: 'Pakia upya',
+  payout_completed: 'Malipo yamekamilika',
+  payout_failed: 'Malipo yameshindikana',
+  loan_approved: 'Mkopo umeidhinishwa',
+  paid: (amount, customer) => `${customer} amelipwa ${amount}.`,
+  notPaid: (amount, customer) => `${customer} hakulipwa ${amount}.`,
+  ready: (amount, customer) => `${amount} za ${customer} ziko tayari kulipwa.`,
+};
+
+export default swahili;

@@ -1,0 +1,24 @@
+import { catalogue } from 'mfe-kit';
+
+const english = {
+  heading: 'Notifications',
+  unread: (count: number) => `Notifications, ${count} unread`,
+  arrived: (count: number) => (count === 1 ? '1 unread notification' : `${count} unread notifications`),
+  unreadMark: 'Unread',
+  empty: 'Nothing has happened in the last 7 days.',
+  failed: 'The notifications could not be loaded.',
+  retry: 'Retry',
+  newVersion: 'A new version is available',
+  newVersionText: 'Reload the page to use it.',
+  reload: 'Reload',
+  payout_completed: 'Payout completed',
+  payout_failed: 'Payout failed',
+  loan_approved: 'Loan approved',
+  paid: (amount: string, customer: string) => `${amount} was paid to ${customer}.`,
+  notPaid: (amount: string, customer: string) => `${amount} was not paid to ${customer}.`,
+  ready: (amount: string, customer: string) => `${amount} for ${customer} is ready for disbursement.`,
+};
+
+export type BellTexts = typeof english;
+
+export const bellTexts = catalogue(english, { sw: () => import('./bell-texts-sw') });

@@ -1,0 +1,37 @@
+import { currentUserQuery, preferencesQuery, queryClient, queryKeys } from 'mfe-kit';
+import type { Changed } from './event-stream';
+
+/** What is shown is read again at a random time within this, so that open pages do not all ask at once. */
+const SPREAD_MS = 400;
+
+/** The queries that what has changed makes outdated. */
+const OUTDATED: Record<Changed, (readonly string[])[]> = {
+  loans: [
+    queryKeys.pendingLoans,
+    queryKeys.dashboard,
+    queryKeys.transactions,
+    queryKeys.reports,
+    queryKeys.payout,
+  ],
+  notifications: [queryKeys.notifications],
+  settings: [queryKeys.preferences, queryKeys.settings],
+  session: [queryKeys.currentUser, queryKeys.profile, queryKeys.sessions],
+};
+
+let gathered = new Set<Changed>();
+
+/** Reads again what is on the page of what has changed. */
+export function followChanges(changed: readonly Changed[]): void {
+  if (gathered.size === 0 && changed.length > 0) setTimeout(refresh, Math.random() * SPREAD_MS);
+  for (const what of changed) if (what in OUTDATED) gathered.add(what);
+}
+
+function refresh() {
+  const changed = gathered;
+  gathered = new Set();
+  for (const what of changed)
+    for (const queryKey of OUTDATED[what]) void queryClient.invalidateQueries({ queryKey });
+  // They apply to every page, also where none shows them.
+  if (changed.has('settings')) void queryClient.query(preferencesQuery()).catch(() => undefined);
+  if (changed.has('session')) void queryClient.query(currentUserQuery()).catch(() => undefined);
+}

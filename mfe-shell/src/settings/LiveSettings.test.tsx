@@ -1,0 +1,118 @@
+import { session, setPortalSettings } from 'mfe-kit';
+import {
+  answer,
+  collectNotifications,
+  failure,
+  portalRules,
+  preferences,
+  renderPart,
+  screen,
+  waitFor,
+} from 'mfe-kit/testing';
+import { beforeEach, expect, test } from 'vitest';
+import SettingsPage from './SettingsPage';
+
+const SETTINGS = '/api/v1/settings';
+const PREFERENCES = '/api/v1/preferences';
+
+const value = (label: string) => screen.getByLabelText<HTMLInputElement>(label).value;
+const button = (name: string) => screen.getByRole('button', { name });
+
+beforeEach(() => {
+  setPortalSettings({ screens: 'live' });
+  session.signIn({ token: 'token-1', username: 'Achieng', email: 'admin@mkopo.test', role: 'admin' });
+  answer('get', PREFERENCES, 200, preferences({ notify_by_sms: true }));
+  return () => setPortalSettings({});
+});
+
+async function open(rules = portalRules({ maximum_amount: 100_000, auto_retry: true })) {
+  answer('get', SETTINGS, 200, rules);
+  const { user } = renderPart(<SettingsPage />);
+  await screen.findByLabelText('Session Timeout (minutes)');
+  return user;
+}
+
+test('the settings are those that are kept', async () => {
+  await open();
+  expect(value('Session Timeout (minutes)')).toBe('480');
+  expect(value('Maximum Disbursement Amount')).toBe('100000');
+  expect(value('Retry Attempts')).toBe('3');
+  for (const [label, isOn] of [
+    ['Email Notifications', false],
+    ['SMS Notifications', true],
+    ['Require Confirmation', true],
+    ['Auto-retry Failed Disbursements', true],
+  ] as const)
+    expect(screen.getByRole('switch', { name: label })).toHaveAttribute('aria-checked', String(isOn));
+  expect(screen.getAllByRole('link', { name: 'Open Profile' })[0]).toHaveAttribute('href', '/profile');
+});
+
+test('Save Changes keeps the rules for everybody, and the person’s own preferences', async () => {
+  const user = await open();
+  const shown = collectNotifications();
+  const rules = answer('put', SETTINGS, 200, portalRules({ maximum_amount: null, session_minutes: 60 }));
+  const own = answer('put', PREFERENCES, 200, preferences({ time_zone: 'UTC', notify_by_email: true }));
+  await user.clear(screen.getByLabelText('Session Timeout (minutes)'));
+  await user.type(screen.getByLabelText('Session Timeout (minutes)'), '60');
+  await user.clear(screen.getByLabelText('Maximum Disbursement Amount'));
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(shown.map(({ message }) => message)).toEqual(['The settings are saved.']));
+  expect(rules[0]?.body).toEqual({
+    session_minutes: 60,
+    maximum_amount: null,
+    confirmation_required: false,
+    auto_retry: true,
+    retry_attempts: 3,
+  });
+  expect(own[0]?.body).toEqual({
+    language: 'en',
+    time_zone: null,
+    notify_by_email: true,
+    notify_by_sms: true,
+  });
+  expect(session.state.user?.timeZone).toBe('UTC');
+});
+
+test('what is out of range is said at its field, and nothing is sent', async () => {
+  const user = await open();
+  await user.clear(screen.getByLabelText('Session Timeout (minutes)'));
+  await user.type(screen.getByLabelText('Session Timeout (minutes)'), '481');
+  await user.clear(screen.getByLabelText('Retry Attempts'));
+  await user.type(screen.getByLabelText('Retry Attempts'), 'many');
+  await user.click(button('Save Changes'));
+  const minutes = screen.getByLabelText('Session Timeout (minutes)');
+  expect(minutes).toHaveAccessibleDescription('Enter a number from 5 to 480.');
+  await waitFor(() => expect(minutes).toHaveFocus());
+  expect(screen.getByLabelText('Retry Attempts')).toHaveAccessibleDescription('Enter a number from 0 to 10.');
+});
+
+test('a failure stays on the page, with what was typed', async () => {
+  const user = await open();
+  answer('put', SETTINGS, 403, failure('Only admins can do this.', 'role_not_allowed'));
+  await user.clear(screen.getByLabelText('Retry Attempts'));
+  await user.type(screen.getByLabelText('Retry Attempts'), '5');
+  await user.click(button('Save Changes'));
+  expect(await screen.findByRole('alert')).toHaveTextContent('Not savedOnly admins can do this.');
+  expect(value('Retry Attempts')).toBe('5');
+});
+
+test('settings that can’t be read show the server’s text', async () => {
+  answer('get', SETTINGS, 503, failure('The service is busy'));
+  renderPart(<SettingsPage />);
+  expect(await screen.findByRole('alert')).toHaveTextContent('The service is busy');
+});
+
+test.for(['agent', 'supervisor'] as const)('for an %s there are none', async (role) => {
+  session.signIn({ token: 'token-2', username: 'Achieng', email: 'agent@mkopo.test', role });
+  renderPart(<SettingsPage />);
+  expect(await screen.findByText('Settings are for admins')).toBeVisible();
+  expect(screen.queryByRole('button', { name: 'Save Changes' })).toBeNull();
+});
+
+test('with a provider that keeps no settings, the page is the specified one', async () => {
+  answer('get', SETTINGS, 404, failure('Not found', 'not_found'));
+  renderPart(<SettingsPage />);
+  expect(await screen.findByText('Changes here are not saved yet')).toBeVisible();
+});
