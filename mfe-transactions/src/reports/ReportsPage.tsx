@@ -1,9 +1,12 @@
-import { formatDate, formatMoney } from 'mfe-kit';
+import { formatDate, formatMoney, isLive } from 'mfe-kit';
 import { Button, Card, Icon, PageHeader, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person, Select } from 'mfe-kit/ui-data';
+import { lazy } from 'react';
 import { STATUSES } from '../transaction/status';
 import classes from './ReportsPage.module.css';
 import { SAMPLE_ACTIVITY, SAMPLE_FIGURES, type SampleActivity } from './sample-report';
+
+const LiveReports = lazy(() => import('./LiveReports'));
 
 const PERIODS = [
   { value: 'today', label: 'Today' },
@@ -47,8 +50,13 @@ const COLUMNS: Column<SampleActivity>[] = [
   { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
 ];
 
-/** Reports with sample figures; the controls do nothing yet (REQ-309 to REQ-320). */
+/** Reports; where the screens are specified, or the provider has none, with sample figures. */
 export default function ReportsPage() {
+  return isLive() ? <LiveReports specified={<SpecifiedReports />} /> : <SpecifiedReports />;
+}
+
+/** The controls do nothing (REQ-309 to REQ-320). */
+function SpecifiedReports() {
   return (
     <>
       <PageHeader

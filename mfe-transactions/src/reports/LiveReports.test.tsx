@@ -1,0 +1,139 @@
+import { setPortalSettings } from 'mfe-kit';
+import { answer, failure, renderSlice, screen, unreachable, waitFor, within } from 'mfe-kit/testing';
+import { fireEvent } from '@testing-library/react';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import slice from '../slice';
+import { sampleReport } from './sample-live-report';
+
+const REPORTS = '/api/v1/reports';
+
+beforeAll(() => Promise.all([import('./ReportsPage'), import('./LiveReports')]));
+
+beforeEach(() => {
+  setPortalSettings({ screens: 'live' });
+  return () => setPortalSettings({});
+});
+
+async function open(address = '/reports', report = sampleReport()) {
+  const received = answer('get', REPORTS, 200, report);
+  const drawn = renderSlice(slice, address);
+  await screen.findByText('14 Nov 2026 to 15 Nov 2026, compared with 12 Nov 2026 to 13 Nov 2026');
+  return { ...drawn, received };
+}
+
+const figure = (title: string) => screen.getByText(title).closest('dl');
+const table = () => within(screen.getByRole('table', { name: '' }));
+
+test('the figures are the server’s, with their change against the period before', async () => {
+  const { received } = await open();
+  expect(received.map(({ url }) => url.search)).toEqual(['?period=week&type=disbursements']);
+  expect(figure('Total Disbursed')).toHaveTextContent('Total DisbursedKES 51,000+12.5%');
+  expect(figure('Total Transactions')).toHaveTextContent('Total Transactions5-8.0%');
+  expect(figure('Average Disbursement')).toHaveTextContent('KES 17,000Nothing to compare with');
+  expect(figure('Success Rate')).toHaveTextContent('75%+0.5 points');
+  expect(screen.queryByText('Sample figures')).toBeNull();
+});
+
+test('the chart is read with a slider, and a table beside it has the same', async () => {
+  await open();
+  const slider = screen.getByRole('slider', { name: 'Day' });
+  expect(slider).toHaveAttribute('aria-valuetext', 'Sun, 15 Nov: Successful 1,000, Failed 0, Pending 0');
+  fireEvent.change(slider, { target: { value: '0' } });
+  expect(slider).toHaveAttribute(
+    'aria-valuetext',
+    'Sat, 14 Nov: Successful 50,000, Failed 10,000, Pending 5,000',
+  );
+  expect(
+    table()
+      .getAllByRole('row')
+      .map(({ children }) => Array.from(children, ({ textContent }) => textContent)),
+  ).toEqual([
+    ['Day', 'Successful', 'Failed', 'Pending'],
+    ['Sat, 14 Nov', '50,000', '10,000', '5,000'],
+    ['Sun, 15 Nov', '1,000', '0', '0'],
+    ['Total', '51,000', '10,000', '5,000'],
+  ]);
+});
+
+test('period, type and scale are chosen, and stand in the address', async () => {
+  const { router, user, received } = await open();
+  await user.click(screen.getByRole('combobox', { name: 'Period' }));
+  await user.click(screen.getByRole('option', { name: 'This Quarter' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?period=quarter'));
+  await user.click(screen.getByRole('button', { name: 'Monthly' }));
+  await user.click(screen.getByRole('combobox', { name: 'Report type' }));
+  await user.click(screen.getByRole('option', { name: 'Performance' }));
+  await waitFor(() =>
+    expect(received.at(-1)?.url.search).toBe('?period=quarter&type=performance&unit=month'),
+  );
+  expect(router.state.location.search).toBe('?period=quarter&type=performance&unit=month');
+});
+
+test('the scale that is shown is marked', async () => {
+  await open('/reports?unit=day');
+  expect(screen.getByRole('button', { name: 'Daily', pressed: true })).toBeVisible();
+  expect(screen.getByRole('button', { name: 'Weekly', pressed: false })).toBeVisible();
+});
+
+test('Export Report saves a CSV', async () => {
+  const { user } = await open();
+  const made: Blob[] = [];
+  Object.assign(URL, {
+    createObjectURL: (blob: Blob) => `blob:${made.push(blob)}`,
+    revokeObjectURL: () => {},
+  });
+  let saved = '';
+  const click = vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (
+    this: HTMLAnchorElement,
+  ) {
+    saved = this.download;
+  });
+  onTestFinished(() => click.mockRestore());
+  await user.click(screen.getByRole('button', { name: 'Export Report' }));
+  expect(saved).toBe('report-disbursements-week-2026-11-15.csv');
+  expect(made[0]?.type).toBe('text/csv;charset=utf-8');
+});
+
+test('a period without payouts says so', async () => {
+  const none = { payouts: 0, amount: 0 };
+  await open(
+    '/reports',
+    sampleReport({
+      series: [{ from: '2026-11-13T21:00:00.000Z', completed: none, failed: none, pending: none }],
+      latest: [],
+      figures: { total_disbursed: 0, total_transactions: 0, average_disbursement: 0, success_rate: null },
+    }),
+  );
+  expect(screen.getByText('No payouts in this period')).toBeVisible();
+  expect(screen.getByText('Nothing in this period')).toBeVisible();
+  expect(figure('Success Rate')).toHaveTextContent('N/A');
+});
+
+test('while the report is loading there is a spinner, and the choices stay', async () => {
+  answer('get', REPORTS, 200, sampleReport(), { afterMs: 300 });
+  renderSlice(slice, '/reports?period=today');
+  expect(await screen.findByRole('status', { name: 'Loading' })).toBeInTheDocument();
+  expect(screen.getByText('Today')).toBeVisible();
+  await screen.findByText('Disbursement Trends');
+});
+
+test('a report that can’t be loaded says so', async () => {
+  unreachable('get', REPORTS);
+  renderSlice(slice, '/reports');
+  expect(await screen.findByRole('alert')).toHaveTextContent('Failed to load the report');
+});
+
+test('a provider without reports has the sample figures', async () => {
+  answer('get', REPORTS, 404, failure('Not found', 'not_found') as never);
+  renderSlice(slice, '/reports');
+  expect(await screen.findByText('Sample figures')).toBeVisible();
+});
+
+test('the page prints on white', async () => {
+  await open();
+  document.documentElement.classList.add('dark');
+  window.dispatchEvent(new Event('beforeprint'));
+  expect(document.documentElement).not.toHaveClass('dark');
+  window.dispatchEvent(new Event('afterprint'));
+  expect(document.documentElement).toHaveClass('dark');
+});

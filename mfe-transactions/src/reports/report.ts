@@ -1,0 +1,125 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, dataOf, language, orNull, queryKeys, type Schema } from 'mfe-kit';
+import { reportsTexts } from './reports-texts';
+
+export type Report = Schema<'Report'>;
+export type Period = Report['period'];
+export type ReportType = Report['type'];
+export type Unit = Report['unit'];
+type Point = Report['series'][number];
+
+export const OUTCOMES = ['completed', 'failed', 'pending'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const PERIODS = ['today', 'week', 'month', 'quarter', 'year'] as const satisfies Period[];
+export const TYPES = ['disbursements', 'transactions', 'performance'] as const satisfies ReportType[];
+export const UNITS = ['day', 'week', 'month'] as const satisfies Unit[];
+
+/** What the person has chosen; without a unit, the server takes one that suits the period. */
+export interface ReportChoice {
+  period: Period;
+  type: ReportType;
+  unit: (typeof UNITS)[number] | null;
+}
+
+/** The choice in an address; what is not one is the default. */
+export function choiceFrom(address: URLSearchParams): ReportChoice {
+  return {
+    period: PERIODS.find((period) => period === address.get('period')) ?? 'week',
+    type: TYPES.find((type) => type === address.get('type')) ?? 'disbursements',
+    unit: UNITS.find((unit) => unit === address.get('unit')) ?? null,
+  };
+}
+
+/** The address of a choice, without its defaults. */
+export function addressOf({ period, type, unit }: ReportChoice): URLSearchParams {
+  return new URLSearchParams({
+    ...(period === 'week' ? {} : { period }),
+    ...(type === 'disbursements' ? {} : { type }),
+    ...(unit ? { unit } : {}),
+  });
+}
+
+/** The report of a period; `null` with a provider that has none. */
+export function reportQuery({ period, type, unit }: ReportChoice) {
+  return queryOptions({
+    queryKey: [...queryKeys.reports, period, type, unit],
+    queryFn: ({ signal }) =>
+      orNull(
+        dataOf(
+          api.GET('/api/v1/reports', {
+            params: { query: { period, type, ...(unit ? { unit } : {}) } },
+            signal,
+          }),
+        ),
+      ),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** What a bar of the chart shows of a point, by outcome: amounts, payouts, or percent of what has settled. */
+export function measure(point: Point, type: ReportType): Record<Outcome, number> {
+  const { completed, failed, pending } = point;
+  if (type === 'disbursements')
+    return { completed: completed.amount, failed: failed.amount, pending: pending.amount };
+  if (type === 'transactions')
+    return { completed: completed.payouts, failed: failed.payouts, pending: pending.payouts };
+  const settled = completed.payouts + failed.payouts;
+  const percent = (payouts: number) => (settled === 0 ? 0 : Math.round((1000 * payouts) / settled) / 10);
+  return { completed: percent(completed.payouts), failed: percent(failed.payouts), pending: 0 };
+}
+
+/** The start of a bar, short for the axis and long for its name, in the report's time zone. */
+export function nameOf({ from }: Point, { unit, time_zone }: Report): { short: string; long: string } {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language.locale, { ...options, timeZone: time_zone }).format(new Date(from));
+  switch (unit) {
+    case 'hour': {
+      const hour = format({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+      return { short: hour, long: hour };
+    }
+    case 'day':
+      return {
+        short: format({ day: 'numeric', month: 'short' }),
+        long: format({ weekday: 'short', day: 'numeric', month: 'short' }),
+      };
+    case 'week': {
+      const day = format({ day: 'numeric', month: 'short' });
+      return { short: day, long: reportsTexts().weekOf(day) };
+    }
+    case 'month':
+      return { short: format({ month: 'short' }), long: format({ month: 'long', year: 'numeric' }) };
+  }
+}
+
+/** Round steps from 0 to at least the highest value, four or five of them. */
+export function stepsTo(highest: number): number[] {
+  if (highest <= 0) return [0, 1];
+  const rough = highest / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= rough) ?? 10;
+  // Payouts are whole.
+  const step = highest >= 4 ? factor * power : Math.max(1, Math.round(factor * power));
+  return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
+}
+
+/** The report as CSV (RFC 4180): a line for each bar, with payouts and amounts by outcome. */
+export function csvOf({ series }: Report): string {
+  const head = ['from', ...OUTCOMES.flatMap((outcome) => [`${outcome}_payouts`, `${outcome}_amount`])];
+  const lines = series.map((point) => [
+    point.from,
+    ...OUTCOMES.flatMap((outcome) => [point[outcome].payouts, point[outcome].amount]),
+  ]);
+  return [head, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
+}
+
+/** Has the browser save the report as a file. */
+export function exportCsv(report: Report): void {
+  const address = URL.createObjectURL(new Blob([csvOf(report)], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = `report-${report.type}-${report.period}-${report.to.slice(0, 10)}.csv`;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
