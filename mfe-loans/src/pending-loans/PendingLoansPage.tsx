@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, localPhone, portalSettings } from 'mfe-kit';
+import { formatDate, isLive, localPhone } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Filters, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
@@ -61,7 +61,10 @@ export default function PendingLoansPage() {
   const query = useQuery(pendingLoansQuery());
   return (
     <QueryStates query={query} failure={FAILURES.pendingLoans} header={<PageHeader title={TITLE} />}>
-      {(loans) => <PendingLoans loans={loans} isBusy={query.isFetching} />}
+      {(loans) => (
+        // Where the list follows by itself, a refetch shows nothing but its result.
+        <PendingLoans loans={loans} isBusy={query.isFetching && !isLive()} />
+      )}
     </QueryStates>
   );
 }
@@ -98,7 +101,7 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
             />
           }
         >
-          {portalSettings().screens === 'live' ? (
+          {isLive() ? (
             <Filters
               label="Filter"
               dates="Approved"

@@ -1,4 +1,4 @@
-import { portalSettings } from 'mfe-kit';
+import { isLive } from 'mfe-kit';
 import { filtersFrom, NO_FILTERS, type Sort, writeFilters } from 'mfe-kit/ui-data';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
@@ -53,7 +53,7 @@ function stateFrom(params: URLSearchParams): LoanListState {
     search: params.get('search') ?? '',
     band: BANDS.find(({ value }) => value === params.get('band'))?.value ?? 'all',
     sort: sortFrom(params.get('sort')),
-    filters: portalSettings().screens === 'live' ? filtersFrom(params) : NO_FILTERS,
+    filters: isLive() ? filtersFrom(params) : NO_FILTERS,
   };
 }
 

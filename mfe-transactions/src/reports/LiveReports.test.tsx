@@ -49,8 +49,8 @@ test('the chart is read with a slider, and a table beside it has the same', asyn
       .map(({ children }) => Array.from(children, ({ textContent }) => textContent)),
   ).toEqual([
     ['Day', 'Successful', 'Failed', 'Pending'],
-    ['Sat, 14 Nov', '50,000', '10,000', '5,000'],
     ['Sun, 15 Nov', '1,000', '0', '0'],
+    ['Sat, 14 Nov', '50,000', '10,000', '5,000'],
     ['Total', '51,000', '10,000', '5,000'],
   ]);
 });

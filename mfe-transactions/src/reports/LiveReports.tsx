@@ -183,7 +183,7 @@ function Content({ report, onChoose }: { report: Report; onChoose: ChoicesProps[
   );
 }
 
-/** The chart, and the same as a table beside it. */
+/** The chart, and the same as a table beside it, newest first. */
 function Trends({ report }: { report: Report }) {
   const texts = reportsTexts();
   const { type, series, unit } = report;
@@ -218,7 +218,7 @@ function Trends({ report }: { report: Report }) {
             </tr>
           </thead>
           <tbody>
-            {bars.map(({ long, values }) => (
+            {bars.toReversed().map(({ long, values }) => (
               <tr key={long}>
                 <th scope="row">{long}</th>
                 {shown.map((outcome) => (

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { type PayoutStatus, portalSettings } from 'mfe-kit';
+import { isLive, type PayoutStatus } from 'mfe-kit';
 import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
+import { Link } from 'react-router';
 import { FAILURES } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
 import { STATUSES } from '../transaction/status';
@@ -23,7 +24,12 @@ export default function TransactionsPage() {
   const query = useQuery(transactionsQuery());
   return (
     <QueryStates query={query} failure={FAILURES.transactions} header={<PageHeader title={TITLE} />}>
-      {(transactions) => <History transactions={transactions} isBusy={query.isFetching} />}
+      {(transactions) => (
+        <History
+          transactions={transactions} // Where the list follows by itself, a refetch shows nothing but its result.
+          isBusy={query.isFetching && !isLive()}
+        />
+      )}
     </QueryStates>
   );
 }
@@ -47,6 +53,8 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
       <PageHeader
         title={TITLE}
         subtitle={<span role="status">{`${selected.length} transaction(s) found`}</span>}
+        // The menu has no entry for the reports.
+        action={isLive() ? <Link to="/reports">Reports</Link> : null}
       />
       <Card flush>
         <ListTools
@@ -68,7 +76,7 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
             />
           }
         >
-          {portalSettings().screens === 'live' ? (
+          {isLive() ? (
             <Filters
               label="More Filters"
               dates="Disbursed"

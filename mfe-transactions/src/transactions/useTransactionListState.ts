@@ -1,4 +1,4 @@
-import { portalSettings } from 'mfe-kit';
+import { isLive } from 'mfe-kit';
 import { filtersFrom, NO_FILTERS, writeFilters } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
@@ -20,12 +20,11 @@ export function useTransactionListState() {
   const [params, setParams] = useSearchParams();
   const page = Number(params.get('page'));
   const pageSize = Number(params.get('size'));
-  const isLive = portalSettings().screens === 'live';
   const state: TransactionListState = {
     search: params.get('search') ?? '',
     status: STATUSES.find((status) => status === params.get('status')) ?? 'all',
     type: 'all',
-    filters: useMemo(() => (isLive ? filtersFrom(params) : NO_FILTERS), [isLive, params]),
+    filters: useMemo(() => (isLive() ? filtersFrom(params) : NO_FILTERS), [params]),
     page: Number.isSafeInteger(page) && page > 0 ? page : 1,
     pageSize: PAGE_SIZES.includes(pageSize) ? pageSize : DEFAULT_PAGE_SIZE,
   };
@@ -36,7 +35,7 @@ export function useTransactionListState() {
     const address = new URLSearchParams(params);
     write(address, 'search', next.search, '');
     write(address, 'status', next.status, 'all');
-    if (isLive) writeFilters(address, next.filters);
+    if (isLive()) writeFilters(address, next.filters);
     write(address, 'page', String(next.page), '1');
     write(address, 'size', String(next.pageSize), String(DEFAULT_PAGE_SIZE));
     setParams(address, { replace: true, preventScrollReset: true });

@@ -1,0 +1,200 @@
+import type { Browser, Page } from '@playwright/test';
+import { expectTidyLayout } from '../layout';
+import { CONSOLE_TOKEN, expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+
+test.use({ settings: { MKOPO_SCREENS: 'live' } });
+
+/** A page of somebody else, in a browser of their own. */
+async function pageOf(browser: Browser, baseURL: string | undefined, who: 'admin' | 'supervisor' | 'agent') {
+  const context = await browser.newContext({
+    ...(baseURL ? { baseURL } : {}),
+    locale: 'en-KE',
+    timezoneId: 'Africa/Nairobi',
+    viewport: { width: 1280, height: 800 },
+  });
+  const page = await context.newPage();
+  await signIn(page, who);
+  return page;
+}
+
+const menu = (page: Page) =>
+  page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+/** The body of a call that the signed-in page makes. */
+async function read<T>(page: Page, path: string): Promise<T> {
+  const body: unknown = await page.evaluate(async (address) => {
+    const token = localStorage.getItem('auth_token') ?? '';
+    const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
+    return answer.json();
+  }, path);
+  return body as T;
+}
+
+test('an agent, a supervisor and an admin side by side see a payout arrive in open lists', async ({
+  page: agent,
+  browser,
+  baseURL,
+  consoleAddress,
+}) => {
+  const supervisor = await pageOf(browser, baseURL, 'supervisor');
+  const admin = await pageOf(browser, baseURL, 'admin');
+  await signIn(agent, 'agent');
+
+  await test.step('each sees the menu of their role', async () => {
+    const everyones = ['Dashboard', 'Pending Loans', 'Transactions'];
+    await expect.poll(() => menu(agent)).toEqual(everyones);
+    expect(await menu(supervisor)).toEqual(everyones);
+    expect(await menu(admin)).toEqual([...everyones, 'Settings']);
+  });
+
+  await supervisor.getByRole('link', { name: 'Pending Loans' }).click();
+  await expect(supervisor.getByText('24 loan(s) pending disbursement')).toBeVisible();
+  await admin.getByRole('link', { name: 'Transactions' }).click();
+  const count = admin.getByText(/^\d+ transaction\(s\) found$/);
+  const before = Number.parseInt((await count.textContent()) ?? '', 10);
+
+  await test.step('the agent pays a loan out', async () => {
+    await agent.getByRole('link', { name: 'Pending Loans' }).click();
+    await agent
+      .getByRole('link', { name: /View Details/ })
+      .first()
+      .click();
+    await agent.getByRole('button', { name: 'Disburse Loan' }).click();
+    await agent.getByRole('button', { name: 'Confirm Disbursement' }).click();
+    await expect(agent.getByText(/has been successfully disbursed to Mercy Ochieng/)).toBeVisible();
+  });
+
+  await test.step('the other two see it without doing anything', async () => {
+    await expect(supervisor.getByText('23 loan(s) pending disbursement')).toBeVisible();
+    await expect(supervisor.getByRole('row', { name: /Mercy Ochieng/ })).toHaveCount(0);
+    await expect(admin.getByText(`${before + 1} transaction(s) found`)).toBeVisible();
+    await expect(admin.getByRole('row', { name: /Mercy Ochieng/ }).first()).toContainText('Successful');
+  });
+
+  await test.step('a new loan reaches the list and the bell', async () => {
+    await supervisor.getByRole('button', { name: /^Notifications/ }).click();
+    const bell = supervisor.getByRole('button', { name: 'Notifications', exact: true });
+    await expect(bell).toBeVisible();
+    await supervisor.keyboard.press('Escape');
+    await expect(bell).toBeFocused();
+    await fetch(`${consoleAddress}/console/api/loans`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },
+      body: '{}',
+    });
+    await expect(supervisor.getByText('24 loan(s) pending disbursement')).toBeVisible();
+    await expect(supervisor.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible();
+  });
+
+  await test.step('a maximum that the admin sets holds for the agent at once', async () => {
+    await admin.getByRole('link', { name: 'Settings' }).click();
+    await admin.getByLabel('Maximum Disbursement Amount').fill('1000');
+    await admin.getByRole('button', { name: 'Save Changes' }).click();
+    await expect(admin.getByText('The settings are saved.')).toBeVisible();
+    await agent.getByRole('link', { name: 'Pending Loans' }).click();
+    await agent
+      .getByRole('link', { name: /View Details/ })
+      .first()
+      .click();
+    await agent.getByRole('button', { name: 'Disburse Loan' }).click();
+    await expect(agent.getByText(/at most KES 1,000/)).toBeVisible();
+    await expect(agent.getByRole('button', { name: 'Confirm Disbursement' })).toBeDisabled();
+    await expectAccessible(agent);
+  });
+  await supervisor.context().close();
+  await admin.context().close();
+});
+
+test('a report equals the records, on the page and in its CSV', async ({ page }) => {
+  await signIn(page, 'supervisor');
+  await page.getByRole('link', { name: 'Transactions' }).click();
+  await page.getByRole('link', { name: 'Reports' }).click();
+  await page.getByRole('combobox', { name: 'Period' }).click();
+  await page.getByRole('option', { name: 'This Year' }).click();
+  await expect(page).toHaveURL(/\/reports\?period=year$/);
+  await expect(heading(page, 'Reports')).toBeVisible();
+
+  const { from } = await read<{ from: string }>(page, '/api/v1/reports?period=year');
+  const records = await read<{ amount: number; status: string; created_at: string }[]>(
+    page,
+    '/api/v1/disbursement-records',
+  );
+  const inPeriod = records.filter(({ created_at }) => created_at >= from);
+  const completed = inPeriod.filter(({ status }) => status === 'COMPLETED');
+  const total = completed.reduce((sum, { amount }) => sum + amount, 0);
+
+  const figure = (title: string) => page.locator('dl', { hasText: title }).locator('dd').first();
+  await expect(figure('Total Transactions')).toHaveText(String(inPeriod.length));
+  await expect(figure('Total Disbursed')).toHaveText(`KES ${total.toLocaleString('en-KE')}`);
+
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export Report' }).click();
+  const file = await (await download).createReadStream();
+  const [head = '', ...lines] = (await file.setEncoding('utf8').toArray()).join('').trim().split('\r\n');
+  const column = head.split(',').indexOf('completed_amount');
+  expect(lines.reduce((sum, line) => sum + Number(line.split(',')[column]), 0)).toBe(total);
+});
+
+test('an account that asks for a code at sign-in gets one', async ({ page, outbox }) => {
+  await signIn(page, 'agent');
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Enable' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Enable Two-Factor Authentication' });
+  await dialog.getByLabel('Password').fill(PASSWORD);
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Enable' }).click();
+  await expect(page.getByText('On: a code by e-mail when you sign in')).toBeVisible();
+
+  await page.getByRole('button', { name: 'Manage' }).click();
+  await expect(page.getByRole('dialog', { name: 'Login Sessions' }).getByText('This session')).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Close' }).click();
+
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Logout' }).click();
+  await page.getByLabel('Email').fill('agent@mkopo.test');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(heading(page, 'Enter Verification Code')).toBeVisible();
+  await page.getByLabel('Verification Code').fill(await outbox.code('agent@mkopo.test'));
+  await page.getByRole('button', { name: 'Verify & Sign in' }).click();
+  await expect(heading(page, 'Dashboard')).toBeVisible();
+});
+
+for (const [theme, widths] of [
+  ['light', [1280, 320]],
+  ['dark', [1280, 375]],
+] as const)
+  test(`the live screens are accessible and fit narrow and wide windows, ${theme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await signIn(page, 'admin');
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const [path, name] of [
+        ['/settings', 'Settings'],
+        ['/profile', 'My Profile'],
+        ['/reports', 'Reports'],
+        ['/pending-loans?min=20000', 'Pending Disbursements'],
+        ['/transactions?from=2026-01-01', 'Transaction History'],
+      ] as const)
+        await test.step(`${path} at ${width} px`, async () => {
+          await page.goto(path);
+          await expect(heading(page, name)).toBeVisible();
+          const filter = page.getByRole('button', { name: /Filter/ });
+          if (path.includes('?')) {
+            await filter.click();
+            await expect(page.getByLabel('Amount to')).toBeVisible();
+          } else await expect(page.getByRole('button', { name: /Save|Edit|Export/ }).first()).toBeVisible();
+          await expectAccessible(page);
+          await expectTidyLayout(page);
+        });
+      await test.step(`the bell at ${width} px`, async () => {
+        await page.getByRole('button', { name: /^Notifications/ }).click();
+        await expect(
+          page.getByRole('region', { name: 'Notifications' }).getByRole('link').first(),
+        ).toBeVisible();
+        await expectAccessible(page);
+      });
+    }
+  });
