@@ -26,7 +26,7 @@ async function read<T>(page: Page, path: string): Promise<T> {
   const body: unknown = await page.evaluate(async (address) => {
     const token = localStorage.getItem('auth_token') ?? '';
     const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
-    return answer.json();
+    return (await answer.json()) as unknown;
   }, path);
   return body as T;
 }

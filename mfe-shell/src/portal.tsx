@@ -4,7 +4,6 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { onReport } from './reports/report';
 import { createPortalRouter } from './router';
-import { preferredLanguage } from './live/preferred-language';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
 
@@ -20,12 +19,6 @@ const list = await readSliceList().catch((error: unknown) => {
   return null;
 });
 
-if (isLive()) {
-  const started = import('./live/start-live').then(({ startLive }) => startLive());
-  // The first page needs its texts.
-  if (preferredLanguage() !== 'en') await started;
-}
-
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
 // A transition is drawn in small steps.
@@ -38,6 +31,7 @@ startTransition(() =>
 );
 
 // Not needed for the first page.
+if (isLive()) void import('./live/start-live').then(({ startLive }) => startLive());
 void import('./slices/watch-versions').then(({ watchVersions }) => watchVersions());
 if (list?.portal.reports) void import('./reports/send-reports').then(({ sendReports }) => sendReports());
 else onReport(null);

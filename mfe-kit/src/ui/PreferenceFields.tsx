@@ -8,11 +8,11 @@ export interface PreferenceFieldsProps {
   /** The deployment's time zone, which applies without a choice. */
   portalTimeZone: string;
   onChange: (changes: Partial<Schema<'Preferences'>>) => void;
-  /** Further fields, drawn beside language and time zone. */
+  /** Further fields, drawn beside the time zone. */
   children?: ReactNode;
 }
 
-/** What a person prefers: language, time zone, and how to be notified. */
+/** What a person prefers: their time zone, and how to be notified. */
 export function PreferenceFields(props: PreferenceFieldsProps) {
   return (
     <Suspense fallback={null}>

@@ -6,12 +6,6 @@ import type { PreferenceFieldsProps } from './PreferenceFields';
 import classes from './PreferenceFields.module.css';
 import { preferenceTexts } from './preference-texts';
 
-/** Each in its own language, so that everybody finds theirs. */
-const LANGUAGES = [
-  { value: 'en' as const, label: 'English' },
-  { value: 'sw' as const, label: 'Kiswahili' },
-];
-
 /** The fields of `PreferenceFields`. */
 export default function PreferenceInputs({
   value,
@@ -39,17 +33,6 @@ export default function PreferenceInputs({
   return (
     <>
       <div className={classes.fields}>
-        <Field label={texts.language}>
-          {(control) => (
-            <Select
-              {...control}
-              virtual={false}
-              options={LANGUAGES}
-              value={value.language}
-              onChange={(language) => onChange({ language })}
-            />
-          )}
-        </Field>
         <Field label={texts.timeZone}>
           {(control) => (
             <Select

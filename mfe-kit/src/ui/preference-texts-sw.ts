@@ -1,7 +1,6 @@
 import type { PreferenceTexts } from './preference-texts';
 
 const swahili: PreferenceTexts = {
-  language: 'Lugha',
   timeZone: 'Saa za eneo',
   portalTimeZone: (zone) => `Za mfumo (${zone})`,
   byEmail: 'Arifa kwa barua pepe',

@@ -1,7 +1,6 @@
 import { catalogue } from 'mfe-kit';
 
 const english = {
-  language: 'Language',
   timeZone: 'Timezone',
   portalTimeZone: (zone: string) => `The portal's (${zone})`,
   byEmail: 'Email Notifications',

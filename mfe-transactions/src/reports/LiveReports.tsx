@@ -326,7 +326,7 @@ function useLightPrint() {
       wasDark = page.contains('dark');
       page.remove('dark');
     };
-    const after = () => void (wasDark && page.add('dark'));
+    const after = () => page.toggle('dark', wasDark);
     window.addEventListener('beforeprint', before);
     window.addEventListener('afterprint', after);
     return () => {
