@@ -292,8 +292,8 @@ export interface paths {
          *     and reports), `notifications` (the user's) and `settings` (the user's preferences, or those of everybody).
          *     What is in them is read by the usual calls. A comment is sent every 15 seconds.
          *
-         *     The stream ends with the session, and when the server stops. A session may have 10 open. Never forwarded to
-         *     another provider.
+         *     The stream ends with the session, and when the server stops. A session may have 10 open, and a user 100. Never
+         *     forwarded to another provider.
          */
         get: operations["changes"];
         put?: never;
@@ -3853,7 +3853,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The session, or the server, has too many streams open (`too_many_streams`). */
+        /** @description The session, the user or the server has too many streams open (`too_many_streams`). */
         TooManyStreams: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -22,6 +22,9 @@ use crate::{Sandbox, auth::session::Session, error::Failure};
 /// How many streams one session may have open: one for each tab.
 const MAX_PER_SESSION: u32 = 10;
 
+/// How many streams one person may have open, in all sessions.
+const MAX_PER_PERSON: u32 = 100;
+
 /// How many streams one server may have open.
 const MAX_STREAMS: i64 = 4096;
 
@@ -95,7 +98,9 @@ impl Updates {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         let session_id: Arc<str> = session.session_id.as_str().into();
         let streams = open.sessions.get(&session_id).map_or(0, |session| session.streams);
-        if streams >= MAX_PER_SESSION || gauge.get() >= MAX_STREAMS {
+        let own = open.sessions.values().filter(|open| *open.staff_id == *session.staff.staff_id);
+        let of_person: u32 = own.map(|open| open.streams).sum();
+        if streams >= MAX_PER_SESSION || of_person >= MAX_PER_PERSON || gauge.get() >= MAX_STREAMS {
             return Err(Failure::TooManyStreams);
         }
         let watching = match &open.watching {

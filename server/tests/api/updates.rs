@@ -205,6 +205,21 @@ async fn a_session_has_at_most_ten_streams_and_the_metrics_count_them() {
 }
 
 #[tokio::test]
+async fn a_person_has_at_most_a_hundred_streams_in_all_sessions() {
+    let app = TestApp::start_with(&LIVE).await;
+    let mut streams = Vec::new();
+    for _ in 0..10 {
+        let session = app.sign_in("agent").await;
+        for _ in 0..10 {
+            streams.push(Stream::open(&app, &session.token, None).await);
+        }
+    }
+    let another = app.sign_in("agent").await;
+    assert_eq!(another.get(PATH).await.failure().1, "too_many_streams");
+    begun(&app, &app.sign_in("admin").await).await;
+}
+
+#[tokio::test]
 async fn there_are_no_streams_where_calls_are_forwarded_or_screens_are_as_specified() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
