@@ -81,7 +81,14 @@ use crate::{
         fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
     },
     clock::Clock,
-    console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
+    console::{
+        api_call,
+        door::ConsoleToken,
+        faults::Faults,
+        sync,
+        sync::ConsoleSync,
+        traffic::{Recording, Traffic},
+    },
     database::{Database, server_lease::ServerLease, shared_clock, versions::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
@@ -209,7 +216,26 @@ impl std::fmt::Debug for Sandbox {
 
 /// What is kept of a sandbox while it is closed.
 #[derive(Clone, Debug)]
-pub struct Kept(Arc<Traffic>);
+pub struct Kept {
+    traffic: Arc<Traffic>,
+    randomness: Randomness,
+}
+
+impl Kept {
+    /// Of a sandbox with `beginning`, which this server has just made.
+    pub(crate) fn of_new(randomness: &Randomness, beginning: demo::Beginning) -> Self {
+        let kept = Self::of_unknown(randomness);
+        kept.randomness.follow(beginning.chance);
+        kept.traffic.begin_again(beginning);
+        kept
+    }
+
+    /// Of a sandbox that this server has not seen before.
+    fn of_unknown(randomness: &Randomness) -> Self {
+        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[2], Recording::Whole));
+        Self { traffic, randomness: randomness.of_sandbox() }
+    }
+}
 
 /// The memory for recorded calls in bytes: of `main`, of another sandbox, and of one that is closed.
 const TRAFFIC_BYTES: [usize; 3] = [8 * 1024 * 1024, 512 * 1024, 32 * 1024];
@@ -242,17 +268,15 @@ impl Sandbox {
         let secret = server.secret.clone();
         let identity =
             Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
-        let traffic = Arc::new(Traffic::bounded(TRAFFIC_BYTES[0]));
-        let (sandbox, delivered) = Self::of_parts(
-            server,
-            identity,
-            Arc::new(settings),
-            clock,
-            database,
-            shared_read,
-            &secret,
-            traffic,
-        );
+        let recording = if settings.demo && settings.provider.url().is_none() {
+            Recording::Whole
+        } else {
+            Recording::Calls
+        };
+        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[0], recording));
+        let kept = Kept { traffic, randomness: randomness.of_sandbox() };
+        let (sandbox, delivered) =
+            Self::of_parts(server, identity, Arc::new(settings), clock, database, shared_read, &secret, kept);
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo {
@@ -295,12 +319,12 @@ impl Sandbox {
             id: Some(record.id.clone()),
             console_token: server.operator_token.of_sandbox(&record.token),
         };
-        let traffic = kept.map_or_else(Arc::default, |kept| kept.0);
-        traffic.bound(TRAFFIC_BYTES[1]);
+        let kept = kept.unwrap_or_else(|| Kept::of_unknown(&server.randomness));
+        kept.traffic.bound(TRAFFIC_BYTES[1]);
         let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
-            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, traffic);
+            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, kept);
         if let Err(failure) = sync::reload(&sandbox).await {
             sandbox.close_alone().await;
             return Err(failure);
@@ -318,11 +342,10 @@ impl Sandbox {
         database: Database,
         shared_read: SharedRead,
         secret: &SecretSlice<u8>,
-        traffic: Arc<Traffic>,
+        Kept { traffic, randomness }: Kept,
     ) -> (Self, mpsc::Receiver<Delivery>) {
         let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
         let Identity { name, id, console_token } = identity;
-        let randomness = server.randomness.clone();
         // Nothing in the others is real.
         let provider = server.provider.clone().filter(|_| id.is_none());
         let sandbox = Self(Arc::new(SandboxState {
@@ -339,7 +362,12 @@ impl Sandbox {
             outbox: Outbox::default(),
             live_sessions: LiveSessions::default(),
             payouts: PayoutQueues::of(&database),
-            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
+            mobile_money: MobileMoney::new(
+                database.clone(),
+                clock.clone(),
+                randomness.for_receipts(),
+                results,
+            ),
             updates: Updates::default(),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
@@ -406,7 +434,7 @@ impl Sandbox {
     /// What is kept of it while it is closed.
     pub(crate) fn kept(&self) -> Kept {
         self.traffic.bound(TRAFFIC_BYTES[2]);
-        Kept(Arc::clone(&self.traffic))
+        Kept { traffic: Arc::clone(&self.traffic), randomness: self.randomness.clone() }
     }
 
     /// Waits up to `timeout` for running payouts, then stops the background tasks and closes the

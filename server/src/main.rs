@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use mkopo::commands::CommandLine;
+use mkopo::commands::{CommandLine, NotReplayable};
 
 // Without huge pages: with them, a thread takes 2 MB for a few KB, and an open sandbox has three threads.
 #[global_allocator]
@@ -29,7 +29,7 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mkopo: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<NotReplayable>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

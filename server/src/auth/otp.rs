@@ -91,19 +91,23 @@ pub async fn send(
     email: Email,
     purpose: Purpose,
 ) -> Result<(), Failure> {
+    let otp = Otp::draw(&sandbox.randomness);
     let request = Request {
         caller: Caller::new(&sandbox.fingerprints, &email, address),
         email,
         purpose,
-        otp: Otp::draw(&sandbox.randomness),
+        otp: otp.clone(),
         now: sandbox.clock.now(),
         brand: sandbox.settings.brand.clone(),
-        randomness: sandbox.randomness.clone(),
+        messages: sandbox.randomness.for_messages(),
         fingerprints: sandbox.fingerprints.clone(),
     };
     let sent =
         sandbox.database.write(move |connection: &mut Connection| Box::pin(request.run(connection))).await?;
     sandbox.outbox.wake();
+    if matches!(sent, Ruling::Granted) {
+        sandbox.traffic.code_sent(otp.0);
+    }
     sent.into_result()
 }
 
@@ -114,7 +118,8 @@ struct Request {
     otp: Otp,
     now: UnixMillis,
     brand: String,
-    randomness: Randomness,
+    /// For the ids of messages.
+    messages: Randomness,
     fingerprints: Fingerprints,
 }
 
@@ -171,7 +176,7 @@ impl Request {
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
-        let Self { brand, now, randomness, .. } = self;
+        let Self { brand, now, messages, .. } = self;
         let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
         let digits = code.digits;
         match self.purpose {
@@ -184,7 +189,7 @@ impl Request {
                      alone. Never pass it on; {brand} will not ask you for it.\n",
                     staff.first_name
                 );
-                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
+                outbox::email(connection, messages, *now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
                 let phone = Msisdn::parse(&staff.phone_number)
@@ -193,7 +198,7 @@ impl Request {
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
                      If you did not ask for it, ignore this message. Never pass it on."
                 );
-                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
+                outbox::sms(connection, messages, *now, &phone, &body, Some(code)).await?;
             }
         }
         Ok(())

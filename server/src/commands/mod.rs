@@ -4,6 +4,7 @@ mod backup;
 mod data;
 mod provider;
 mod ready;
+mod replay;
 mod sandbox;
 mod seed;
 mod serve;
@@ -16,6 +17,7 @@ pub use self::{
     data::{DataCommand, DataSettings},
     provider::{ProviderArguments, ProviderCommand},
     ready::ReadySettings,
+    replay::{NotReplayable, ReplaySettings},
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
     slice::{SliceCommand, SliceSettings},
@@ -78,6 +80,8 @@ pub enum Command {
     Provider(ProviderArguments),
     /// Make, list and remove sandboxes.
     Sandbox(SandboxSettings),
+    /// Play the evidence of a sandbox again in a new one, and print what comes out otherwise.
+    Replay(ReplaySettings),
 }
 
 impl Command {
@@ -95,6 +99,7 @@ impl Command {
             Self::Slice(settings) => slice::run(settings).await,
             Self::Provider(arguments) => provider::run(arguments).await,
             Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,
+            Self::Replay(settings) => replay::run(settings).await,
         }
     }
 }

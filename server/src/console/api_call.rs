@@ -15,8 +15,8 @@ pub async fn run(sandbox: Sandbox, format: FailureFormat, mut request: Request, 
     if let Err(failure) = refresh(&sandbox, &mut request).await {
         return failure.into_response();
     }
-    let (observed, request) = Observed::begin(request, sandbox.clock.now()).await;
+    let (observed, request) = Observed::begin(&sandbox, request).await;
     let mut response = inject(&sandbox, &format, request, next).await;
     edge::write_failure(&mut response, &format);
-    observed.end(&sandbox.traffic, format.request_id, response).await
+    observed.end(format.request_id, response).await
 }

@@ -22,7 +22,7 @@ use crate::{
     error::Failure,
     mobile_money::{Refusal, receipt},
     payouts::PayoutStatus,
-    randomness::Randomness,
+    randomness::{Chance, Randomness},
 };
 
 /// The password of every demo account. They exist in demo mode only.
@@ -163,6 +163,19 @@ impl World {
             }
         }
     }
+}
+
+/// The start of a sandbox: everything in it follows from this and from what is done in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// The data.
+    pub world: World,
+    /// What its dates are relative to.
+    pub now: UnixMillis,
+    /// Whether the clock was stopped, at that time.
+    pub is_frozen: bool,
+    /// What ids, codes and simulated chance follow from.
+    pub chance: Chance,
 }
 
 /// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.

@@ -62,7 +62,7 @@ pub async fn answer(
         parts.extensions.insert(versions);
     }
     let mut request = Request::from_parts(parts, body);
-    let request_id: Arc<str> = sandbox.randomness.id(sandbox.clock.now()).into();
+    let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
     let path = shortened(request.uri().path()).to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();

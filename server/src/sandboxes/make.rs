@@ -6,10 +6,12 @@ use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::{
+    Kept,
     clock::{Setting, UnixMillis},
     database::Connection,
-    demo::{FIRST_SEED, Recording, World},
+    demo::{Beginning, FIRST_SEED, Recording, World},
     error::Failure,
+    randomness::Chance,
 };
 
 /// How often a name is made up before it is taken by nobody.
@@ -28,6 +30,8 @@ pub struct Wish {
     pub now: Option<UnixMillis>,
     /// Whether its clock is stopped.
     pub is_frozen: bool,
+    /// What its ids, codes and simulated chance follow from; drawn if `None`.
+    pub chance: Option<Chance>,
     /// How long it is kept without being used.
     pub expires_in: Duration,
 }
@@ -71,7 +75,8 @@ impl Sandboxes {
             None => World::Seeded(FIRST_SEED),
         };
         let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
-        let template = self.templates.get(&self.databases, &self.randomness.id(now), content, now).await?;
+        let (template, base) =
+            self.templates.get(&self.databases, &self.randomness.id(now), content, now).await?;
         self.databases.create(&id, &template, wish.setting(now)).await?;
         if let Some(recording) = wish.recording.clone()
             && let Err(failure) = self.add_recording(&id, recording).await
@@ -88,6 +93,12 @@ impl Sandboxes {
                 self.databases.delete(&record.id).await?;
             }
             return Err(failure);
+        }
+        if wish.recording.is_none() {
+            let chance = wish.chance.unwrap_or_else(|| self.randomness.chance());
+            let world = content.world;
+            let beginning = Beginning { world, now: base, is_frozen: wish.is_frozen, chance };
+            self.meet(record.clone()).keep(Kept::of_new(&self.randomness, beginning));
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();

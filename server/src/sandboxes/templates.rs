@@ -71,8 +71,8 @@ impl Templates {
         self.passwords.hash(hex::encode(randomness.bytes::<32>()).into()).await
     }
 
-    /// A template with `content`, at the machine's time `now`. `id` names a database that is not used
-    /// otherwise.
+    /// A template with `content`, at the machine's time `now`, and the time that its dates are relative to. `id`
+    /// names a database that is not used otherwise.
     ///
     /// # Errors
     /// When it can't be made.
@@ -82,7 +82,7 @@ impl Templates {
         id: &str,
         content: Content,
         now: UnixMillis,
-    ) -> Result<Template, Failure> {
+    ) -> Result<(Template, UnixMillis), Failure> {
         // One is made at a time, so that the same one is not made twice.
         let mut kept = self.kept.lock().await;
         let is_old = |kept: &Kept| {
@@ -96,9 +96,9 @@ impl Templates {
         if let Some(at) = kept.iter().position(|kept| kept.content == content) {
             // The latest used one is the last.
             let found = kept.remove(at);
-            let template = found.template.clone();
+            let (template, base) = (found.template.clone(), content.now.unwrap_or(found.made_at));
             kept.push(found);
-            return Ok(template);
+            return Ok((template, base));
         }
         let hashes = self.hashes.get_or_try_init(|| demo::hash_passwords(&self.passwords)).await?.clone();
         let (world, base) = (content.world, content.now.unwrap_or(now));
@@ -108,6 +108,6 @@ impl Templates {
             databases.delete_template(&kept.remove(0).template).await?;
         }
         kept.push(Kept { content, made_at: now, template: template.clone() });
-        Ok(template)
+        Ok((template, base))
     }
 }

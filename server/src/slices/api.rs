@@ -213,7 +213,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     let bundled = Bundled::of(&sandbox).await?;
     let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
     let known = Bucket::find(&headers, settings.behind_tls);
-    let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.randomness));
+    let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.server.randomness));
     let listed: Map<String, Value> = slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();
     let origins: Vec<&str> =
         settings.slice_origins.iter().filter_map(|origin| origin.to_str().ok()).collect();

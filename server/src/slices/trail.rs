@@ -37,7 +37,7 @@ impl Mark {
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
         }
-        Ok(Self { id: sandbox.randomness.id(at), at, by })
+        Ok(Self { id: sandbox.server.randomness.id(at), at, by })
     }
 }
 

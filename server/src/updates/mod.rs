@@ -109,7 +109,7 @@ impl Updates {
                 let watching = CancellationToken::new();
                 open.sessions.clear();
                 open.watching = Some(watching.clone());
-                let watch_id = sandbox.randomness.id(sandbox.clock.unset_now()).into();
+                let watch_id = sandbox.server.randomness.id(sandbox.clock.unset_now()).into();
                 self.0.seen.send_replace(Arc::new(Seen { watch_id, ..Seen::default() }));
                 sandbox.tasks.spawn_background(watch::watch(sandbox.clone(), watching.clone()));
                 watching

@@ -76,6 +76,12 @@ def test_a_failing_test_prints_what_the_portal_knew_and_keeps_its_sandbox(
     told = printed.replace(found.group(), "")
     for secret in json.loads(found.group(1)):
         assert b64decode(secret).decode() not in told
+    file = re.search(r"The evidence, for `mkopo replay`: (.*)", printed)
+    assert file
+    evidence = Path(file.group(1)).read_text()
+    assert json.loads(evidence)["replayable"]
+    for secret in json.loads(found.group(1)):
+        assert b64decode(secret).decode() not in evidence
     kept = re.search(r"It is kept: http://([^.]+)\.", printed)
     assert kept
     Portal(portal).remove_sandbox(kept.group(1))

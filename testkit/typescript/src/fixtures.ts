@@ -95,5 +95,11 @@ async function report(mkopo: Mkopo, testInfo: TestInfo): Promise<void> {
   testInfo.annotations.push({ type: 'sandbox', description: `${mkopo.name}. ${kept}` });
   const text = await whatHappened(mkopo).catch((error: unknown) => `It could not be asked: ${String(error)}`);
   await testInfo.attach('what the portal knew', { body: text, contentType: 'text/plain' });
+  const evidence = await mkopo.evidence().catch(() => undefined);
+  if (evidence)
+    await testInfo.attach('evidence.json', {
+      body: JSON.stringify(evidence, null, 2),
+      contentType: 'application/json',
+    });
   console.error(`\n${text}\n${kept}\n`);
 }

@@ -32,9 +32,15 @@ test('a failing test prints what the portal knew, without codes and tokens, and 
   expect(printed).toContain('email to agent@mkopo.test');
   expect(printed).toContain('••••••');
   const [, secrets] = /SECRETS (\[.*\])/.exec(printed) ?? [];
-  const told = printed.replace(/SECRETS.*/, '');
+  const told = printed.replace(/SECRETS.*/, '').replace(/EVIDENCE.*/, '');
   for (const secret of JSON.parse(secrets ?? '') as string[])
     expect(told).not.toContain(Buffer.from(secret, 'base64').toString());
+
+  const [, attached] = /EVIDENCE (.*)/.exec(printed) ?? [];
+  const evidence = JSON.parse(Buffer.from(attached ?? '', 'base64').toString()) as { replayable: boolean };
+  expect(evidence.replayable).toBe(true);
+  for (const secret of JSON.parse(secrets ?? '') as string[])
+    expect(JSON.stringify(evidence)).not.toContain(Buffer.from(secret, 'base64').toString());
 
   const [, name] = /The sandbox (\S+) at/.exec(printed) ?? [];
   expect(printed).toMatch(new RegExp(`It is kept: http://${name ?? ''}\\.`));

@@ -41,7 +41,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
     }
     let hashes = demo::hash_passwords(&sandbox.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
-    sandbox
+    let now = sandbox
         .database
         .write_alone(move |connection: &mut Connection| {
             Box::pin(async move {
@@ -51,13 +51,21 @@ pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
                 let base = sandbox_clock.unset_now();
                 let setting = Setting::at(start.now, start.is_frozen, base);
                 clock::store(connection, setting).await?;
-                demo::fill(connection, start.world, start.now.unwrap_or(base), hashes).await?;
+                let now = start.now.unwrap_or(base);
+                demo::fill(connection, start.world, now, hashes).await?;
                 // Before the commit: what reads the new data must not do it at the old time.
                 sandbox_clock.set(setting);
-                Ok(())
+                Ok(now)
             })
         })
         .await?;
-    sandbox.traffic.clear();
+    let chance = sandbox.server.randomness.chance();
+    sandbox.randomness.follow(chance);
+    sandbox.traffic.begin_again(demo::Beginning {
+        world: start.world,
+        now,
+        is_frozen: start.is_frozen,
+        chance,
+    });
     Ok(())
 }

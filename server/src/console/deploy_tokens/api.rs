@@ -39,7 +39,7 @@ async fn add(
 ) -> Result<(StatusCode, Answer<AddedToken>), Failure> {
     let new = NewToken::parse(&slice, name.as_deref(), expires_in.as_deref())?;
     let now = sandbox.clock.unset_now();
-    let added = deploy::add(&sandbox.server.database, &sandbox.randomness, new, now).await?;
+    let added = deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now).await?;
     Ok((StatusCode::CREATED, Answer(added)))
 }
 

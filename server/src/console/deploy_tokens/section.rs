@@ -165,7 +165,9 @@ async fn add(visit: &Visit) -> Result<AddedToken, FieldError> {
     let (sent, sandbox) = (&visit.sent, &visit.sandbox);
     let new = NewToken::parse(sent.text("slice"), sent.given("name"), sent.given("expires_in"))?;
     let now = sandbox.clock.unset_now();
-    deploy::add(&sandbox.server.database, &sandbox.randomness, new, now).await.map_err(FieldError::of("name"))
+    deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now)
+        .await
+        .map_err(FieldError::of("name"))
 }
 
 async fn revoke(visit: &Visit) -> Result<Done, FieldError> {

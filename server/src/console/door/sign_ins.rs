@@ -30,7 +30,7 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
         Access::Operator => "",
         Access::Sandbox => OF_SANDBOX,
     };
-    let cookie = format!("{kind}{}", hex::encode(sandbox.randomness.bytes::<32>()));
+    let cookie = format!("{kind}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
     let event = NewEvent::new(now, Kind::ConsoleSignedIn, name_of(&id), Some(address));
     let signed_in = sandbox.database.write(move |connection: &mut Connection| {

@@ -22,7 +22,7 @@ const ISSUE: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_u
 /// # Errors
 /// When it can't be stored.
 pub async fn issue(sandbox: &Sandbox, of: &Database) -> Result<String, Failure> {
-    let ticket = format!("{PREFIX}{}", hex::encode(sandbox.randomness.bytes::<32>()));
+    let ticket = format!("{PREFIX}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sandbox.console_token.fingerprint_of(&ticket), sandbox.clock.unset_now());
     let stored = of.write(move |connection: &mut Connection| {
         Box::pin(async move {

@@ -1,29 +1,38 @@
 //! The latest calls of the API, with secrets masked.
 //!
 //! They are in memory, not in a table: otherwise every read would be a write, and they are not needed
-//! after a restart. Each server shows its own calls.
+//! after a restart. Each server shows its own calls. In demo mode, they are kept whole, with the console's acts
+//! among them, for [`super::evidence`].
 
 pub(super) mod api;
 mod filter;
 pub(super) mod page;
+mod recorded;
+
+pub use recorded::{Recorded, Recording, RecordingState, What};
 
 use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{HashMap, VecDeque},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use axum::{
     body::{Body, Bytes, HttpBody},
     extract::Request,
-    http::{Method, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode, header},
     response::Response,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use self::recorded::Details;
 use super::faults::{Kind, inject::Hit};
 use crate::{
+    Sandbox,
     auth::session::Session,
     clock::UnixMillis,
     http::{API, connections::Cut, edge, extract::whole},
@@ -32,6 +41,8 @@ use crate::{
 
 /// The number of calls to keep.
 const CAPACITY: usize = 1000;
+/// The number of calls and acts to keep where they are kept whole.
+const WHOLE_CAPACITY: usize = 2 * CAPACITY;
 /// What a call takes besides its path and bodies, in bytes; rounded up.
 const ENTRY_BYTES: usize = 512;
 /// The largest body to keep. For larger ones, only the size is kept.
@@ -143,36 +154,41 @@ struct Entry {
     request_body: KeptBody,
     response_body: KeptBody,
     fault: Option<Kind>,
+    /// Where calls are kept whole.
+    details: Option<Box<Details>>,
 }
 
 /// A body as it came; it is parsed and masked only when someone reads it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum KeptBody {
     None,
     Raw(Bytes),
+    /// A compressed one.
+    Encoded(HeaderValue, Bytes),
     /// A large one, of so many bytes.
     SizeOnly(u64),
 }
 
 impl KeptBody {
-    fn of(bytes: &Bytes) -> Self {
+    fn of(bytes: &Bytes, is_whole: bool) -> Self {
         match bytes.len() {
             0 => Self::None,
-            1..=MAX_BODY_BYTES => Self::Raw(bytes.clone()),
+            length if length <= MAX_BODY_BYTES || is_whole => Self::Raw(bytes.clone()),
             length => Self::SizeOnly(length as u64),
         }
     }
 
-    fn bytes(&self) -> usize {
+    fn kept(&self) -> Option<&Bytes> {
         match self {
-            Self::Raw(bytes) => bytes.len(),
-            Self::None | Self::SizeOnly(_) => 0,
+            Self::Raw(bytes) | Self::Encoded(_, bytes) => Some(bytes),
+            Self::None | Self::SizeOnly(_) => None,
         }
     }
 
     fn readable(&self) -> Value {
         match self {
-            Self::None => Value::Null,
+            Self::None | Self::Encoded(..) => Value::Null,
+            Self::Raw(bytes) if bytes.len() > MAX_BODY_BYTES => json!(format!("[{} bytes]", bytes.len())),
             Self::Raw(bytes) => readable(bytes),
             Self::SizeOnly(length) => json!(format!("[{length} bytes]")),
         }
@@ -223,13 +239,26 @@ impl Entry {
     }
 
     fn bytes(&self) -> usize {
-        ENTRY_BYTES + self.path.len() + self.request_body.bytes() + self.response_body.bytes()
+        ENTRY_BYTES + self.path.len() + self.details.as_ref().map_or(0, |details| details.bytes())
+    }
+
+    fn is_act(&self) -> bool {
+        self.details.as_ref().is_some_and(|details| details.what != What::Call)
     }
 }
 
 /// The latest calls of one server.
-#[derive(Debug, Default)]
-pub struct Traffic(Mutex<Ring>);
+#[derive(Debug)]
+pub struct Traffic {
+    ring: Mutex<Ring>,
+    recording: Recording,
+    /// Counts what begins and what ends, in the order in which it does.
+    moments: AtomicU64,
+    /// Counts the beginnings.
+    generation: AtomicU64,
+    /// Counts the payouts that got their result.
+    settled: AtomicU64,
+}
 
 #[derive(Debug, Default)]
 struct Ring {
@@ -238,19 +267,30 @@ struct Ring {
     bytes: usize,
     max_bytes: usize,
     counted: u64,
+    /// Lists are answered many times with the same bytes; how many entries have them.
+    shared: HashMap<usize, usize>,
+    /// The last call that is no longer listed.
+    cleared: u64,
+    state: RecordingState,
 }
 
 impl Traffic {
     /// Keeps at most `max_bytes`.
-    pub fn bounded(max_bytes: usize) -> Self {
-        Self(Mutex::new(Ring { max_bytes, ..Ring::default() }))
+    pub fn new(max_bytes: usize, recording: Recording) -> Self {
+        Self {
+            ring: Mutex::new(Ring { max_bytes, ..Ring::default() }),
+            recording,
+            moments: AtomicU64::default(),
+            generation: AtomicU64::default(),
+            settled: AtomicU64::default(),
+        }
     }
 
     /// Keeps at most `max_bytes` from now on.
     pub fn bound(&self, max_bytes: usize) {
-        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.ring();
         ring.max_bytes = max_bytes;
-        ring.take_excess();
+        ring.take_excess(self.capacity());
         ring.entries.shrink_to_fit();
     }
 
@@ -261,41 +301,107 @@ impl Traffic {
 
     /// At most `limit` of the matching calls, newest first.
     pub fn latest_of(&self, limit: usize, is_match: impl Fn(&Outline) -> bool) -> Vec<Call> {
-        let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let matching = ring.entries.iter().rev().filter(|entry| is_match(&entry.outline()));
+        let ring = self.ring();
+        let matching = ring.listed().filter(|entry| is_match(&entry.outline()));
         matching.take(limit).map(Entry::call).collect()
     }
 
     /// The outlines of all recorded calls, newest first.
     pub fn outlines(&self) -> Vec<Outline> {
-        let ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.entries.iter().rev().map(Entry::outline).collect()
+        self.ring().listed().map(Entry::outline).collect()
     }
 
-    /// Removes all recorded calls.
+    /// Removes all recorded calls. Where they are kept whole, they are no longer listed.
     pub fn clear(&self) {
-        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *ring = Ring { counted: ring.counted, max_bytes: ring.max_bytes, ..Ring::default() };
+        let mut ring = self.ring();
+        match self.recording {
+            Recording::Calls => {
+                *ring = Ring { counted: ring.counted, max_bytes: ring.max_bytes, ..Ring::default() }
+            }
+            Recording::Whole => ring.cleared = ring.counted,
+        }
+    }
+
+    fn capacity(&self) -> usize {
+        match self.recording {
+            Recording::Calls => CAPACITY,
+            Recording::Whole => WHOLE_CAPACITY,
+        }
+    }
+
+    fn ring(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn push(&self, mut entry: Entry) {
-        let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.counted += 1;
-        entry.id = ring.counted;
-        ring.bytes += entry.bytes();
-        ring.entries.push_back(entry);
-        let oldest = ring.take_excess();
+        let mut ring = self.ring();
+        if let Some(details) = &mut entry.details {
+            if details.generation == self.generation.load(Ordering::Acquire) {
+                details.ended = self.moment();
+            } else if details.what == What::Call {
+                // It began before the data was replaced.
+                entry.details = None;
+            } else {
+                return;
+            }
+        }
+        if !entry.is_act() {
+            ring.counted += 1;
+            entry.id = ring.counted;
+        }
+        ring.add(entry);
+        let oldest = ring.take_excess(self.capacity());
         drop(ring);
         drop(oldest);
+    }
+
+    /// The number of this moment.
+    fn moment(&self) -> u64 {
+        self.moments.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
 impl Ring {
-    fn take_excess(&mut self) -> Vec<Entry> {
+    /// The calls that are listed, newest first.
+    fn listed(&self) -> impl Iterator<Item = &Entry> {
+        let calls = self.entries.iter().rev().filter(|entry| !entry.is_act());
+        calls.filter(|entry| entry.id > self.cleared).take(CAPACITY)
+    }
+
+    fn add(&mut self, entry: Entry) {
+        self.bytes += entry.bytes();
+        for body in [&entry.request_body, &entry.response_body].into_iter().filter_map(KeptBody::kept) {
+            if body.len() > MAX_BODY_BYTES {
+                let users = self.shared.entry(body.as_ptr().addr()).or_default();
+                *users += 1;
+                if *users > 1 {
+                    continue;
+                }
+            }
+            self.bytes += body.len();
+        }
+        self.entries.push_back(entry);
+    }
+
+    fn take_excess(&mut self, capacity: usize) -> Vec<Entry> {
         let mut oldest = Vec::new();
-        while self.entries.len() > CAPACITY || self.bytes > self.max_bytes {
+        while self.entries.len() > capacity || self.bytes > self.max_bytes {
             let Some(entry) = self.entries.pop_front() else { break };
             self.bytes -= entry.bytes();
+            for body in [&entry.request_body, &entry.response_body].into_iter().filter_map(KeptBody::kept) {
+                let address = body.as_ptr().addr();
+                if body.len() > MAX_BODY_BYTES
+                    && let Some(users) = self.shared.get_mut(&address)
+                {
+                    *users -= 1;
+                    if *users > 0 {
+                        continue;
+                    }
+                    self.shared.remove(&address);
+                }
+                self.bytes -= body.len();
+            }
+            self.state.dropped += u64::from(entry.details.is_some());
             oldest.push(entry);
         }
         oldest
@@ -305,35 +411,59 @@ impl Ring {
 /// A call in progress, to be recorded with its response.
 #[derive(Debug)]
 pub struct Observed {
+    sandbox: Sandbox,
     at: UnixMillis,
     started: tokio::time::Instant,
     method: Method,
     path: Box<str>,
     request_body: KeptBody,
+    details: Option<Box<Details>>,
 }
 
 impl Observed {
-    /// Starts to observe a request that arrived at `at`. Returns the request with its body buffered.
-    pub async fn begin(request: Request, at: UnixMillis) -> (Self, Request) {
+    /// Starts to observe a request. Returns the request with its body buffered.
+    pub async fn begin(sandbox: &Sandbox, request: Request) -> (Self, Request) {
+        Self::begin_what(sandbox, What::Call, request).await
+    }
+
+    /// Starts to observe a call of the portal or an act on the console.
+    pub async fn begin_what(sandbox: &Sandbox, what: What, request: Request) -> (Self, Request) {
+        let at = sandbox.clock.now();
         let method = request.method().clone();
         // A copy: the address that came shares its memory with the whole head.
         let path = edge::shortened(request.uri().path()).into();
         let started = tokio::time::Instant::now();
-        let (request, request_body) = read_request(request).await;
-        (Self { at, started, method, path, request_body }, request)
+        let details = sandbox.traffic.details(sandbox, what, &request);
+        let (request, request_body) = read_request(request, details.is_some()).await;
+        let sandbox = sandbox.clone();
+        (Self { sandbox, at, started, method, path, request_body, details }, request)
+    }
+
+    /// Sets the body of a request that somebody else has read.
+    pub fn with_body(self, body: &Bytes) -> Self {
+        Self { request_body: KeptBody::of(body, true), ..self }
     }
 
     /// Records the call with its response, and returns the response.
-    pub async fn end(self, traffic: &Traffic, request_id: Arc<str>, response: Response) -> Response {
+    pub async fn end(mut self, request_id: Arc<str>, response: Response) -> Response {
         let is_cut = response.extensions().get::<Cut>().is_some();
         let fault = response.extensions().get::<Hit>().map(|hit| hit.0);
         let session = response.extensions().get::<Arc<Session>>().cloned();
-        let is_complete = !is_cut
-            && fault != Some(Kind::Truncate)
-            && !response.headers().contains_key(header::CONTENT_ENCODING);
+        if let Some(details) = &mut self.details {
+            details.answered(session.is_some());
+        }
+        let is_whole = self.details.is_some();
+        let encoding = response.headers().get(header::CONTENT_ENCODING).cloned();
+        let is_shown = self.details.as_ref().is_none_or(|details| details.what != What::Form);
+        let is_complete =
+            !is_cut && fault != Some(Kind::Truncate) && (is_whole || encoding.is_none()) && is_shown;
         let (response, response_body) =
-            if is_complete { read_response(response).await } else { (response, KeptBody::None) };
-        traffic.push(Entry {
+            if is_complete { read_response(response, is_whole).await } else { (response, KeptBody::None) };
+        let response_body = match (response_body, encoding) {
+            (KeptBody::Raw(bytes), Some(encoding)) => KeptBody::Encoded(encoding, bytes),
+            (body, _) => body,
+        };
+        self.sandbox.traffic.push(Entry {
             id: 0,
             at: self.at,
             method: self.method,
@@ -345,31 +475,34 @@ impl Observed {
             request_body: self.request_body,
             response_body,
             fault,
+            details: self.details,
         });
         response
     }
 }
 
-async fn read_request(request: Request) -> (Request, KeptBody) {
+async fn read_request(request: Request, is_whole: bool) -> (Request, KeptBody) {
     if request.body().is_end_stream() {
         return (request, KeptBody::None);
     }
     let (parts, body) = request.into_parts();
     let bytes = whole(body).await;
-    let kept = KeptBody::of(&bytes);
+    let kept = KeptBody::of(&bytes, is_whole);
     (Request::from_parts(parts, Body::from(bytes)), kept)
 }
 
-async fn read_response(response: Response) -> (Response, KeptBody) {
+async fn read_response(response: Response, is_whole: bool) -> (Response, KeptBody) {
     match response.body().size_hint().exact() {
         // One without a known size is passed on as it arrives.
         Some(0) | None => return (response, KeptBody::None),
-        Some(length) if length > MAX_BODY_BYTES as u64 => return (response, KeptBody::SizeOnly(length)),
+        Some(length) if length > MAX_BODY_BYTES as u64 && !is_whole => {
+            return (response, KeptBody::SizeOnly(length));
+        }
         Some(_) => {}
     }
     let (parts, body) = response.into_parts();
     let bytes = whole(body).await;
-    let kept = KeptBody::of(&bytes);
+    let kept = KeptBody::of(&bytes, is_whole);
     (Response::from_parts(parts, Body::from(bytes)), kept)
 }
 

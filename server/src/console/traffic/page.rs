@@ -45,8 +45,14 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let clear = visit.button(
         Button::new("forget", "Clear all").confirm("Clear all calls?", "They can no longer be viewed."),
     );
+    let has_evidence = visit.sandbox.settings.demo
+        && visit.sandbox.settings.allows_tools()
+        && visit.sandbox.provider.is_none();
+    let evidence = has_evidence
+        .then(|| view! { <a class="btn" href="/console/evidence" download="">"Download evidence"</a> });
+    let actions = view! { <div class="row">{evidence}{clear}</div> }.into_any();
     let frame =
-        Frame::of(Page::Traffic).count(heading).action(clear).live(REFRESH_MS).success_messages(SUCCESS);
+        Frame::of(Page::Traffic).count(heading).action(actions).live(REFRESH_MS).success_messages(SUCCESS);
     let is_filtered = FILTERS.iter().any(|name| !visit.query.text(name).is_empty());
     Ok(visit.page(frame, || {
         let list = if calls.is_empty() {

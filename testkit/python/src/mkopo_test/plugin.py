@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 class _Sandboxes:
     """The sandboxes of one worker."""
 
-    def __init__(self, portal: Portal, *, end_with_the_run: bool) -> None:
+    def __init__(self, portal: Portal, folders: pytest.TempPathFactory, *, end_with_the_run: bool) -> None:
+        self.folders = folders
         self.end_with_the_run = end_with_the_run
         self._portal = portal
         # Where the clocks of this worker start if a test does not say it.
@@ -68,7 +71,9 @@ class _Sandboxes:
 
 
 @pytest.fixture(scope="session")
-def _sandboxes(request: pytest.FixtureRequest) -> Iterator[_Sandboxes]:
+def _sandboxes(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[_Sandboxes]:
     config = request.config
     told: dict[str, Any] = getattr(config, "workerinput", {})
     if _FAILURE in told:
@@ -78,7 +83,7 @@ def _sandboxes(request: pytest.FixtureRequest) -> Iterator[_Sandboxes]:
         addresses = Addresses(told[_URL], told[_CONSOLE_URL], told[_TOKEN])
     else:
         addresses = given or _start(config)
-    sandboxes = _Sandboxes(Portal(addresses), end_with_the_run=given is None)
+    sandboxes = _Sandboxes(Portal(addresses), tmp_path_factory, end_with_the_run=given is None)
     yield sandboxes
     sandboxes.end()
 
@@ -141,11 +146,23 @@ def _told(mkopo: Mkopo, item: pytest.Item) -> str:
         text = what_happened(mkopo)
     except Exception as error:
         text = f"It could not be asked: {error}"
-    if item.funcargs["_sandboxes"].end_with_the_run:  # type: ignore[attr-defined]
+    sandboxes: _Sandboxes = item.funcargs["_sandboxes"]  # type: ignore[attr-defined]
+    if sandboxes.end_with_the_run:
         kept = "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
     else:
         kept = f"It is kept: {mkopo.sandbox.url}, console {mkopo.sandbox.console_url or 'off'}"
-    return f"{text}\n{kept}"
+    return f"{text}\n{kept}\n{_kept_evidence(mkopo, item.name, sandboxes.folders)}"
+
+
+def _kept_evidence(mkopo: Mkopo, test: str, folders: pytest.TempPathFactory) -> str:
+    """Write what happened to a file, and say which."""
+    try:
+        text = json.dumps(mkopo.evidence(), ensure_ascii=False, indent=2)
+    except Exception as error:
+        return f"There is no evidence: {error}"
+    file = folders.mktemp(re.sub(r"\W", "_", test)[:30]) / "evidence.json"
+    file.write_text(text, encoding="utf-8")
+    return f"The evidence, for `mkopo replay`: {file}"
 
 
 def _unaccounted(mkopo: Mkopo) -> str | None:
