@@ -162,39 +162,37 @@ test('an account that asks for a code at sign-in gets one', async ({ page, outbo
   await expect(heading(page, 'Dashboard')).toBeVisible();
 });
 
-for (const [theme, widths] of [
-  ['light', [1280, 320]],
-  ['dark', [1280, 375]],
+for (const [theme, width] of [
+  ['light', 1280],
+  ['light', 320],
+  ['dark', 375],
 ] as const)
-  test(`the live screens are accessible and fit narrow and wide windows, ${theme}`, async ({ page }) => {
+  test(`the live screens are accessible and fit a window of ${width} px, ${theme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height: 900 });
     await signIn(page, 'admin');
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const [path, name] of [
-        ['/settings', 'Settings'],
-        ['/profile', 'My Profile'],
-        ['/reports', 'Reports'],
-        ['/pending-loans?min=20000', 'Pending Disbursements'],
-        ['/transactions?from=2026-01-01', 'Transaction History'],
-      ] as const)
-        await test.step(`${path} at ${width} px`, async () => {
-          await page.goto(path);
-          await expect(heading(page, name)).toBeVisible();
-          const filter = page.getByRole('button', { name: /Filter/ });
-          if (path.includes('?')) {
-            await filter.click();
-            await expect(page.getByLabel('Amount to')).toBeVisible();
-          } else await expect(page.getByRole('button', { name: /Save|Edit|Export/ }).first()).toBeVisible();
-          await expectAccessible(page);
-          await expectTidyLayout(page);
-        });
-      await test.step(`the bell at ${width} px`, async () => {
-        await page.getByRole('button', { name: /^Notifications/ }).click();
-        await expect(
-          page.getByRole('region', { name: 'Notifications' }).getByRole('link').first(),
-        ).toBeVisible();
+    await test.step('the bell', async () => {
+      await page.getByRole('button', { name: /^Notifications/ }).click();
+      await expect(
+        page.getByRole('region', { name: 'Notifications' }).getByRole('link').first(),
+      ).toBeVisible();
+      await expectAccessible(page);
+    });
+    for (const [path, name] of [
+      ['/settings', 'Settings'],
+      ['/profile', 'My Profile'],
+      ['/reports', 'Reports'],
+      ['/pending-loans?min=20000', 'Pending Disbursements'],
+      ['/transactions?from=2026-01-01', 'Transaction History'],
+    ] as const)
+      await test.step(path, async () => {
+        await page.goto(path);
+        await expect(heading(page, name)).toBeVisible();
+        if (path.includes('?')) {
+          await page.getByRole('button', { name: /Filter/ }).click();
+          await expect(page.getByLabel('Amount to')).toBeVisible();
+        } else await expect(page.getByRole('button', { name: /Save|Edit|Export/ }).first()).toBeVisible();
         await expectAccessible(page);
+        await expectTidyLayout(page);
       });
-    }
   });
