@@ -1,8 +1,8 @@
-import dns from 'node:dns';
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, expect, type Page } from '@playwright/test';
+import { findSandboxes, Portal } from 'mkopo-test/client';
 import { CONSOLE_TOKEN, DEPLOYED, startServer, type Server } from './server';
-import { SHARED_CONSOLE } from './shared-server';
+import { sharedServer } from './shared-server';
 
 export { BINARY, CONSOLE_TOKEN, DEPLOYED, startServer } from './server';
 
@@ -13,28 +13,6 @@ export const PASSWORD = 'Mkopo-demo-1';
 export const DEPLOYED_CONSOLE = process.env.MKOPO_E2E_CONSOLE_URL ?? '';
 
 findSandboxes();
-
-/** Makes Node.js find `<name>.localhost` on this machine, as browsers do without asking the DNS. */
-function findSandboxes() {
-  const local = (host: string) => (host.endsWith('.localhost') ? 'localhost' : host);
-  for (const resolver of [dns, dns.promises]) {
-    const lookup: unknown = resolver.lookup;
-    const find = (host: string, ...rest: unknown[]): unknown =>
-      Reflect.apply(lookup as () => unknown, resolver, [local(host), ...rest]);
-    Object.assign(resolver, { lookup: find });
-  }
-}
-
-/** Makes a sandbox with new demo data in the server that all workers share. */
-async function makeSandbox() {
-  const sandboxes = `${process.env[SHARED_CONSOLE]}/console/api/sandboxes`;
-  const headers = { Authorization: `Bearer ${CONSOLE_TOKEN}` };
-  const answer = await fetch(sandboxes, { method: 'POST', headers });
-  if (!answer.ok) throw new Error(`no sandbox could be made: HTTP ${answer.status}`);
-  const made = (await answer.json()) as { name: string; url: string; console_url: string };
-  const remove = () => fetch(`${sandboxes}/${made.name}`, { method: 'DELETE', headers });
-  return { address: made.url, console: new URL(made.console_url).origin, remove };
-}
 
 /** Resets the running portal to new demo data, without the settings of earlier journeys. */
 async function startOver(console: string) {
@@ -98,9 +76,10 @@ export const test = base.extend<Fixtures>({
       await stop();
       return;
     }
-    const { remove, ...sandbox } = await makeSandbox();
-    await use(sandbox);
-    await remove();
+    const portal = await Portal.connect(sharedServer());
+    const sandbox = await portal.makeSandbox();
+    await use({ address: sandbox.url, console: new URL(sandbox.consoleUrl ?? '').origin });
+    await portal.removeSandbox(sandbox);
   },
   serverAddress: async ({ server }, use) => use(server.address),
   consoleAddress: async ({ server }, use) => use(server.console),

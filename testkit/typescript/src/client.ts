@@ -9,6 +9,7 @@ export type { Session } from './console/sessions';
 export type { Account, NewAccount } from './console/staff';
 export type { Call, CallFilter } from './console/traffic';
 export type { Mkopo, Start } from './mkopo';
+export { findSandboxes } from './localhost';
 export { type Addresses, type NewSandbox, Portal } from './portal';
 export { type StartedPortal, startPortal } from './start-portal';
 export type { Duration, Moment } from './time';
