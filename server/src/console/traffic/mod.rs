@@ -2,7 +2,7 @@
 //!
 //! They are in memory, not in a table: otherwise every read would be a write, and they are not needed
 //! after a restart. Each server shows its own calls. In demo mode, they are kept whole, with the console's acts
-//! among them, for [`super::evidence`].
+//! among them, for the evidence.
 
 pub(super) mod api;
 mod filter;
