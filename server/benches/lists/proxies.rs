@@ -62,8 +62,8 @@ async fn start_nginx(folder: &Path, provider: SocketAddr) -> Option<Other> {
     let address = free_address();
     let settings = format!(
         "daemon off;\nworker_processes auto;\npid nginx.pid;\nerror_log stderr crit;\nevents {{ worker_connections 1024; }}\n\
-         http {{\n  access_log off;\n  upstream provider {{ server {provider}; keepalive 64; }}\n\
-         server {{\n  listen {address};\n  location / {{\n    proxy_pass http://provider;\n\
+         http {{\n  access_log off;\n  upstream provider {{ server {provider}; keepalive 64; keepalive_requests 10000000; }}\n\
+         server {{\n  listen {address};\n  keepalive_requests 10000000;\n  location / {{\n    proxy_pass http://provider;\n\
          proxy_http_version 1.1;\n    proxy_set_header Connection \"\";\n\
          proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;\n  }}\n }}\n}}\n"
     );
