@@ -250,7 +250,8 @@ struct Claimable {
 
 const CLAIMABLE: &str = "
     SELECT (SELECT value FROM version WHERE name = 'generation') AS generation,
-           (SELECT maximum_amount FROM portal_rules) AS maximum_amount, asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
+           (SELECT maximum_amount FROM portal_rules) AS maximum_amount,
+           asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
            CAST(asked.value ->> 'created_at' AS BIGINT) AS created_at, CAST(NULL AS TEXT) AS mpesa_ref,
            asked.value ->> 'transaction_id' AS transaction_id, customer.phone_number AS phone,
            CAST(NULL AS TEXT) AS error_message, CAST(NULL AS BIGINT) AS processed_at,
@@ -420,9 +421,11 @@ impl Claim {
         if amount != self.request.amount {
             return Err(Failure::AmountMismatch(amount));
         }
-        let maximum: Option<i64> = query_scalar(MAXIMUM).fetch_one(&mut *connection).await?;
-        if let Some(maximum) = self.exceeded(maximum) {
-            return Err(Failure::AboveMaximum(maximum));
+        if self.has_maximum {
+            let maximum: Option<i64> = query_scalar(MAXIMUM).fetch_one(&mut *connection).await?;
+            if let Some(maximum) = self.exceeded(maximum) {
+                return Err(Failure::AboveMaximum(maximum));
+            }
         }
         if self.request.phone_number.as_ref() != Some(&phone_number) {
             return Err(Failure::PhoneMismatch);
