@@ -1,6 +1,6 @@
 import { ApiError, failureText } from 'mfe-kit';
 import { expect, test } from 'vitest';
-import { FAILURES } from './failures';
+import { failures } from './failures';
 
 const server = (error?: string, message?: string) =>
   new ApiError({ kind: 'server', status: 400, error, message });
@@ -15,5 +15,5 @@ test.for([
   ['lists', 'pendingLoans', LOST, 'Failed to fetch pending disbursements'],
   ['lists', 'pendingLoans', new TypeError('x is undefined'), 'Failed to load pending loans'],
 ] as const)('%s %s: %s reads %s', ([, what, thrown, text]) => {
-  expect(failureText(FAILURES[what], thrown)).toBe(text);
+  expect(failureText(failures()[what], thrown)).toBe(text);
 });

@@ -1,20 +1,20 @@
 import type { FailureTexts } from 'mfe-kit';
+import { loansTexts } from './loans-texts';
 
 /** The texts of failures in this slice (REQ-375). */
-export const FAILURES = {
-  payout: {
-    reads: 'message',
-    withoutText: 'Failed to disburse loan',
-    otherwise: 'Disbursement failed. Please try again.',
-  },
-  dashboard: {
-    reads: 'message',
-    withoutText: 'Failed to fetch dashboard stats',
-    otherwise: 'Failed to load dashboard data',
-  },
-  pendingLoans: {
-    reads: 'message',
-    withoutText: 'Failed to fetch pending disbursements',
-    otherwise: 'Failed to load pending loans',
-  },
-} as const satisfies Record<string, FailureTexts>;
+export function failures() {
+  const texts = loansTexts();
+  return {
+    payout: { reads: 'message', withoutText: texts.payoutNotSent, otherwise: texts.payoutFailed },
+    dashboard: {
+      reads: 'message',
+      withoutText: texts.dashboardNotFetched,
+      otherwise: texts.dashboardNotLoaded,
+    },
+    pendingLoans: {
+      reads: 'message',
+      withoutText: texts.pendingNotFetched,
+      otherwise: texts.pendingNotLoaded,
+    },
+  } satisfies Record<string, FailureTexts>;
+}

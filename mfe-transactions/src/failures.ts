@@ -1,10 +1,10 @@
 import type { FailureTexts } from 'mfe-kit';
+import { transactionsTexts } from './transactions-texts';
 
 /** The texts of failures in this slice (REQ-375). */
-export const FAILURES = {
-  transactions: {
-    reads: 'message',
-    withoutText: 'Failed to fetch transactions',
-    otherwise: 'Failed to load transactions',
-  },
-} as const satisfies Record<string, FailureTexts>;
+export function failures() {
+  const { notFetched, notLoaded } = transactionsTexts();
+  return {
+    transactions: { reads: 'message', withoutText: notFetched, otherwise: notLoaded },
+  } satisfies Record<string, FailureTexts>;
+}

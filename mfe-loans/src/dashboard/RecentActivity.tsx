@@ -1,17 +1,19 @@
 import { formatMoney } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
+import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './RecentActivity.module.css';
 import type { Activity } from './stats';
 
-const KINDS: Record<Activity['type'], { label: string; icon: IconName; tone: string }> = {
-  disbursement: { label: 'Loan Disbursed', icon: 'success', tone: 'good' },
-  approval: { label: 'Loan Approved', icon: 'clock', tone: 'info' },
-  failed_disbursement: { label: 'Disbursement Failed', icon: 'failure', tone: 'bad' },
-};
+const KINDS = {
+  disbursement: { label: 'loanDisbursed', icon: 'success', tone: 'good' },
+  approval: { label: 'loanApproved', icon: 'clock', tone: 'info' },
+  failed_disbursement: { label: 'disbursementFailed', icon: 'failure', tone: 'bad' },
+} as const satisfies Record<Activity['type'], { label: keyof LoansTexts; icon: IconName; tone: string }>;
 
 /** The latest payout, approval and failed payout. */
 export function RecentActivity({ activities }: { activities: readonly Activity[] }) {
-  if (activities.length === 0) return <EmptyState title="No recent activity" />;
+  const texts = loansTexts();
+  if (activities.length === 0) return <EmptyState title={texts.noRecentActivity} />;
   return (
     <ul className={classes.feed}>
       {activities.map(({ type, loanId, customerName, amount, date, errorMessage }) => {
@@ -22,7 +24,7 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
               <Icon name={icon} />
             </span>
             <div>
-              <strong>{label}</strong>
+              <strong>{texts[label]}</strong>
               <p>{`${customerName} · ${formatMoney(amount)}`}</p>
               {errorMessage ? <p className={classes.error}>{errorMessage}</p> : null}
               <p>

@@ -15,13 +15,13 @@ import {
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { type Location, useLocation, useNavigate } from 'react-router';
 import { type Loan, termOf } from '../loan/loan';
+import { loansTexts } from '../loans-texts';
 import { type Disbursing, useDisburse } from '../payout/disburse';
 import { DisburseDialog } from '../payout/DisburseDialog';
 import { withPayout } from '../payout/with-payout';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
 
-const TITLE = 'Loan Details';
 const DAY_MS = 86_400_000;
 const DUE_AFTER_DAYS = 30;
 
@@ -30,14 +30,15 @@ export default function LoanDetailsPage() {
   const { state } = useLocation() as Location<{ loan?: Loan; payoutId?: string } | null>;
   const navigate = useNavigate();
   const loan = state?.loan;
+  const texts = loansTexts();
   if (!loan) {
     return (
       <>
-        <PageHeader title={TITLE} />
+        <PageHeader title={texts.loanDetails} />
         <Card flush>
           <FailedState
-            message="Loan not found"
-            action={<Button onClick={() => void navigate('/pending-loans')}>Back to Loans</Button>}
+            message={texts.loanNotFound}
+            action={<Button onClick={() => void navigate('/pending-loans')}>{texts.backToLoans}</Button>}
           />
         </Card>
       </>
@@ -52,6 +53,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   const [isConfirming, setConfirming] = useState(false);
   const page = useRef<HTMLDivElement>(null);
   const isOnline = useIsOnline();
+  const texts = loansTexts();
   // Without rules, as in a specified portal, nothing is too much and every payout is confirmed.
   const { maximum_amount: maximum = null, confirmation_required: isConfirmed = true } =
     useQuery(preferencesQuery()).data?.rules ?? {};
@@ -63,8 +65,8 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   if (disbursing.status === 'pending' && !isDialogOpen)
     return (
       <>
-        <PageHeader title={TITLE} />
-        <LoadingState label="Processing disbursement..." />
+        <PageHeader title={texts.loanDetails} />
+        <LoadingState label={texts.processing} />
       </>
     );
 
@@ -72,7 +74,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
   return (
     <div ref={page}>
       <PageHeader
-        title={TITLE}
+        title={texts.loanDetails}
         before={<BackButton />}
         after={<LoanStatusTag status={loan.status} />}
         action={
@@ -86,7 +88,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
                 if (!isConfirmed && !isTooMuch) disbursing.pay();
               }}
             >
-              Disburse Loan
+              {texts.disburseLoan}
             </Button>
           ) : null
         }
@@ -96,10 +98,10 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
         <CustomerCard loan={loan} />
         <div className={classes.stack}>
           <LoanCard loan={loan} />
-          <Card title="Approval Information">
+          <Card title={texts.approvalInformation}>
             <dl className={classes.facts}>
-              <Fact term="Approved Date">{formatDate(loan.approvedDate)}</Fact>
-              <Fact term="Approved By">{loan.approvedBy || 'Supervisor'}</Fact>
+              <Fact term={texts.approvedDate}>{formatDate(loan.approvedDate)}</Fact>
+              <Fact term={texts.approvedBy}>{loan.approvedBy || texts.supervisor}</Fact>
             </dl>
           </Card>
           {loan.status === 'disbursed' && loan.disbursementDate ? (
@@ -158,7 +160,7 @@ function BackButton() {
     <Button
       type="text"
       icon={<Icon name="back" />}
-      aria-label="Back"
+      aria-label={loansTexts().back}
       onClick={() => void (hasHistory ? navigate(-1) : navigate('/pending-loans'))}
     />
   );
@@ -171,30 +173,31 @@ function LoanStatusTag({ status }: { status: string }) {
 
 /** The state of the payout, until the page is left. */
 function PayoutNotice({ loan, disbursing: { payout, notice } }: { loan: Loan; disbursing: Disbursing }) {
+  const texts = loansTexts();
   switch (notice) {
     case 'submitted':
       return (
         <Notice>
-          <Note tone="wait" title="Disbursement in Progress">
-            <p>{`The mobile-money service has not confirmed the payout to ${loan.customer.name} yet.`}</p>
-            <p>The result shows here as soon as it is known.</p>
+          <Note tone="wait" title={texts.inProgress}>
+            <p>{texts.notConfirmedTo(loan.customer.name)}</p>
+            <p>{texts.resultShowsHere}</p>
           </Note>
         </Notice>
       );
     case 'failed':
       return (
         <Notice>
-          <Note tone="bad" title="Disbursement Failed">
-            <p>{payout?.errorMessage ?? 'There was an issue processing the disbursement.'}</p>
+          <Note tone="bad" title={texts.disbursementFailed}>
+            <p>{payout?.errorMessage ?? texts.payoutIssue}</p>
           </Note>
         </Notice>
       );
     case 'success':
       return (
         <Notice>
-          <Note tone="good" title="Disbursement Successful">
-            <p>{`The loan has been successfully disbursed to ${loan.customer.name}.`}</p>
-            <p>An SMS notification has been sent to the customer.</p>
+          <Note tone="good" title={texts.successful}>
+            <p>{texts.disbursedTo(loan.customer.name)}</p>
+            <p>{texts.smsSent}</p>
           </Note>
         </Notice>
       );
@@ -212,26 +215,28 @@ function Notice({ children }: { children: ReactNode }) {
 }
 
 function LoanCard({ loan }: { loan: Loan }) {
+  const texts = loansTexts();
   return (
-    <Card title="Loan Information">
+    <Card title={texts.loanInformation}>
       <dl className={classes.facts}>
-        <Fact term="Loan Amount" isWide>
+        <Fact term={texts.loanAmount} isWide>
           <span className={classes.amount}>{formatMoney(loan.amount)}</span>
         </Fact>
-        <Fact term="Term Length">{termOf(loan)}</Fact>
-        <Fact term="Interest Rate">{`${loan.interestRate}%`}</Fact>
-        <Fact term="Loan ID">
-          {loan.id} <CopyButton text={loan.id} label="Copy loan ID" />
+        <Fact term={texts.termLength}>{termOf(loan)}</Fact>
+        <Fact term={texts.interestRate}>{`${loan.interestRate}%`}</Fact>
+        <Fact term={texts.loanId}>
+          {loan.id} <CopyButton text={loan.id} label={texts.copyLoanId} />
         </Fact>
-        <Fact term="Purpose">{loan.purpose || 'N/A'}</Fact>
+        <Fact term={texts.purpose}>{loan.purpose || texts.missing}</Fact>
       </dl>
     </Card>
   );
 }
 
 function CustomerCard({ loan: { customer, customerId } }: { loan: Loan }) {
+  const texts = loansTexts();
   return (
-    <Card title="Customer">
+    <Card title={texts.customer}>
       <div className={classes.person}>
         <Avatar name={customer.name} large />
         <div>
@@ -240,30 +245,31 @@ function CustomerCard({ loan: { customer, customerId } }: { loan: Loan }) {
         </div>
       </div>
       <dl className={classes.single}>
-        <Fact term="Phone">
+        <Fact term={texts.phone}>
           {groupDigits(localPhone(customer.phoneNumber))}{' '}
-          <CopyButton text={localPhone(customer.phoneNumber)} label="Copy phone number" />
+          <CopyButton text={localPhone(customer.phoneNumber)} label={texts.copyPhone} />
         </Fact>
-        <Fact term="National ID">{groupDigits(customer.nationalId) || 'N/A'}</Fact>
-        <Fact term="Customer ID">{customerId}</Fact>
+        <Fact term={texts.nationalId}>{groupDigits(customer.nationalId) || texts.missing}</Fact>
+        <Fact term={texts.customerId}>{customerId}</Fact>
       </dl>
     </Card>
   );
 }
 
 function DisbursementCard({ loan, date }: { loan: Loan; date: string }) {
+  const texts = loansTexts();
   return (
-    <Card title="Disbursement Information">
+    <Card title={texts.disbursementInformation}>
       <dl className={classes.facts}>
-        <Fact term="Disbursed Date">{formatDate(date)}</Fact>
-        <Fact term="M-Pesa Reference">
-          {loan.mpesaReference || 'N/A'}{' '}
+        <Fact term={texts.disbursedDate}>{formatDate(date)}</Fact>
+        <Fact term={texts.mpesaReference}>
+          {loan.mpesaReference || texts.missing}{' '}
           {loan.mpesaReference ? (
-            <CopyButton text={loan.mpesaReference} label="Copy M-Pesa reference" />
+            <CopyButton text={loan.mpesaReference} label={texts.copyMpesaReference} />
           ) : null}
         </Fact>
-        <Fact term="Disbursed By">{loan.disbursedBy || 'Agent'}</Fact>
-        <Fact term="Due Date">{formatDate(new Date(Date.parse(date) + DUE_AFTER_DAYS * DAY_MS))}</Fact>
+        <Fact term={texts.disbursedBy}>{loan.disbursedBy || texts.agent}</Fact>
+        <Fact term={texts.dueDate}>{formatDate(new Date(Date.parse(date) + DUE_AFTER_DAYS * DAY_MS))}</Fact>
       </dl>
     </Card>
   );

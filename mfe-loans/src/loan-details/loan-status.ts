@@ -1,12 +1,14 @@
 import type { Tone } from 'mfe-kit/ui';
+import { loansTexts } from '../loans-texts';
 
-const SHOWN: Record<string, { label: string; tone: Tone }> = {
-  approved: { label: 'Approved, Pending Disbursement', tone: 'wait' },
-  disbursed: { label: 'Disbursed', tone: 'good' },
-  rejected: { label: 'Rejected', tone: 'bad' },
-};
+const TONES = { approved: 'wait', disbursed: 'good', rejected: 'bad' } as const;
 
 /** The label and color of a loan's status (REQ-225 to REQ-227); an unknown status is shown as it is. */
 export function loanStatus(status: string): { label: string; tone: Tone } {
-  return SHOWN[status] ?? { label: status || 'Unknown', tone: 'plain' };
+  const { status: texts } = loansTexts();
+  if (status in TONES) {
+    const known = status as keyof typeof TONES;
+    return { label: texts[known], tone: TONES[known] };
+  }
+  return { label: status || texts.unknown, tone: 'plain' };
 }

@@ -1,4 +1,5 @@
 import type { Schema } from 'mfe-kit';
+import { loansTexts } from '../loans-texts';
 import { fullName, numberFrom } from './wire';
 
 /** An approved loan as the screens use it. Amounts are in KES, times in RFC 3339. */
@@ -97,6 +98,5 @@ export function loanFrom(wire: WireLoan): Loan {
 
 /** The loan's term in months; 1 month if the provider sent none (REQ-235). */
 export function termOf(loan: Loan): string {
-  const months = loan.term !== null && loan.term > 0 ? loan.term : 1;
-  return `${months} ${months === 1 ? 'month' : 'months'}`;
+  return loansTexts().months(loan.term !== null && loan.term > 0 ? loan.term : 1);
 }

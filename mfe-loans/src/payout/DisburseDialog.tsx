@@ -2,8 +2,9 @@ import { failureText, formatMoney, groupDigits, localPhone } from 'mfe-kit';
 import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import type { Loan } from '../loan/loan';
+import { loansTexts, type LoansTexts } from '../loans-texts';
 import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
 
@@ -52,7 +53,8 @@ export function DisburseDialog({
     else (tryAgain.current ?? description.current)?.focus();
   }, [status, isOpen]);
 
-  const { title, text } = TEXTS[status](amount, loan.customer.name);
+  const texts = loansTexts();
+  const { title, text } = wordsFor(status, texts, amount, loan.customer.name);
   return (
     <Modal
       open={isOpen}
@@ -78,65 +80,65 @@ export function DisburseDialog({
         <>
           <dl className={classes.details}>
             <div>
-              <dt>Amount</dt>
+              <dt>{texts.amount}</dt>
               <dd className={classes.large}>{amount}</dd>
             </div>
             <div>
-              <dt>Phone Number</dt>
+              <dt>{texts.phoneNumber}</dt>
               <dd className={classes.large}>{groupDigits(localPhone(loan.customer.phoneNumber))}</dd>
             </div>
             <div>
-              <dt>Transaction Type</dt>
-              <dd>Disbursement</dd>
+              <dt>{texts.transactionType}</dt>
+              <dd>{texts.disbursement}</dd>
             </div>
           </dl>
           {maximum === null ? null : (
             <div className={classes.result}>
-              <Note tone="wait" title="Above the maximum amount">
-                <p>{`A payout may have at most ${formatMoney(maximum)}. An admin can change this in the settings.`}</p>
+              <Note tone="wait" title={texts.aboveMaximum}>
+                <p>{texts.maximumIs(formatMoney(maximum))}</p>
               </Note>
             </div>
           )}
           <div className={classes.actions}>
             <Button ref={cancel} onClick={onClose}>
-              Cancel
+              {texts.cancel}
             </Button>
             <Button type="primary" disabled={isOffline || maximum !== null} onClick={pay}>
-              Confirm Disbursement
+              {texts.confirm}
             </Button>
           </div>
         </>
       ) : null}
       {status === 'pending' ? (
         <div className={classes.processing}>
-          <Spinner label="Processing transaction with the mobile-money service..." isLabelShown />
-          <p>This may take a few moments</p>
+          <Spinner label={texts.processingTransaction} isLabelShown />
+          <p>{texts.mayTakeMoments}</p>
         </div>
       ) : null}
       {status === 'submitted' ? (
         <div className={classes.result}>
-          <Note tone="wait" title="Transaction ID: Pending..." />
+          <Note tone="wait" title={texts.transactionId(texts.pending)} />
         </div>
       ) : null}
       {status === 'success' ? (
         <div className={classes.result}>
-          <Note tone="good" title="Success!">
-            <p>The funds have been sent successfully.</p>
-            <p>{`Transaction ID: ${payout?.reference ?? 'Pending...'}`}</p>
+          <Note tone="good" title={texts.success}>
+            <p>{texts.fundsSent}</p>
+            <p>{texts.transactionId(payout?.reference ?? texts.pending)}</p>
           </Note>
         </div>
       ) : null}
       {status === 'error' ? (
         <>
           <div className={classes.result}>
-            <Note tone="bad" title="Error">
-              <p>{error ? failureText(FAILURES.payout, error) : payout?.errorMessage}</p>
+            <Note tone="bad" title={texts.error}>
+              <p>{error ? failureText(failures().payout, error) : payout?.errorMessage}</p>
             </Note>
           </div>
           <div className={classes.actions}>
-            <Button onClick={onClose}>Close</Button>
+            <Button onClick={onClose}>{texts.close}</Button>
             <Button ref={tryAgain} type="primary" disabled={isOffline} onClick={pay}>
-              Try Again
+              {texts.tryAgain}
             </Button>
           </div>
         </>
@@ -145,19 +147,18 @@ export function DisburseDialog({
   );
 }
 
-const TEXTS = {
-  idle: (amount: string, customer: string) => ({
-    title: 'Confirm Loan Disbursement',
-    text: `You are about to disburse ${amount} to ${customer} via the mobile-money service.`,
-  }),
-  pending: () => ({ title: 'Processing Disbursement', text: 'Please wait while we process your request...' }),
-  submitted: () => ({
-    title: 'Disbursement Submitted',
-    text: 'The mobile-money service has not confirmed the payout yet. The result shows on this page as soon as it is known.',
-  }),
-  success: (amount: string, customer: string) => ({
-    title: 'Disbursement Successful',
-    text: `Successfully disbursed ${amount} to ${customer}.`,
-  }),
-  error: () => ({ title: 'Disbursement Failed', text: 'There was an issue processing the disbursement.' }),
-};
+/** The dialog's title and first sentence. */
+function wordsFor(status: Disbursing['status'], texts: LoansTexts, amount: string, customer: string) {
+  switch (status) {
+    case 'idle':
+      return { title: texts.confirmTitle, text: texts.confirmText(amount, customer) };
+    case 'pending':
+      return { title: texts.processingTitle, text: texts.processingText };
+    case 'submitted':
+      return { title: texts.submittedTitle, text: texts.submittedText };
+    case 'success':
+      return { title: texts.successful, text: texts.successText(amount, customer) };
+    case 'error':
+      return { title: texts.disbursementFailed, text: texts.payoutIssue };
+  }
+}

@@ -4,32 +4,31 @@ import { Button, Card, EmptyState, Icon, LoadingState, PageHeader, QueryStates }
 import { type Column, DataTable, Filters, ListTools, Person, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import { Amount } from '../loan/Amount';
 import { type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
-import { BANDS, factsOf, selectLoans } from './select-loans';
+import { loansTexts, type LoansTexts } from '../loans-texts';
+import { bandOptions, factsOf, selectLoans } from './select-loans';
 import classes from './PendingLoansPage.module.css';
 import { useLoanListState } from './useLoanListState';
 
-const TITLE = 'Pending Disbursements';
-
-const COLUMNS: Column<Loan>[] = [
+const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
   {
     key: 'customer.name',
-    title: 'Customer',
+    title: texts.customer,
     isSortable: true,
     narrow: 'who',
     cell: ({ customer }) => (
       <Person
         name={customer.name}
-        details={[localPhone(customer.phoneNumber), `ID ${customer.nationalId || 'N/A'}`]}
+        details={[localPhone(customer.phoneNumber), texts.idNumber(customer.nationalId || texts.missing)]}
       />
     ),
   },
   {
     key: 'amount',
-    title: 'Loan Amount',
+    title: texts.loanAmount,
     isSortable: true,
     align: 'right',
     narrow: 'amount',
@@ -37,20 +36,20 @@ const COLUMNS: Column<Loan>[] = [
   },
   {
     key: 'approvedDate',
-    title: 'Approved Date',
+    title: texts.approvedDate,
     isSortable: true,
     narrow: 'plain',
     cell: (loan) => formatDate(loan.approvedDate),
   },
-  { key: 'approvedBy', title: 'Approved By', cell: (loan) => loan.approvedBy || 'N/A' },
+  { key: 'approvedBy', title: texts.approvedBy, cell: (loan) => loan.approvedBy || texts.missing },
   {
     key: 'actions',
-    title: 'Actions',
+    title: texts.actions,
     align: 'right',
     narrow: 'act',
     cell: (loan) => (
       <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
-        View Details
+        {texts.viewDetails}
       </Link>
     ),
   },
@@ -59,8 +58,13 @@ const COLUMNS: Column<Loan>[] = [
 /** The approved loans that are not yet paid out, with search, filter and sorting. */
 export default function PendingLoansPage() {
   const query = useQuery(pendingLoansQuery());
+  const texts = loansTexts();
   return (
-    <QueryStates query={query} failure={FAILURES.pendingLoans} header={<PageHeader title={TITLE} />}>
+    <QueryStates
+      query={query}
+      failure={failures().pendingLoans}
+      header={<PageHeader title={texts.pendingDisbursements} />}
+    >
       {(loans) => (
         // Where the list follows by itself, a refetch shows nothing but its result.
         <PendingLoans loans={loans} isBusy={query.isFetching && !isLive()} />
@@ -72,6 +76,8 @@ export default function PendingLoansPage() {
 function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boolean }) {
   const { state, change, sortBy } = useLoanListState();
   const { search, band, sort, filters } = state;
+  const texts = loansTexts();
+  const columns = useMemo(() => columnsOf(texts), [texts]);
   // A re-render, such as when the address changes, must not search and sort 10,000 loans again.
   const selected = useMemo(
     () => selectLoans(loans, { search, band, sort, filters }),
@@ -80,22 +86,22 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
 
   return (
     <>
-      <PageHeader title={TITLE} subtitle={`${loans.length} loan(s) pending disbursement`} />
+      <PageHeader title={texts.pendingDisbursements} subtitle={texts.countPending(loans.length)} />
       <Card flush>
         <ListTools
           search={
             <SearchBox
-              label="Search pending loans"
-              placeholder="Search by name, ID, phone..."
+              label={texts.searchPendingLoans}
+              placeholder={texts.searchPlaceholder}
               value={search}
               onSearch={(text) => change({ search: text })}
             />
           }
           filter={
             <Select
-              aria-label="Amount"
+              aria-label={texts.amount}
               virtual={false}
-              options={BANDS}
+              options={bandOptions(texts)}
               value={band}
               onChange={(chosen) => change({ band: chosen })}
             />
@@ -103,22 +109,22 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
         >
           {isLive() ? (
             <Filters
-              label="Filter"
-              dates="Approved"
-              people={{ approver: 'Approved by' }}
+              label={texts.filter}
+              dates={texts.approvedOn}
+              people={{ approver: texts.approver }}
               rows={loans}
               factsOf={factsOf}
               value={filters}
               onChange={(changes) => change({ filters: { ...filters, ...changes } })}
             />
           ) : (
-            <Button icon={<Icon name="filter" size={15} />}>Filter</Button>
+            <Button icon={<Icon name="filter" size={15} />}>{texts.filter}</Button>
           )}
         </ListTools>
         {selected.length > 0 ? (
           <DataTable
-            label="Pending disbursements"
-            columns={COLUMNS}
+            label={texts.tableOfPending}
+            columns={columns}
             rows={selected}
             rowKey={({ id }) => id}
             onSort={sortBy}
@@ -131,18 +137,23 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
           <NoLoans isListEmpty={loans.length === 0} />
         )}
         <div className={classes.under}>
-          <span role="status">{`Showing ${selected.length} of ${loans.length} results`}</span>
-          <nav className={classes.pages} aria-label="Pages">
+          <span role="status">{texts.shownOf(selected.length, loans.length)}</span>
+          <nav className={classes.pages} aria-label={texts.pages}>
             <Button
               size="small"
               disabled
               icon={<Icon name="previous" size={15} />}
-              aria-label="Previous page"
+              aria-label={texts.previousPage}
             />
-            <Button size="small" className={classes.current ?? ''} aria-label="Page 1" aria-current="page">
+            <Button
+              size="small"
+              className={classes.current ?? ''}
+              aria-label={texts.firstPage}
+              aria-current="page"
+            >
               1
             </Button>
-            <Button size="small" disabled icon={<Icon name="next" size={15} />} aria-label="Next page" />
+            <Button size="small" disabled icon={<Icon name="next" size={15} />} aria-label={texts.nextPage} />
           </nav>
         </div>
       </Card>
@@ -151,9 +162,10 @@ function PendingLoans({ loans, isBusy }: { loans: readonly Loan[]; isBusy: boole
 }
 
 function NoLoans({ isListEmpty }: { isListEmpty: boolean }) {
+  const texts = loansTexts();
   return isListEmpty ? (
-    <EmptyState title="No pending disbursements" text="All approved loans have been disbursed" />
+    <EmptyState title={texts.noPendingDisbursements} text={texts.allDisbursed} />
   ) : (
-    <EmptyState title="No matching loans found" text="Try adjusting your search or filters" />
+    <EmptyState title={texts.noMatchingLoans} text={texts.adjustSearch} />
   );
 }

@@ -1,16 +1,23 @@
-import { localPhone } from 'mfe-kit';
+import { formatMoney, localPhone } from 'mfe-kit';
 import { type FilteredFacts, type ListFilters, rowFilter, type Sort } from 'mfe-kit/ui-data';
 import type { Loan } from '../loan/loan';
-
-export type Band = 'all' | 'below' | 'middle' | 'above';
+import { loansTexts, type LoansTexts } from '../loans-texts';
 
 /** The amount bands; 25,000 and 75,000 belong to the middle one. */
-export const BANDS: { value: Band; label: string }[] = [
-  { value: 'all', label: 'All Amounts' },
-  { value: 'below', label: 'Below KES 25,000' },
-  { value: 'middle', label: 'KES 25,000 - 75,000' },
-  { value: 'above', label: 'Above KES 75,000' },
-];
+export const BANDS = ['all', 'below', 'middle', 'above'] as const;
+export type Band = (typeof BANDS)[number];
+
+const [LOW, HIGH] = [25_000, 75_000];
+
+/** The amount bands as options to choose from. */
+export function bandOptions(texts: LoansTexts): { value: Band; label: string }[] {
+  return [
+    { value: 'all', label: texts.allAmounts },
+    { value: 'below', label: texts.below(formatMoney(LOW)) },
+    { value: 'middle', label: 'KES 25,000 - 75,000' },
+    { value: 'above', label: texts.above(formatMoney(HIGH)) },
+  ];
+}
 
 /** The search, filter and sort order of the list. */
 export interface LoanListState {
@@ -23,9 +30,9 @@ export interface LoanListState {
 
 const IN_BAND: Record<Band, (amount: number) => boolean> = {
   all: () => true,
-  below: (amount) => amount < 25_000,
-  middle: (amount) => amount >= 25_000 && amount <= 75_000,
-  above: (amount) => amount > 75_000,
+  below: (amount) => amount < LOW,
+  middle: (amount) => amount >= LOW && amount <= HIGH,
+  above: (amount) => amount > HIGH,
 };
 
 /** The sort keys of the list; '' and NaN mean that the value is missing. */
@@ -37,7 +44,7 @@ export const SORTS: Record<string, (loan: Loan) => string | number> = {
 
 /** What the filters need to know of a loan. */
 export function factsOf({ approvedDate, amount, approvedBy }: Loan): FilteredFacts {
-  return { date: approvedDate, amount, approver: approvedBy || 'N/A' };
+  return { date: approvedDate, amount, approver: approvedBy || loansTexts().missing };
 }
 
 /** The loans that match the search and filters, sorted. */

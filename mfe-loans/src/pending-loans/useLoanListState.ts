@@ -51,7 +51,7 @@ export function useLoanListState() {
 function stateFrom(params: URLSearchParams): LoanListState {
   return {
     search: params.get('search') ?? '',
-    band: BANDS.find(({ value }) => value === params.get('band'))?.value ?? 'all',
+    band: BANDS.find((band) => band === params.get('band')) ?? 'all',
     sort: sortFrom(params.get('sort')),
     filters: isLive() ? filtersFrom(params) : NO_FILTERS,
   };

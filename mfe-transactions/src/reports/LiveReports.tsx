@@ -4,7 +4,8 @@ import { Button, Card, EmptyState, Icon, PageHeader, QueryStates, StatusTag } fr
 import { type Column, DataTable, Figure, Figures, Person, Select } from 'mfe-kit/ui-data';
 import { type ReactNode, useEffect, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
-import { STATUSES } from '../transaction/status';
+import { TONES } from '../transaction/status';
+import { transactionsTexts } from '../transactions-texts';
 import { type Transaction, transactionFrom } from '../transaction/transaction';
 import { OutcomeChart } from './OutcomeChart';
 import {
@@ -294,8 +295,8 @@ function columns(): Column<Transaction>[] {
       title: texts.columns.status,
       narrow: 'plain',
       cell: ({ status, errorMessage }) => (
-        <StatusTag tone={STATUSES[status].tone} reason={status === 'failed' ? errorMessage : null}>
-          {STATUSES[status].label}
+        <StatusTag tone={TONES[status]} reason={status === 'failed' ? errorMessage : null}>
+          {transactionsTexts().statuses[status]}
         </StatusTag>
       ),
     },

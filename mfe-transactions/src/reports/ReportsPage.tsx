@@ -2,7 +2,8 @@ import { formatDate, formatMoney, isLive } from 'mfe-kit';
 import { Button, Card, Icon, PageHeader, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person, Select } from 'mfe-kit/ui-data';
 import { lazy } from 'react';
-import { STATUSES } from '../transaction/status';
+import { TONES } from '../transaction/status';
+import { transactionsTexts } from '../transactions-texts';
 import classes from './ReportsPage.module.css';
 import { SAMPLE_ACTIVITY, SAMPLE_FIGURES, type SampleActivity } from './sample-report';
 
@@ -45,7 +46,7 @@ const COLUMNS: Column<SampleActivity>[] = [
     key: 'status',
     title: 'Status',
     narrow: 'plain',
-    cell: ({ status }) => <StatusTag tone={STATUSES[status].tone}>{STATUSES[status].label}</StatusTag>,
+    cell: ({ status }) => <StatusTag tone={TONES[status]}>{transactionsTexts().statuses[status]}</StatusTag>,
   },
   { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
 ];

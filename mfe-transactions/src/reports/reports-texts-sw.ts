@@ -36,8 +36,6 @@ const swahili: ReportsTexts = {
   failed: 'Yameshindikana',
   pending: 'Yanasubiri',
   total: 'Jumla',
-  payouts: (count) => `malipo ${count}`,
-  payout: 'malipo 1',
   empty: 'Hakuna malipo katika kipindi hiki',
   latest: {
     disbursements: 'Mikopo iliyotolewa karibuni',

@@ -36,8 +36,6 @@ const english = {
   failed: 'Failed',
   pending: 'Pending',
   total: 'Total',
-  payouts: (count: string) => `${count} payouts`,
-  payout: '1 payout',
   empty: 'No payouts in this period',
   latest: {
     disbursements: 'Latest disbursements',

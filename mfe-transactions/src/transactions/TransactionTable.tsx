@@ -1,27 +1,30 @@
 import { formatDate, formatDateTime, formatMoney, localPhone } from 'mfe-kit';
 import { CopyButton, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
-import { STATUSES } from '../transaction/status';
+import { useMemo } from 'react';
+import { TONES } from '../transaction/status';
 import type { Transaction } from '../transaction/transaction';
+import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
-const COLUMNS: Column<Transaction>[] = [
+const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
   {
     key: 'customer',
-    title: 'Customer Name',
+    title: texts.customerName,
     narrow: 'who',
     cell: ({ customer }) => (
       <Person
         name={`${customer.firstName} ${customer.lastName}`.trim()}
-        details={[localPhone(customer.phoneNumber), customer.idNumber && `ID ${customer.idNumber}`].filter(
-          Boolean,
-        )}
+        details={[
+          localPhone(customer.phoneNumber),
+          customer.idNumber && texts.idNumber(customer.idNumber),
+        ].filter(Boolean)}
       />
     ),
   },
   {
     key: 'date',
-    title: 'Disb Date',
+    title: texts.date,
     cell: ({ date }) => (
       <time className={classes.unbroken} dateTime={date} title={formatDateTime(date)}>
         {formatDate(date)}
@@ -30,40 +33,43 @@ const COLUMNS: Column<Transaction>[] = [
   },
   {
     key: 'amount',
-    title: 'Amount',
+    title: texts.amount,
     align: 'right',
     narrow: 'amount',
     cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
   },
   {
     key: 'status',
-    title: 'Status',
+    title: texts.status,
     narrow: 'plain',
     cell: ({ status, errorMessage }) => (
-      <StatusTag tone={STATUSES[status].tone} reason={status === 'failed' ? errorMessage : null}>
-        {STATUSES[status].label}
+      <StatusTag tone={TONES[status]} reason={status === 'failed' ? errorMessage : null}>
+        {texts.statuses[status]}
       </StatusTag>
     ),
   },
   {
     key: 'reference',
-    title: 'Reference',
+    title: texts.reference,
     cell: ({ reference }) =>
       reference ? (
         <span className={classes.unbroken}>
-          {reference} <CopyButton text={reference} label={`Copy reference ${reference}`} />
+          {reference} <CopyButton text={reference} label={texts.copyReference(reference)} />
         </span>
       ) : (
-        'N/A'
+        texts.missing
       ),
   },
   {
     key: 'approvedBy',
-    title: 'Approved By',
-    cell: (transaction) => transaction.approver_name || 'Supervisor',
+    title: texts.approvedBy,
+    cell: (transaction) => transaction.approver_name || texts.supervisor,
   },
-  // The product misspells this label, and it is kept (REQ-285).
-  { key: 'disbursedBy', title: 'Dibursed By', cell: ({ performedBy }) => performedBy.username || 'Agent' },
+  {
+    key: 'disbursedBy',
+    title: texts.disbursedBy,
+    cell: ({ performedBy }) => performedBy.username || texts.agent,
+  },
 ];
 
 interface TransactionTableProps {
@@ -74,10 +80,12 @@ interface TransactionTableProps {
 
 /** One page of transactions. */
 export function TransactionTable({ transactions, isBusy }: TransactionTableProps) {
+  const texts = transactionsTexts();
+  const columns = useMemo(() => columnsOf(texts), [texts]);
   return (
     <DataTable
-      label="Transactions"
-      columns={COLUMNS}
+      label={texts.transactions}
+      columns={columns}
       rows={transactions}
       rowKey={({ id }) => id}
       isBusy={isBusy}

@@ -4,26 +4,26 @@ import { Button, Card, EmptyState, Icon, PageHeader, QueryStates } from 'mfe-kit
 import { Filters, ListTools, Pagination, SearchBox, Select } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import { transactionsQuery } from '../transaction/queries';
-import { STATUSES } from '../transaction/status';
 import type { Transaction } from '../transaction/transaction';
+import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import { factsOf, isFiltering, selectTransactions } from './select-transactions';
 import { TransactionTable } from './TransactionTable';
 import { useTransactionListState } from './useTransactionListState';
 
-const TITLE = 'Transaction History';
-
-const STATUS_OPTIONS = [
-  { value: 'all', label: 'All Statuses' },
-  ...Object.entries(STATUSES).map(([value, { label }]) => ({ value, label })),
-] as { value: PayoutStatus | 'all'; label: string }[];
+const statusOptions = ({ allStatuses, statuses }: TransactionsTexts) =>
+  [
+    { value: 'all', label: allStatuses },
+    ...Object.entries(statuses).map(([value, label]) => ({ value, label })),
+  ] as { value: PayoutStatus | 'all'; label: string }[];
 
 /** All payouts, including failed and pending ones, with search, filter and pages. */
 export default function TransactionsPage() {
   const query = useQuery(transactionsQuery());
+  const { title } = transactionsTexts();
   return (
-    <QueryStates query={query} failure={FAILURES.transactions} header={<PageHeader title={TITLE} />}>
+    <QueryStates query={query} failure={failures().transactions} header={<PageHeader title={title} />}>
       {(transactions) => (
         <History
           transactions={transactions} // Where the list follows by itself, a refetch shows nothing but its result.
@@ -37,6 +37,7 @@ export default function TransactionsPage() {
 function History({ transactions, isBusy }: { transactions: readonly Transaction[]; isBusy: boolean }) {
   const { state, change } = useTransactionListState();
   const { search, status, type, filters, pageSize } = state;
+  const texts = transactionsTexts();
   // Turning the page must not search 100,000 records again.
   const selected = useMemo(
     () => selectTransactions(transactions, { search, status, type, filters }),
@@ -51,26 +52,26 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
   return (
     <>
       <PageHeader
-        title={TITLE}
-        subtitle={<span role="status">{`${selected.length} transaction(s) found`}</span>}
+        title={texts.title}
+        subtitle={<span role="status">{texts.found(selected.length)}</span>}
         // The menu has no entry for the reports.
-        action={isLive() ? <Link to="/reports">Reports</Link> : null}
+        action={isLive() ? <Link to="/reports">{texts.reports}</Link> : null}
       />
       <Card flush>
         <ListTools
           search={
             <SearchBox
-              label="Search transactions"
-              placeholder="Search transactions..."
+              label={texts.search}
+              placeholder={texts.searchPlaceholder}
               value={search}
               onSearch={(text) => change({ search: text })}
             />
           }
           filter={
             <Select
-              aria-label="Status"
+              aria-label={texts.status}
               virtual={false}
-              options={STATUS_OPTIONS}
+              options={statusOptions(texts)}
               value={status}
               onChange={(chosen) => change({ status: chosen })}
             />
@@ -78,26 +79,22 @@ function History({ transactions, isBusy }: { transactions: readonly Transaction[
         >
           {isLive() ? (
             <Filters
-              label="More Filters"
-              dates="Disbursed"
-              people={{ approver: 'Approved by', disburser: 'Disbursed by' }}
+              label={texts.moreFilters}
+              dates={texts.disbursedOn}
+              people={{ approver: texts.approver, disburser: texts.disburser }}
               rows={transactions}
               factsOf={factsOf}
               value={filters}
               onChange={(changes) => change({ filters: { ...filters, ...changes } })}
             />
           ) : (
-            <Button icon={<Icon name="filter" size={15} />}>More Filters</Button>
+            <Button icon={<Icon name="filter" size={15} />}>{texts.moreFilters}</Button>
           )}
         </ListTools>
         {selected.length === 0 ? (
           <EmptyState
-            title="No transactions found"
-            text={
-              isFiltering(state)
-                ? 'Try adjusting your search or filters'
-                : 'Transactions will appear here once loans are disbursed'
-            }
+            title={texts.noneFound}
+            text={isFiltering(state) ? texts.adjustSearch : texts.willAppear}
           />
         ) : (
           // A new table for each page, because the top rows are rendered first.

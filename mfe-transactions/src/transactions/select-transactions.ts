@@ -2,6 +2,7 @@ import type { PayoutStatus } from 'mfe-kit';
 import { countFilters, type FilteredFacts, type ListFilters, rowFilter } from 'mfe-kit/ui-data';
 import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction } from '../transaction/transaction';
+import { transactionsTexts } from '../transactions-texts';
 
 /** The search and filters of the list. */
 export interface TransactionFilter {
@@ -15,11 +16,12 @@ export interface TransactionFilter {
 
 /** What the filters need to know of a transaction. */
 export function factsOf({ date, amount, approver_name, performedBy }: Transaction): FilteredFacts {
+  const { supervisor, agent } = transactionsTexts();
   return {
     date,
     amount,
-    approver: approver_name || 'Supervisor',
-    disburser: performedBy.username || 'Agent',
+    approver: approver_name || supervisor,
+    disburser: performedBy.username || agent,
   };
 }
 
