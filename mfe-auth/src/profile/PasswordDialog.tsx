@@ -1,28 +1,19 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, failureText, notify, queryClient } from 'mfe-kit';
-import { Button, type InputRef, Note } from 'mfe-kit/ui';
-import { Modal } from 'mfe-kit/ui-data';
-import { type SubmitEvent, useRef, useState } from 'react';
+import { api, notify, queryClient } from 'mfe-kit';
+import type { InputRef } from 'mfe-kit/ui';
+import { useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
-import { failureOf, isPasswordWrong, profileQuery } from './profile';
+import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
-import classes from './ProfilePage.module.css';
+import { ProfileDialog } from './ProfileDialog';
+import { WithPasswordForm } from './WithPasswordForm';
 
 /** Changes the password; asks for the old one. All other sessions of the person end. */
 export function PasswordDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
-    <Modal
-      open={isOpen}
-      onCancel={onClose}
-      closable={false}
-      width={448}
-      centered
-      destroyOnHidden
-      title={profileTexts().changePassword}
-      footer={null}
-    >
+    <ProfileDialog isOpen={isOpen} title={profileTexts().changePassword} onClose={onClose}>
       <PasswordForm onClose={onClose} />
-    </Modal>
+    </ProfileDialog>
   );
 }
 
@@ -51,8 +42,7 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
     },
   });
 
-  function submit(event: SubmitEvent) {
-    event.preventDefault();
+  function submit() {
     setChecked(true);
     if (isMatch) change.mutate();
     else again.current?.focus();
@@ -63,15 +53,21 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
     disabled: change.isPending,
     onChange: (password: string) => setTyped((before) => ({ ...before, [key]: password })),
   });
-  const isWrong = isPasswordWrong(change.error);
   return (
-    <form className={classes.dialog} onSubmit={submit}>
+    <WithPasswordForm
+      change={change}
+      isFilled={Boolean(typed.current && typed.next && typed.again)}
+      failure={texts.passwordFailed}
+      action={texts.changePassword}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <PasswordField
         ref={current}
         label={texts.currentPassword}
         name="current-password"
         autoComplete="current-password"
-        error={isWrong ? texts.wrongPassword : undefined}
+        error={isPasswordWrong(change.error) ? texts.wrongPassword : undefined}
         {...field('current')}
       />
       <PasswordField
@@ -89,23 +85,6 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
         error={isChecked && !isMatch ? texts.noMatch : undefined}
         {...field('again')}
       />
-      {change.isError && !isWrong ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.passwordFailed, texts), change.error)}</p>
-        </Note>
-      ) : null}
-      <div className={classes.actions}>
-        <Button disabled={change.isPending} onClick={onClose}>
-          {texts.cancel}
-        </Button>
-        <Button
-          type="primary"
-          htmlType="submit"
-          disabled={change.isPending || !typed.current || !typed.next || !typed.again}
-        >
-          {texts.changePassword}
-        </Button>
-      </div>
-    </form>
+    </WithPasswordForm>
   );
 }

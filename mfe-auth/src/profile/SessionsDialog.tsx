@@ -1,10 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api, failureText, formatDateTime, notify, queryClient, type Schema } from 'mfe-kit';
 import { Button, LoadingState, Note, StatusTag } from 'mfe-kit/ui';
-import { Modal } from 'mfe-kit/ui-data';
 import { useRef } from 'react';
 import { failureOf, sessionsQuery } from './profile';
 import { profileTexts } from './profile-texts';
+import { ProfileDialog } from './ProfileDialog';
 import classes from './ProfilePage.module.css';
 
 type OwnSession = Schema<'OwnSession'>;
@@ -13,14 +13,11 @@ type OwnSession = Schema<'OwnSession'>;
 export function SessionsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const texts = profileTexts();
   return (
-    <Modal
-      open={isOpen}
-      onCancel={onClose}
-      closable={false}
-      width={520}
-      centered
-      destroyOnHidden
+    <ProfileDialog
+      isOpen={isOpen}
       title={texts.sessions}
+      width={520}
+      onClose={onClose}
       footer={
         <Button type="primary" onClick={onClose}>
           {texts.close}
@@ -28,7 +25,7 @@ export function SessionsDialog({ isOpen, onClose }: { isOpen: boolean; onClose: 
       }
     >
       <Sessions />
-    </Modal>
+    </ProfileDialog>
   );
 }
 

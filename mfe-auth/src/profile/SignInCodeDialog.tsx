@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, dataOf, failureText, notify, queryClient } from 'mfe-kit';
-import { Button, type InputRef, Note } from 'mfe-kit/ui';
-import { Modal } from 'mfe-kit/ui-data';
-import { type SubmitEvent, useRef, useState } from 'react';
+import { api, dataOf, notify, queryClient } from 'mfe-kit';
+import type { InputRef } from 'mfe-kit/ui';
+import { useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
-import { failureOf, isPasswordWrong, profileQuery } from './profile';
+import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
-import classes from './ProfilePage.module.css';
+import { ProfileDialog } from './ProfileDialog';
+import { WithPasswordForm } from './WithPasswordForm';
 
 interface SignInCodeDialogProps {
   isOpen: boolean;
@@ -18,18 +18,13 @@ interface SignInCodeDialogProps {
 /** Turns the code at sign-in on or off; asks for the password. */
 export function SignInCodeDialog({ isOpen, isRequired, onClose }: SignInCodeDialogProps) {
   return (
-    <Modal
-      open={isOpen}
-      onCancel={onClose}
-      closable={false}
-      width={448}
-      centered
-      destroyOnHidden
+    <ProfileDialog
+      isOpen={isOpen}
       title={isRequired ? profileTexts().disableTitle : profileTexts().enableTitle}
-      footer={null}
+      onClose={onClose}
     >
       <CodeForm isRequired={isRequired} onClose={onClose} />
-    </Modal>
+    </ProfileDialog>
   );
 }
 
@@ -51,14 +46,14 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
     },
   });
 
-  const isWrong = isPasswordWrong(change.error);
   return (
-    <form
-      className={classes.dialog}
-      onSubmit={(event: SubmitEvent) => {
-        event.preventDefault();
-        change.mutate();
-      }}
+    <WithPasswordForm
+      change={change}
+      isFilled={password !== ''}
+      failure={texts.codeFailed}
+      action={isRequired ? texts.disable : texts.enable}
+      onSubmit={() => change.mutate()}
+      onClose={onClose}
     >
       <p>{isRequired ? texts.disableText : texts.enableText}</p>
       <PasswordField
@@ -67,23 +62,10 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
         name="password"
         autoComplete="current-password"
         value={password}
-        error={isWrong ? texts.wrongPassword : undefined}
+        error={isPasswordWrong(change.error) ? texts.wrongPassword : undefined}
         disabled={change.isPending}
         onChange={setPassword}
       />
-      {change.isError && !isWrong ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.codeFailed, texts), change.error)}</p>
-        </Note>
-      ) : null}
-      <div className={classes.actions}>
-        <Button disabled={change.isPending} onClick={onClose}>
-          {texts.cancel}
-        </Button>
-        <Button type="primary" htmlType="submit" disabled={change.isPending || !password}>
-          {isRequired ? texts.disable : texts.enable}
-        </Button>
-      </div>
-    </form>
+    </WithPasswordForm>
   );
 }

@@ -1,0 +1,58 @@
+import { failureText } from 'mfe-kit';
+import { Button, Note } from 'mfe-kit/ui';
+import type { ReactNode, SubmitEvent } from 'react';
+import { failureOf, isPasswordWrong } from './profile';
+import { profileTexts } from './profile-texts';
+import classes from './ProfilePage.module.css';
+
+interface WithPasswordFormProps {
+  /** The change that the form asks for. */
+  change: { error: Error | null; isPending: boolean };
+  /** Whether everything that the change needs is typed. */
+  isFilled: boolean;
+  /** What is said if the change failed and the server gave no reason. */
+  failure: string;
+  /** The button that makes the change. */
+  action: string;
+  onSubmit: () => void;
+  onClose: () => void;
+  /** The fields. The password's own says that it is wrong. */
+  children: ReactNode;
+}
+
+/** A form for a change that requires the password, with the refusal and the buttons below its fields. */
+export function WithPasswordForm({
+  change,
+  isFilled,
+  failure,
+  action,
+  onSubmit,
+  onClose,
+  children,
+}: WithPasswordFormProps) {
+  const texts = profileTexts();
+  return (
+    <form
+      className={classes.dialog}
+      onSubmit={(event: SubmitEvent) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {change.error && !isPasswordWrong(change.error) ? (
+        <Note tone="bad" title={texts.notSaved}>
+          <p>{failureText(failureOf(failure, texts), change.error)}</p>
+        </Note>
+      ) : null}
+      <div className={classes.actions}>
+        <Button disabled={change.isPending} onClick={onClose}>
+          {texts.cancel}
+        </Button>
+        <Button type="primary" htmlType="submit" disabled={change.isPending || !isFilled}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
