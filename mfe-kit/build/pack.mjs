@@ -60,6 +60,7 @@ const BUILD = [
   'mount.mjs',
   'new-slice-files.mjs',
   'page.mjs',
+  'react-router.mjs',
   'refreshable.mjs',
   'reload.mjs',
   'slice-manifest.mjs',

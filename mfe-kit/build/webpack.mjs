@@ -38,6 +38,20 @@ const PROVIDES_RUNTIME = fileURLToPath(
   import.meta.resolve('@module-federation/inject-external-runtime-core-plugin'),
 );
 
+/** The package's exports resolve to its development build, with its warnings, whatever the mode. */
+const ROUTER = Object.fromEntries(
+  ['production', 'development'].map((mode) => [
+    mode,
+    fileURLToPath(import.meta.resolve('react-router')).replace(/development.*/, `${mode}/index.mjs`),
+  ]),
+);
+
+/** The shell shares the part of the router that a slice can use. */
+const SHARED_ROUTER = {
+  import: join(import.meta.dirname, 'react-router.mjs'),
+  version: require('react-router/package.json').version,
+};
+
 /** Modules of development builds. */
 const REFRESHABLE = join(import.meta.dirname, 'refreshable.mjs');
 const RELOAD = join(import.meta.dirname, 'reload.mjs');
@@ -102,7 +116,10 @@ export function shellBuild(folder) {
           ...federation(shell),
           manifest: false,
           runtimePlugins: [PROVIDES_RUNTIME],
-          shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
+          shared: shared((name) => ({
+            eager: !LOADED_WHEN_NEEDED.has(name),
+            ...(name === 'react-router' ? SHARED_ROUTER : {}),
+          })),
         }),
         new PortalPage({
           template: join(folder, 'src/index.html'),
@@ -143,15 +160,7 @@ function base(folder, { name }, mode, refreshes = false) {
     },
     resolve: {
       extensions: ['.tsx', '.ts', '.mjs', '.js'],
-      // The package's exports resolve to its development build, with its warnings.
-      alias: production
-        ? {
-            'react-router$': fileURLToPath(import.meta.resolve('react-router')).replace(
-              /development.*/,
-              'production/index.mjs',
-            ),
-          }
-        : {},
+      alias: { 'react-router$': ROUTER[mode], 'react-router-whole$': ROUTER[mode] },
     },
     module: {
       rules: [
