@@ -15,16 +15,16 @@ const PAGES = [
     slice: 'mfe-auth',
     screen: 'src/login/LoginPage.tsx',
     shell: [],
-    limit: 230 * KB,
-    requests: 14,
+    limit: 178 * KB,
+    requests: 9,
   },
   {
     name: 'pending loans',
     slice: 'mfe-loans',
     screen: 'src/pending-loans/PendingLoansPage.tsx',
     shell: ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'],
-    limit: 320 * KB,
-    requests: 24,
+    limit: 242 * KB,
+    requests: 17,
   },
 ];
 

@@ -52,6 +52,16 @@ const SHARED_ROUTER = {
   version: require('react-router/package.json').version,
 };
 
+/**
+ * For builds that contain antd: its styles are written at build time. The rule is for the modules of antd that
+ * generate styles, and for the style sheet that has what all components need.
+ */
+const ANTD_STYLES = {
+  test: /antd\/es\/((.*\/)?style(\/(index|compact|addon))?|theme\/(internal|useToken|util\/genStyleUtils)|config-provider\/index)\.js$|theme\/(styles|antd)\.css$/,
+  enforce: 'pre',
+  loader: join(import.meta.dirname, 'antd-loader.mjs'),
+};
+
 /** Modules of development builds. */
 const REFRESHABLE = join(import.meta.dirname, 'refreshable.mjs');
 const RELOAD = join(import.meta.dirname, 'reload.mjs');
@@ -75,7 +85,7 @@ const NOT_SHARED = /^\.\/(testing.*|build\/.*|.*\.(css|json))$/;
 export function sliceBuild(folder) {
   return (_env, { mode }) => {
     const slice = readPackage(folder);
-    const config = base(folder, slice, mode, mode === 'development');
+    const config = base(folder, slice, mode, { refreshes: mode === 'development' });
     return {
       ...config,
       entry: {},
@@ -99,7 +109,7 @@ export function sliceBuild(folder) {
 export function shellBuild(folder) {
   return (_env, { mode }) => {
     const shell = readPackage(folder);
-    const config = base(folder, shell, mode);
+    const config = base(folder, shell, mode, { rules: [ANTD_STYLES] });
     return {
       ...config,
       // A development build can refresh the screens of a slice with their state.
@@ -133,7 +143,7 @@ export function shellBuild(folder) {
 
 /** The configuration of a page that is neither: static, with the given modules by their names. */
 export function pageBuild(folder, name, modules) {
-  const config = base(folder, { name }, 'production');
+  const config = base(folder, { name }, 'production', { rules: [ANTD_STYLES] });
   return {
     ...config,
     resolve: { ...config.resolve, alias: { ...config.resolve.alias, ...modules } },
@@ -142,7 +152,7 @@ export function pageBuild(folder, name, modules) {
 }
 
 /** What all have in common; the screens of a slice in development can be refreshed. */
-function base(folder, { name }, mode, refreshes = false) {
+function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
   const production = mode === 'production';
   return {
     mode,
@@ -166,6 +176,7 @@ function base(folder, { name }, mode, refreshes = false) {
       rules: [
         // antd's own packages have no side effects either, but do not declare it.
         { test: /node_modules\/(@rc-component|@ant-design)\//, sideEffects: false },
+        ...rules,
         {
           test: /\.tsx?$/,
           loader: require.resolve('swc-loader'),

@@ -42,7 +42,12 @@ export const COLOURS = {
   },
 } as const satisfies Record<Theme, Record<string, string>>;
 
-/** antd's tokens for a theme. Those that antd would derive too pale are set explicitly. */
+/**
+ * antd's tokens for a theme, for the build, which writes antd's styles from them. Those that antd would derive too
+ * pale are set explicitly.
+ *
+ * @public
+ */
 export function antdTokens(theme: Theme) {
   const c = COLOURS[theme];
   return {

@@ -1,34 +1,15 @@
-import ConfigProvider from 'antd/es/config-provider';
-import antdTheme from 'antd/es/theme';
-import { useTheme } from 'mfe-kit';
-import type { ReactNode } from 'react';
-import { antdTokens } from '../theme/tokens';
+import { ConfigContext } from 'antd/es/config-provider';
+import { type ComponentProps, type ReactNode, useContext, useMemo } from 'react';
 
-const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
+/** How antd's components behave. Their colours are those of our theme: the build writes their styles. */
+const BEHAVIOUR = {
+  wave: { disabled: true },
+  button: { autoInsertSpace: false },
+} satisfies Partial<ComponentProps<typeof ConfigContext.Provider>['value']>;
 
-/** Gives antd's components our theme. Drawn once, by the shell. */
+/** Sets up antd's components. Drawn once, by the shell. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
-  const theme = useTheme();
-  return (
-    <ConfigProvider
-      theme={{
-        cssVar: { key: 'mkopo' },
-        hashed: false,
-        // The last step restores our colours where antd's derivation has changed them.
-        algorithm: [
-          theme === 'dark' ? antdTheme.darkAlgorithm : antdTheme.defaultAlgorithm,
-          (_seed, derived) => ({ ...antdTheme.defaultAlgorithm(_seed), ...derived, ...antdTokens(theme) }),
-        ],
-        token: antdTokens(theme),
-        components: {
-          Button: { ...FLAT, fontWeight: 500, contentFontSizeLG: 14 },
-          Input: { inputFontSizeLG: 14 },
-        },
-      }}
-      wave={{ disabled: true }}
-      button={{ autoInsertSpace: false }}
-    >
-      {children}
-    </ConfigProvider>
-  );
+  const defaults = useContext(ConfigContext);
+  const config = useMemo(() => ({ ...defaults, ...BEHAVIOUR }), [defaults]);
+  return <ConfigContext value={config}>{children}</ConfigContext>;
 }

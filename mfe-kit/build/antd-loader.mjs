@@ -1,0 +1,62 @@
+/**
+ * Replaces what antd generates in the browser by what was generated at build time: the styles of a component by a
+ * style sheet, the theme's tokens by their values.
+ */
+import { join } from 'node:path';
+import { antdStyles, VARIABLES } from './antd-styles.mjs';
+
+/** The build's cache is valid while these are the same. */
+const WRITTEN_FROM = ['antd-loader.mjs', 'antd-styles.mjs', '../src/theme/tokens.ts'].map((file) =>
+  join(import.meta.dirname, file),
+);
+
+const SHEET = join(import.meta.dirname, '../src/theme/antd.css');
+
+/** What a component gets from the module of its styles. */
+const STANDS_FOR = {
+  genStyleHooks: `() => ['', '${VARIABLES}']`,
+  genComponentStyleHook: `() => ''`,
+  genSubStyleComponent: `() => null`,
+};
+
+export default function (source) {
+  const done = this.async();
+  for (const dependency of WRITTEN_FROM) this.addDependency(dependency);
+  const [, file] = /\/(?:antd\/es|src|dist)\/((?!.*\/(?:antd\/es|src|dist)\/).*)$/.exec(this.resourcePath);
+  const names = new URLSearchParams(this.resourceQuery).get('of')?.split(' ');
+  antdStyles().then((written) => done(null, replaced(file, source, names, written)), done);
+}
+
+function replaced(file, source, names, { styles, tokens }) {
+  switch (file) {
+    case 'theme/antd.css':
+      return names.map((name) => styles[name]).join('');
+    case 'theme/styles.css':
+      return styles.base + source;
+    case 'theme/util/genStyleUtils.js':
+      return source.slice(source.indexOf('export const genCssVar'));
+    case 'theme/internal.js':
+    case 'theme/useToken.js':
+      return `import { useTheme } from 'mfe-kit';
+        const TOKENS = ${JSON.stringify(tokens)};
+        export function useToken() { return [null, TOKENS[useTheme()], '']; }
+        export default useToken;`;
+    case 'config-provider/index.js':
+      return `export * from './context';
+        export default ({ children }) => children;`;
+    default:
+      return styleModule(file, source, styles);
+  }
+}
+
+/** A module whose exports are the hooks that add a component's styles. */
+function styleModule(file, source, styles) {
+  const hooks = [...source.matchAll(/export (default|const \w+ =) (gen\w+)\((\[[^\]]*\]|'\w+')/g)];
+  const names = hooks.map(([, , , name]) => name.match(/\w+/g).join('-'));
+  const missing = names.find((name) => styles[name] === undefined);
+  if (missing) throw new Error(`antd's style ${missing} of ${file} was not written`);
+  return [
+    `import ${JSON.stringify(`${SHEET}?of=${names.join('+')}`)};`,
+    ...hooks.map(([, exported, kind]) => `export ${exported} ${STANDS_FOR[kind]};`),
+  ].join('\n');
+}
