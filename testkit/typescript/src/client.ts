@@ -11,7 +11,7 @@ export type { Call, CallFilter } from './console/traffic';
 export type { Mkopo, Start } from './mkopo';
 export { findSandboxes } from './localhost';
 export { type Addresses, type NewSandbox, Portal } from './portal';
-export { type StartedPortal, startPortal } from './start-portal';
+export { type Settings, type StartedPortal, startPortal } from './start-portal';
 export type { Duration, Moment } from './time';
 export { VERSION } from './version';
 export { PASSWORD, type Who } from './who';

@@ -3,15 +3,24 @@ import { findSandboxes } from './localhost';
 import type { Mkopo, Start } from './mkopo';
 import { exact, Portal } from './portal';
 import { addressesOfTheRun, endsWithTheRun } from './portal-of-the-run';
+import { type Settings, startPortal } from './start-portal';
 import { whatHappened } from './what-happened';
+
+/** What each test has to itself. */
+type SandboxPer = 'worker' | 'test' | 'none';
 
 interface TestFixtures {
   /** The sandbox of this test: as it was made, whatever tests before it did. */
   mkopo: Mkopo;
-  /** Whether each worker has a sandbox, which is reset before each test, or each test. */
-  sandboxPer: 'worker' | 'test';
+  /**
+   * Whether each worker has a sandbox, which is reset before each test, or each test. With `none`, for a portal
+   * without sandboxes, tests share the portal itself, which is reset before each: use one worker.
+   */
+  sandboxPer: SandboxPer;
   /** What the sandbox starts with. */
   start: Start;
+  /** Settings of a portal that is started for each test; `mkopo` is that portal itself, and not a sandbox. */
+  settings: Settings | undefined;
   /** Whether it is checked after the test that every shilling is accounted for. */
   checkInvariant: boolean;
 }
@@ -20,34 +29,66 @@ interface WorkerFixtures {
   sandboxes: Sandboxes;
 }
 
+/** What a test uses. */
+interface Place {
+  mkopo: Mkopo;
+  /** Where it is after a failure. */
+  whereabouts: string;
+  /** The test is done with it; after a failure, a sandbox is kept as it is. */
+  giveBack: (hasFailed: boolean) => Promise<void> | void;
+}
+
 /** The sandboxes of one worker. */
 class Sandboxes {
-  readonly #portal: Portal;
   /** Where the clocks of this worker start if a test does not say it. */
   readonly #now = exact({}).now;
+  #portal: Portal | undefined;
   #ofWorker: Mkopo | undefined;
 
-  constructor(portal: Portal) {
-    this.#portal = portal;
-  }
-
   /** A sandbox at its start. */
-  async get(per: 'worker' | 'test', start: Start): Promise<Mkopo> {
+  async get(per: SandboxPer, start: Start): Promise<Place> {
+    this.#portal ??= await Portal.connect(addressesOfTheRun());
+    const portal = this.#portal;
     const known = exact({ now: this.#now, ...start });
-    if (per === 'test') return this.#portal.makeSandbox(known);
-    if (this.#ofWorker) await this.#ofWorker.reset(known);
-    else this.#ofWorker = await this.#portal.makeSandbox(known);
-    return this.#ofWorker;
-  }
-
-  /** The test is done with its sandbox; after a failure, the sandbox is kept as it is. */
-  async giveBack(mkopo: Mkopo, isKept: boolean): Promise<void> {
-    if (isKept && mkopo === this.#ofWorker) this.#ofWorker = undefined;
-    if (!isKept && mkopo !== this.#ofWorker) await this.#portal.removeSandbox(mkopo);
+    switch (per) {
+      case 'none': {
+        const mkopo = portal.main();
+        await mkopo.reset(start);
+        return { mkopo, whereabouts: keptAt(mkopo), giveBack: () => {} };
+      }
+      case 'test': {
+        const mkopo = await portal.makeSandbox(known);
+        const giveBack = async (hasFailed: boolean) => {
+          if (!hasFailed) await portal.removeSandbox(mkopo);
+        };
+        return { mkopo, whereabouts: keptAt(mkopo), giveBack };
+      }
+      case 'worker': {
+        if (this.#ofWorker) await this.#ofWorker.reset(known);
+        const mkopo = (this.#ofWorker ??= await portal.makeSandbox(known));
+        const giveBack = (hasFailed: boolean) => {
+          if (hasFailed) this.#ofWorker = undefined;
+        };
+        return { mkopo, whereabouts: keptAt(mkopo), giveBack };
+      }
+    }
   }
 
   async end(): Promise<void> {
-    if (this.#ofWorker) await this.#portal.removeSandbox(this.#ofWorker);
+    if (this.#ofWorker) await this.#portal?.removeSandbox(this.#ofWorker);
+  }
+}
+
+/** A portal that is started for one test. */
+async function ownPortal(settings: Settings, start: Start): Promise<Place> {
+  const { stop, ...addresses } = await startPortal(settings);
+  try {
+    const mkopo = (await Portal.connect(addresses)).main();
+    if (Object.keys(start).length > 0) await mkopo.reset(start);
+    return { mkopo, whereabouts: 'It ended with the test.', giveBack: stop };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }
 
@@ -56,7 +97,7 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   sandboxes: [
     async ({}, use) => {
       findSandboxes();
-      const sandboxes = new Sandboxes(await Portal.connect(addressesOfTheRun()));
+      const sandboxes = new Sandboxes();
       await use(sandboxes);
       await sandboxes.end();
     },
@@ -64,14 +105,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
   sandboxPer: ['worker', { option: true }],
   start: [{}, { option: true }],
+  settings: [undefined, { option: true }],
   checkInvariant: [true, { option: true }],
-  mkopo: async ({ sandboxes, sandboxPer, start, checkInvariant }, use, testInfo) => {
-    const mkopo = await sandboxes.get(sandboxPer, start);
-    await use(mkopo);
-    const problem = checkInvariant ? await unaccounted(mkopo) : undefined;
+  mkopo: async ({ sandboxes, sandboxPer, start, settings, checkInvariant }, use, testInfo) => {
+    const place = settings ? await ownPortal(settings, start) : await sandboxes.get(sandboxPer, start);
+    await use(place.mkopo);
+    const problem = checkInvariant ? await unaccounted(place.mkopo) : undefined;
     const hasFailed = problem !== undefined || testInfo.status !== testInfo.expectedStatus;
-    if (hasFailed) await report(mkopo, testInfo);
-    await sandboxes.giveBack(mkopo, hasFailed);
+    if (hasFailed) await report(place, testInfo);
+    await place.giveBack(hasFailed);
     if (problem) throw new Error(problem);
   },
   baseURL: async ({ mkopo }, use) => use(mkopo.url),
@@ -87,12 +129,16 @@ async function unaccounted(mkopo: Mkopo): Promise<string | undefined> {
   }
 }
 
-/** Adds to the report what the portal knows, and where the sandbox is. */
-async function report(mkopo: Mkopo, testInfo: TestInfo): Promise<void> {
-  const kept = endsWithTheRun()
+/** Where the sandbox of a failed test is. */
+function keptAt({ url, consoleUrl }: Mkopo): string {
+  return endsWithTheRun()
     ? 'It ended with the portal of this run; with MKOPO_URL set, it would have been kept.'
-    : `It is kept: ${mkopo.url}, console ${mkopo.consoleUrl ?? 'off'}`;
-  testInfo.annotations.push({ type: 'sandbox', description: `${mkopo.name}. ${kept}` });
+    : `It is kept: ${url}, console ${consoleUrl ?? 'off'}`;
+}
+
+/** Adds to the report what the portal knows, and where the sandbox is. */
+async function report({ mkopo, whereabouts }: Place, testInfo: TestInfo): Promise<void> {
+  testInfo.annotations.push({ type: 'sandbox', description: `${mkopo.name}. ${whereabouts}` });
   const text = await whatHappened(mkopo).catch((error: unknown) => `It could not be asked: ${String(error)}`);
   await testInfo.attach('what the portal knew', { body: text, contentType: 'text/plain' });
   const evidence = await mkopo.evidence().catch(() => undefined);
@@ -101,5 +147,5 @@ async function report(mkopo: Mkopo, testInfo: TestInfo): Promise<void> {
       body: JSON.stringify(evidence, null, 2),
       contentType: 'application/json',
     });
-  console.error(`\n${text}\n${kept}\n`);
+  console.error(`\n${text}\n${whereabouts}\n`);
 }

@@ -16,6 +16,9 @@ import type { Addresses } from './portal';
 import { type Moment, written } from './time';
 import { emailOf, type Who } from './who';
 
+/** What is known of a sandbox, or of `main`. */
+type Place = Pick<Schemas['MadeSandbox'], 'name' | 'url' | 'console_url' | 'token'>;
+
 /** What a sandbox starts with. The same gives the same data, ids included. */
 export interface Start {
   /** The seed of the demo data, or `empty` for the demo accounts without loans and payouts. */
@@ -26,14 +29,14 @@ export interface Start {
   frozen?: boolean;
 }
 
-/** A sandbox: an isolated instance of the whole service, and verbs for all that its console can do. */
+/** A sandbox (an isolated instance of the whole service) or `main`, and verbs for all that its console can do. */
 export class Mkopo {
   readonly name: string;
   /** The address of its portal, for browsers. */
   readonly url: string;
   /** The address of the pages of its console. */
   readonly consoleUrl: string | null;
-  /** Opens its console, and nothing else. */
+  /** Opens its console: a sandbox's opens nothing else, and `main`'s is the operator's. */
   readonly token: string;
   /** Every call of the portal's API, typed, signed out; `sessions.open` signs in. */
   readonly portal: PortalClient;
@@ -53,7 +56,7 @@ export class Mkopo {
   staff: Staff;
   readonly #start: Start;
 
-  constructor({ url, consoleUrl }: Addresses, made: Schemas['MadeSandbox'], start: Start) {
+  constructor({ url, consoleUrl }: Addresses, made: Place, start: Start) {
     this.name = made.name;
     this.url = made.url;
     this.consoleUrl = made.console_url;

@@ -36,6 +36,16 @@ export class Portal {
     return new Portal(trimmed);
   }
 
+  /**
+   * The portal itself, outside of sandboxes. Everybody who uses the portal shares it, and nothing resets it but
+   * `reset`, which without a start goes back to the demo data and the real time.
+   */
+  main(): Mkopo {
+    const { url, consoleUrl, consoleToken } = this.#addresses;
+    const made = { name: 'main', url, console_url: `${consoleUrl}/console`, token: consoleToken };
+    return new Mkopo(this.#addresses, made, {});
+  }
+
   /** Makes a sandbox. A reset returns to its start exactly, so its clock starts at a time that is known. */
   async makeSandbox({ name, expiresIn, ...start }: NewSandbox = {}): Promise<Mkopo> {
     const known = exact(start);

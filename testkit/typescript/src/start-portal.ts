@@ -14,22 +14,25 @@ export interface StartedPortal extends Addresses {
   stop: () => Promise<void>;
 }
 
+/** Settings of a portal, such as `{ MKOPO_SCREENS: 'live' }`; `mkopo serve --help` describes them. */
+export type Settings = Record<string, string>;
+
 /**
  * Starts a portal with demo data: the program that `MKOPO_BINARY` names or that is on the path, or else the
  * stack of `docker-compose.yml` (`MKOPO_COMPOSE_FILE`). Nothing of it is kept.
  */
-export async function startPortal(): Promise<StartedPortal> {
+export async function startPortal(settings: Settings = {}): Promise<StartedPortal> {
   const binary = process.env.MKOPO_BINARY ?? onPath('mkopo');
-  if (binary) return startBinary(binary);
+  if (binary) return startBinary(binary, settings);
   const composeFile = process.env.MKOPO_COMPOSE_FILE ?? 'docker-compose.yml';
-  if (existsSync(composeFile)) return startStack(composeFile);
+  if (existsSync(composeFile)) return startStack(composeFile, settings);
   throw new Error(
     'There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one that runs, ' +
       'or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is.',
   );
 }
 
-async function startBinary(binary: string): Promise<StartedPortal> {
+async function startBinary(binary: string, settings: Settings): Promise<StartedPortal> {
   const data = await mkdtemp(join(tmpdir(), 'mkopo-test-'));
   const consoleToken = newToken();
   const server = spawn(binary, ['serve'], {
@@ -40,6 +43,7 @@ async function startBinary(binary: string): Promise<StartedPortal> {
       MKOPO_LISTEN: '127.0.0.1:0',
       MKOPO_CONSOLE_LISTEN: '127.0.0.1:0',
       MKOPO_CONSOLE_TOKEN: consoleToken,
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -70,7 +74,7 @@ async function startBinary(binary: string): Promise<StartedPortal> {
   }
 }
 
-async function startStack(file: string): Promise<StartedPortal> {
+async function startStack(file: string, settings: Settings): Promise<StartedPortal> {
   const [port, consolePort] = [await freePort(), await freePort()];
   const consoleToken = newToken();
   const environment = {
@@ -81,6 +85,7 @@ async function startStack(file: string): Promise<StartedPortal> {
     MKOPO_CONSOLE_TOKEN: consoleToken,
     // Beside the stack that may be running on this machine.
     MKOPO_SUBNET: '10.213.79',
+    ...settings,
   };
   const compose = async (...args: string[]) =>
     promisify(execFile)('docker', ['compose', '--file', file, ...args], { env: environment });

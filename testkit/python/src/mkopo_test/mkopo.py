@@ -68,11 +68,11 @@ class Sandbox:
     console_url: str | None
     """The address of the pages of its console."""
     token: str
-    """Opens its console, and nothing else."""
+    """Opens its console: a sandbox's opens nothing else, and `main`'s is the operator's."""
 
 
 class Mkopo:
-    """A sandbox, and verbs for all that its console can do."""
+    """A sandbox or `main`, and verbs for all that its console can do."""
 
     def __init__(self, addresses: Addresses, sandbox: Sandbox, start: Start) -> None:
         self.sandbox = sandbox
@@ -118,6 +118,16 @@ class Portal:
         check_version(addresses.url)
         self._addresses = addresses
         self._console = client(addresses.console_url, token=addresses.console_token)
+
+    def main(self) -> Mkopo:
+        """Return the portal itself, outside of sandboxes.
+
+        Everybody who uses the portal shares it, and nothing resets it but `reset`, which without a start goes
+        back to the demo data and the real time.
+        """
+        at = self._addresses
+        main = Sandbox("main", at.url, f"{at.console_url}/console", at.console_token)
+        return Mkopo(at, main, Start())
 
     def make_sandbox(
         self, start: Start | None = None, *, name: str | None = None, expires_in: str = "24h"

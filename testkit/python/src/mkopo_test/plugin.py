@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 _HAS_FAILED = pytest.StashKey[bool]()
+_HAS_OWN_PORTAL = pytest.StashKey[bool]()
 _STOP = pytest.StashKey[Callable[[], None]]()
 
 # What workers of pytest-xdist are told by the process that starts them.
@@ -30,25 +32,39 @@ _URL, _CONSOLE_URL, _TOKEN, _FAILURE = "mkopo_url", "mkopo_console_url", "mkopo_
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "mkopo(sandbox_per='worker', seed=1, now=None, frozen=False, check_invariant=True): "
-        "the sandbox of a test: one for each worker, reset before each test, or one for each test; "
-        "what it starts with; and whether every shilling must be accounted for after the test",
+        "mkopo(sandbox_per='worker', seed=1, now=None, frozen=False, settings=None, check_invariant=True): "
+        "the sandbox of a test: one for each worker, reset before each test, one for each test, or none, "
+        "so that tests share the portal itself, which is reset before each; what it starts with; settings "
+        "of a portal that is started for the test; and whether every shilling must be accounted for after it",
     )
 
 
 class _Sandboxes:
     """The sandboxes of one worker."""
 
-    def __init__(self, portal: Portal, folders: pytest.TempPathFactory, *, end_with_the_run: bool) -> None:
+    def __init__(
+        self, addresses: Callable[[], Addresses], folders: pytest.TempPathFactory, *, end_with_the_run: bool
+    ) -> None:
         self.folders = folders
         self.end_with_the_run = end_with_the_run
-        self._portal = portal
+        self._addresses = addresses
+        self._connected: Portal | None = None
         # Where the clocks of this worker start if a test does not say it.
         self._now = Start().exact().now
         self._of_worker: Mkopo | None = None
 
+    @property
+    def _portal(self) -> Portal:
+        """The portal of this run, which is started when the first test needs it."""
+        self._connected = self._connected or Portal(self._addresses())
+        return self._connected
+
     def get(self, per: str, start: Start) -> Mkopo:
         """Return a sandbox at its start."""
+        if per == "none":
+            main = self._portal.main()
+            main.reset(start)
+            return main
         known = Start(start.seed, start.now or self._now, start.frozen)
         if per == "test":
             return self._portal.make_sandbox(known)
@@ -60,6 +76,8 @@ class _Sandboxes:
 
     def give_back(self, mkopo: Mkopo, *, is_kept: bool) -> None:
         """Take the sandbox back from a test; after a failure, it is kept as it is."""
+        if mkopo.sandbox.name == "main":
+            return
         if is_kept and mkopo is self._of_worker:
             self._of_worker = None
         if not is_kept and mkopo is not self._of_worker:
@@ -76,14 +94,16 @@ def _sandboxes(
 ) -> Iterator[_Sandboxes]:
     config = request.config
     told: dict[str, Any] = getattr(config, "workerinput", {})
-    if _FAILURE in told:
-        raise RuntimeError(told[_FAILURE])
     given = _given_addresses()
-    if _URL in told:
-        addresses = Addresses(told[_URL], told[_CONSOLE_URL], told[_TOKEN])
-    else:
-        addresses = given or _start(config)
-    sandboxes = _Sandboxes(Portal(addresses), tmp_path_factory, end_with_the_run=given is None)
+
+    def addresses() -> Addresses:
+        if _FAILURE in told:
+            raise RuntimeError(told[_FAILURE])
+        if _URL in told:
+            return Addresses(told[_URL], told[_CONSOLE_URL], told[_TOKEN])
+        return given or _start(config)
+
+    sandboxes = _Sandboxes(addresses, tmp_path_factory, end_with_the_run=given is None)
     yield sandboxes
     sandboxes.end()
 
@@ -93,13 +113,33 @@ def mkopo(request: pytest.FixtureRequest, _sandboxes: _Sandboxes) -> Iterator[Mk
     """Return the sandbox of this test, as it was made, with verbs for all that its console can do."""
     item = request.node
     marker = item.get_closest_marker("mkopo")
-    settings = _Settings(**(marker.kwargs if marker else {}))
-    mkopo = _sandboxes.get(settings.sandbox_per, settings.start)
-    yield mkopo
-    problem = _unaccounted(mkopo) if settings.check_invariant else None
-    _sandboxes.give_back(mkopo, is_kept=bool(problem) or item.stash.get(_HAS_FAILED, False))
+    wanted = _Wanted(**(marker.kwargs if marker else {}))
+    with _place(wanted, _sandboxes, item) as mkopo:
+        yield mkopo
+        problem = _unaccounted(mkopo) if wanted.check_invariant else None
+        if problem:
+            item.stash[_HAS_FAILED] = True
     if problem:
         raise AssertionError(problem)
+
+
+@contextmanager
+def _place(wanted: _Wanted, sandboxes: _Sandboxes, item: pytest.Item) -> Iterator[Mkopo]:
+    """What a test uses: a sandbox, or a portal that is started for it."""
+    if wanted.settings is None:
+        mkopo = sandboxes.get(wanted.sandbox_per, wanted.start)
+        yield mkopo
+        sandboxes.give_back(mkopo, is_kept=item.stash.get(_HAS_FAILED, False))
+        return
+    item.stash[_HAS_OWN_PORTAL] = True
+    addresses, stop = start_portal(wanted.settings)
+    try:
+        mkopo = Portal(addresses).main()
+        if wanted.start != Start():
+            mkopo.reset(wanted.start)
+        yield mkopo
+    finally:
+        stop()
 
 
 @pytest.fixture
@@ -108,7 +148,7 @@ def sandbox(mkopo: Mkopo) -> Sandbox:
     return mkopo.sandbox
 
 
-class _Settings:
+class _Wanted:
     """What the marker `mkopo` says."""
 
     def __init__(
@@ -119,12 +159,14 @@ class _Settings:
         seed: int | Literal["empty"] = 1,
         now: datetime | str | None = None,
         frozen: bool = False,
+        settings: dict[str, str] | None = None,
     ) -> None:
-        if sandbox_per not in ("worker", "test"):
-            raise ValueError(f"sandbox_per is {sandbox_per!r}, and must be 'worker' or 'test'")
+        if sandbox_per not in ("worker", "test", "none"):
+            raise ValueError(f"sandbox_per is {sandbox_per!r}, and must be 'worker', 'test' or 'none'")
         self.sandbox_per = sandbox_per
         self.check_invariant = check_invariant
         self.start = Start(seed, now, frozen)
+        self.settings = settings
 
 
 @pytest.hookimpl(wrapper=True)
@@ -147,7 +189,9 @@ def _told(mkopo: Mkopo, item: pytest.Item) -> str:
     except Exception as error:
         text = f"It could not be asked: {error}"
     sandboxes: _Sandboxes = item.funcargs["_sandboxes"]  # type: ignore[attr-defined]
-    if sandboxes.end_with_the_run:
+    if item.stash.get(_HAS_OWN_PORTAL, False):
+        kept = "It ended with the test."
+    elif sandboxes.end_with_the_run:
         kept = "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
     else:
         kept = f"It is kept: {mkopo.sandbox.url}, console {mkopo.sandbox.console_url or 'off'}"

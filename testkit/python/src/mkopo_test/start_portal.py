@@ -16,30 +16,32 @@ from typing import IO, TYPE_CHECKING
 from mkopo_test.mkopo import Addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _STOPS_WITHIN_S = 30
 
 
-def start_portal() -> tuple[Addresses, Callable[[], None]]:
+def start_portal(settings: Mapping[str, str] | None = None) -> tuple[Addresses, Callable[[], None]]:
     """Start a portal with demo data; return its addresses and what stops it.
 
     It is the program that `MKOPO_BINARY` names or that is on the path, or else the stack of
     `docker-compose.yml` (`MKOPO_COMPOSE_FILE`). Nothing of it is kept.
+    Its settings are such as `{"MKOPO_SCREENS": "live"}`; `mkopo serve --help` describes them.
     """
+    further = dict(settings or {})
     binary = os.environ.get("MKOPO_BINARY") or shutil.which("mkopo")
     if binary:
-        return _start_binary(binary)
+        return _start_binary(binary, further)
     compose_file = os.environ.get("MKOPO_COMPOSE_FILE", "docker-compose.yml")
     if Path(compose_file).exists():
-        return _start_stack(compose_file)
+        return _start_stack(compose_file, further)
     raise RuntimeError(
         "There is no portal to test. Set MKOPO_URL, MKOPO_CONSOLE_URL and MKOPO_CONSOLE_TOKEN to use one "
         "that runs, or MKOPO_BINARY to the mkopo program, or run the tests where docker-compose.yml is."
     )
 
 
-def _start_binary(binary: str) -> tuple[Addresses, Callable[[], None]]:
+def _start_binary(binary: str, further: dict[str, str]) -> tuple[Addresses, Callable[[], None]]:
     data = tempfile.TemporaryDirectory(prefix="mkopo-test-")
     token = secrets.token_urlsafe(24)
     settings = {
@@ -51,7 +53,7 @@ def _start_binary(binary: str) -> tuple[Addresses, Callable[[], None]]:
     }
     server = subprocess.Popen(
         [binary, "serve"],
-        env=_without_settings() | settings,
+        env=_without_settings() | settings | further,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -93,7 +95,7 @@ def _drain(log: IO[str]) -> None:
         pass
 
 
-def _start_stack(file: str) -> tuple[Addresses, Callable[[], None]]:
+def _start_stack(file: str, further: dict[str, str]) -> tuple[Addresses, Callable[[], None]]:
     port, console_port = _free_ports()
     token = secrets.token_urlsafe(24)
     settings = {
@@ -106,7 +108,7 @@ def _start_stack(file: str) -> tuple[Addresses, Callable[[], None]]:
     }
 
     def compose(*args: str) -> None:
-        environment = _without_settings() | settings
+        environment = _without_settings() | settings | further
         subprocess.run(["docker", "compose", "--file", file, *args], env=environment, check=True)
 
     def stop() -> None:

@@ -1,0 +1,66 @@
+import { expect, Portal, test } from 'mkopo-test';
+
+const screensOf = async (url: string) => {
+  const list = (await (await fetch(`${url}/slices.json`)).json()) as { portal: { screens?: string } };
+  return list.portal.screens;
+};
+
+test.describe('a portal with settings', () => {
+  test.use({ settings: { MKOPO_SCREENS: 'live' } });
+
+  test('is started for the test, which has all verbs for it', async ({ mkopo }) => {
+    expect(mkopo.name).toBe('main');
+    expect(mkopo.url).not.toBe(process.env.MKOPO_URL);
+    expect(await screensOf(mkopo.url)).toBe('live');
+    const agent = await mkopo.sessions.open('agent');
+    expect(await agent.payOut(await mkopo.loans.approve())).toMatchObject({ status: 'COMPLETED' });
+    expect(await (await fetch(mkopo.consoleUrl!)).text()).toContain('Sign in to the console');
+    await mkopo.clock.advance('40d');
+    await mkopo.reset();
+    expect((await mkopo.invariant()).ok).toBe(true);
+    expect(Math.abs(Date.now() - (await mkopo.clock.now()).getTime())).toBeLessThan(60_000);
+  });
+
+  test.describe('and a start', () => {
+    const now = '2026-11-14T09:00:00.000Z';
+    test.use({ start: { seed: 'empty', now, frozen: true } });
+
+    test('starts there', async ({ mkopo }) => {
+      expect((await mkopo.clock.now()).toISOString()).toBe(now);
+      const agent = await mkopo.sessions.open('agent');
+      expect(await agent.pendingLoans()).toEqual([]);
+      expect(await screensOf(mkopo.url)).toBe('live');
+    });
+  });
+});
+
+test.describe('without sandboxes', () => {
+  test.describe.configure({ mode: 'serial' });
+  test.use({ sandboxPer: 'none' });
+
+  for (const nth of ['first', 'second'])
+    test(`the ${nth} test finds the portal itself at its start`, async ({ mkopo }) => {
+      expect(mkopo).toMatchObject({ name: 'main', url: process.env.MKOPO_URL });
+      expect((await mkopo.staff.list()).map(({ email }) => email)).not.toContain('left@example.com');
+      expect(await mkopo.snapshots.list()).toEqual([]);
+      await mkopo.staff.open({ email: 'left@example.com' });
+      await mkopo.snapshots.save('left');
+    });
+
+  test.describe('from a sandbox', () => {
+    test.use({ sandboxPer: 'worker' });
+
+    test('nothing of the portal itself is seen', async ({ mkopo }) => {
+      const { MKOPO_URL, MKOPO_CONSOLE_URL, MKOPO_CONSOLE_TOKEN } = process.env;
+      const addresses = {
+        url: MKOPO_URL!,
+        consoleUrl: MKOPO_CONSOLE_URL!,
+        consoleToken: MKOPO_CONSOLE_TOKEN!,
+      };
+      const main = (await Portal.connect(addresses)).main();
+      const loan = await main.loans.approve();
+      const agent = await mkopo.sessions.open('agent');
+      await expect(agent.payOut(loan)).rejects.toMatchObject({ status: 404 });
+    });
+  });
+});
