@@ -1,29 +1,42 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
+import { BINARY } from './binary';
 
 const chromium = execFileSync(join(import.meta.dirname, 'chromium'), ['--path'], { encoding: 'utf8' }).trim();
 
-/** A running portal is shared by all journeys, so they run one after the other. */
-const isDeployed = Boolean(process.env.MKOPO_E2E_URL);
+// The program and the portal of this repository, unless others are given.
+process.env.MKOPO_BINARY ??= BINARY;
+process.env.MKOPO_PORTAL_DIR ??= join(import.meta.dirname, '../dist/portal');
 
-export default defineConfig({
+/** A running portal is shared by all journeys, so they run one after the other. */
+const { MKOPO_E2E_URL, MKOPO_E2E_CONSOLE_URL, MKOPO_E2E_CONSOLE_TOKEN } = process.env;
+const isDeployed = Boolean(MKOPO_E2E_URL);
+if (isDeployed)
+  Object.assign(process.env, {
+    MKOPO_URL: MKOPO_E2E_URL,
+    MKOPO_CONSOLE_URL: MKOPO_E2E_CONSOLE_URL,
+    MKOPO_CONSOLE_TOKEN: MKOPO_E2E_CONSOLE_TOKEN,
+  });
+
+export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   testDir: 'journeys',
-  globalSetup: join(import.meta.dirname, 'shared-server.ts'),
+  globalSetup: 'mkopo-test/portal',
   outputDir: '../test-results',
   // What is recorded is the same on every system.
   snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,
   workers: isDeployed ? 1 : 2,
-  // These deploy slices to the server; with slices in containers, nothing is deployed to it.
-  ...(isDeployed && { testIgnore: /slices\.spec/ }),
+  // These start portals of their own.
+  ...(isDeployed && { testIgnore: /(elsewhere|live|provider|slices)\.spec/ }),
   retries: 0,
   // A slow payout takes 8 s before the server stops waiting, and CI's machines are small.
   timeout: 60_000,
   expect: { timeout: 10_000 },
   forbidOnly: Boolean(process.env.CI),
   use: {
+    sandboxPer: isDeployed ? 'none' : 'worker',
     locale: 'en-KE',
     timezoneId: 'Africa/Nairobi',
     trace: 'retain-on-failure',

@@ -1,6 +1,5 @@
 import { expect, test } from '@playwright/test';
-import { DEPLOYED_CONSOLE } from '../portal';
-import { address, compose, containers } from './stack';
+import { address, compose, consoleAddress, containers } from './stack';
 
 const WEB = ['mfe-shell', 'mfe-auth', 'mfe-loans', 'mfe-transactions'];
 
@@ -77,7 +76,7 @@ test('the page, its files and the slices are compressed in advance and have the 
     portal: { demo: boolean; console: string; allow_override: boolean };
     slices: Record<string, { version: string; entry: string }>;
   };
-  expect(portal).toMatchObject({ demo: true, console: DEPLOYED_CONSOLE, allow_override: false });
+  expect(portal).toMatchObject({ demo: true, console: consoleAddress, allow_override: false });
   expect(Object.keys(slices).sort()).toEqual(['mfe-auth', 'mfe-loans', 'mfe-transactions']);
 
   const entry = slices['mfe-loans']?.entry ?? '';
@@ -138,7 +137,7 @@ test('the page, its files and the slices are compressed in advance and have the 
   });
 
   await test.step('the console is on its own port only', async () => {
-    expect.soft((await fetch(`${DEPLOYED_CONSOLE}/console/api/invariant`)).status).toBe(401);
+    expect.soft((await fetch(`${consoleAddress}/console/api/invariant`)).status).toBe(401);
     for (const path of ['/console', '/console/api/invariant', '/metrics'])
       expect.soft((await get(path)).status, path).toBe(404);
   });

@@ -1,15 +1,11 @@
-import { expect, test } from '../portal';
-import { address, compose } from './stack';
+import { expect, test } from '../test';
+import { compose } from './stack';
 
-test('an email is sent through the configured mail server', async ({ outbox }) => {
+test('an email is sent through the configured mail server', async ({ mkopo }) => {
   const email = 'agent@mkopo.test';
-  const asked = await fetch(`${address}/api/v1/auth/request-signin-otp`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email }),
-  });
-  expect(asked.status).toBe(200);
-  const code = await outbox.code(email);
+  const asked = await mkopo.portal.POST('/api/v1/auth/request-signin-otp', { body: { email } });
+  expect(asked.response.status).toBe(200);
+  const code = await mkopo.outbox.code({ to: email });
   await expect.poll(() => compose('logs', '--no-log-prefix', 'mail')).toContain(code);
   expect(await compose('logs', '--no-log-prefix', 'mail')).toContain(`To: ${email}`);
 });

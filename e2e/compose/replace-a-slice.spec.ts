@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, signIn, test } from '../portal';
+import { expect, test } from '../test';
 import { address, compose, containers, healthy } from './stack';
 
 const root = join(import.meta.dirname, '../..');
@@ -38,11 +38,12 @@ const liveVersions = async () => {
 
 test('one slice is rebuilt and replaced while the portal is in use, and nothing else restarts', async ({
   page,
+  mkopo,
 }) => {
   const before = await containers();
   const versions = await liveVersions();
   expect(versions['mfe-loans']).toMatch(/^0\.1\.0\+/);
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.getByRole('link', { name: 'Pending Loans' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
 

@@ -1,10 +1,10 @@
-import { expect, signIn, test } from '../portal';
+import { expect, test } from '../test';
 import { compose, containers, healthy } from './stack';
 
 test.use({ expectedError: /^SliceFailure: |mfe-transactions.*mf-manifest\.json/ });
 
-test('a slice that is down shows a panel with its name, and the rest works', async ({ page }) => {
-  await signIn(page);
+test('a slice that is down shows a panel with its name, and the rest works', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await compose('stop', 'mfe-transactions');
   const down = (await containers()).find(({ service }) => service === 'mfe-transactions');
   expect(down?.State.Status).toBe('exited');

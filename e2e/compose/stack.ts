@@ -2,10 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { expect } from '@playwright/test';
-import { CONSOLE_TOKEN, DEPLOYED, DEPLOYED_CONSOLE, PASSWORD } from '../portal';
+import { PASSWORD } from 'mkopo-test';
 
 /** The address of the stack. */
-export const address = DEPLOYED ?? '';
+export const address = process.env.MKOPO_E2E_URL ?? '';
+
+/** The address of its console. */
+export const consoleAddress = process.env.MKOPO_E2E_CONSOLE_URL ?? '';
 
 /** Runs `docker compose …` on the stack and returns its output. */
 export async function compose(...args: string[]): Promise<string> {
@@ -63,9 +66,12 @@ export async function healthy(service: string): Promise<void> {
 
 /** Calls the console's API and returns the JSON body. */
 async function consoleCall<T>(method: string, path: string, body?: object): Promise<T> {
-  const answer = await fetch(`${DEPLOYED_CONSOLE}/console/api${path}`, {
+  const answer = await fetch(`${consoleAddress}/console/api${path}`, {
     method,
-    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },
+    headers: {
+      Authorization: `Bearer ${process.env.MKOPO_E2E_CONSOLE_TOKEN}`,
+      'Content-Type': 'application/json',
+    },
     ...(body && { body: JSON.stringify(body) }),
   });
   expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);

@@ -1,4 +1,4 @@
-import { expect, signIn, test } from '../portal';
+import { expect, test } from '../test';
 import { compose, containers, healthy, payThrough } from './stack';
 
 const answeredBy = async (service: string) =>
@@ -19,8 +19,8 @@ test('one of two servers is killed during payouts: the other continues, and each
   await healthy('server-2');
 });
 
-test('sessions and lists are the same on both servers', async ({ page }) => {
-  await signIn(page);
+test('sessions and lists are the same on both servers', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   for (let round = 0; round < 6; round++) {
     await page.goto('/');
     await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();

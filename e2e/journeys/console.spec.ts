@@ -1,5 +1,7 @@
-import type { Browser, Page } from '@playwright/test';
-import { CONSOLE_TOKEN, expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+import type { Page } from '@playwright/test';
+import { type Mkopo, PASSWORD } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
 const EMAIL = 'agent@mkopo.test';
 
@@ -22,9 +24,9 @@ const title = (page: Page, name: string) => page.getByRole('heading', { level: 1
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 /** Opens the console in a tab beside the portal. */
-async function openConsole(page: Page, address: string) {
+async function openConsole(page: Page, { consoleUrl, token }: Mkopo) {
   const console = await page.context().newPage();
-  await console.goto(`${address}/console?token=${CONSOLE_TOKEN}`);
+  await console.goto(`${consoleUrl}?token=${token}`);
   await expect(title(console, 'Overview')).toBeVisible();
   await expect(console, 'the token does not stay in the address').toHaveURL(/\/console$/);
   return console;
@@ -42,7 +44,7 @@ async function confirm(console: Page, name: string) {
   await console.getByRole('dialog').getByRole('button', { name, exact: true }).click();
 }
 
-test('read a code in the outbox and sign in with it', async ({ page, context }) => {
+test('read a code in the outbox and sign in with it', async ({ page, context, mkopo }) => {
   await page.goto('/login');
   const link = page.getByRole('link', { name: 'outbox (opens in a new tab)' });
   const [console] = await Promise.all([context.waitForEvent('page'), link.click()]);
@@ -55,7 +57,7 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
     await console.keyboard.press('Enter');
     await expect(console.getByRole('alert')).toHaveText("That is not the console's token.");
     await expectAccessible(console);
-    await console.keyboard.type(CONSOLE_TOKEN);
+    await console.keyboard.type(mkopo.token);
     await console.keyboard.press('Enter');
     await expect(title(console, 'Outbox')).toBeVisible();
     await expect(console.getByText('No messages yet')).toBeVisible();
@@ -78,9 +80,9 @@ test('read a code in the outbox and sign in with it', async ({ page, context }) 
   });
 });
 
-test('make the next payout fail, and see it in the portal', async ({ page, consoleAddress }) => {
-  await signIn(page);
-  const console = await openConsole(page, consoleAddress);
+test('make the next payout fail, and see it in the portal', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  const console = await openConsole(page, mkopo);
   await go(console, 'Scenario');
   await console.getByLabel('Outcome', { exact: true }).selectOption('insufficient_funds');
   await button(console, 'Set').click();
@@ -112,12 +114,12 @@ test('make the next payout fail, and see it in the portal', async ({ page, conso
   });
 });
 
-test('save, restore and reset the data', async ({ page, consoleAddress }) => {
-  await signIn(page);
+test('save, restore and reset the data', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await page.goto('/pending-loans');
   const counted = page.getByText(/\d+ loan\(s\) pending disbursement/);
   const before = await counted.textContent();
-  const console = await openConsole(page, consoleAddress);
+  const console = await openConsole(page, mkopo);
 
   await go(console, 'Data');
   await console.getByLabel('Name').fill('before');
@@ -155,9 +157,9 @@ test('save, restore and reset the data', async ({ page, consoleAddress }) => {
   });
 });
 
-test('move the clock past the end of a session', async ({ page, consoleAddress }) => {
-  await signIn(page);
-  const console = await openConsole(page, consoleAddress);
+test('move the clock past the end of a session', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  const console = await openConsole(page, mkopo);
   await go(console, 'Clock');
   await button(console, '1 day').click();
   await expect(message(console)).toContainText('Sessions, codes, limits, receipts and dates moved with it.');
@@ -179,16 +181,16 @@ test('move the clock past the end of a session', async ({ page, consoleAddress }
 });
 
 for (const colorScheme of ['light', 'dark'] as const)
-  test(`every page is accessible, ${colorScheme}`, async ({ page, consoleAddress }) => {
+  test(`every page is accessible, ${colorScheme}`, async ({ page, mkopo }) => {
     // Axe checks every page twice.
     test.slow();
     await page.emulateMedia({ colorScheme });
-    const console = await openConsole(page, consoleAddress);
+    const console = await openConsole(page, mkopo);
     // Without motion: a link whose colour changes slowly does not have its final contrast yet.
     await console.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await go(console, 'Faults');
     await button(console, "Lose the next payout's response").click();
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     for (const name of PAGES) {
       await go(console, name);
       await expectAccessible(console);
@@ -209,21 +211,14 @@ for (const colorScheme of ['light', 'dark'] as const)
     });
   });
 
-test('the pages work without JavaScript', async ({
-  browser,
-  consoleAddress,
-}: {
-  browser: Browser;
-  consoleAddress: string;
-}) => {
+test('the pages work without JavaScript', async ({ browser, mkopo }) => {
   const context = await browser.newContext({
     javaScriptEnabled: false,
-    baseURL: consoleAddress,
     viewport: { width: 375, height: 800 },
   });
   const console = await context.newPage();
-  await console.goto('/console/data');
-  await console.getByLabel('Token').fill(CONSOLE_TOKEN);
+  await console.goto(`${mkopo.consoleUrl}/data`);
+  await console.getByLabel('Token').fill(mkopo.token);
   await button(console, 'Sign in').click();
   await expect(title(console, 'Data')).toBeVisible();
   await console.getByLabel('Name').fill('no good name');

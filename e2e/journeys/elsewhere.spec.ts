@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
-import { BINARY, expect, PASSWORD, signIn, test as base } from '../portal';
+import { PASSWORD } from 'mkopo-test';
+import { BINARY } from '../binary';
+import { expect, test as base } from '../test';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -13,7 +15,7 @@ const root = join(import.meta.dirname, '../..');
 /** npm, which runs the journeys, tells nothing about this repository to another one. */
 const environment = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(npm_|(INIT_CWD|CI|FORCE_COLOR)$)/.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^(npm_|MKOPO_|(INIT_CWD|CI|FORCE_COLOR)$)/.test(name)),
   ),
   NO_COLOR: '1',
   npm_config_audit: 'false',
@@ -42,7 +44,7 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  repository: async ({ serverAddress }, use) => {
+  repository: async ({ mkopo }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-elsewhere-'));
     const runThere = async (program: string, args: string[], settings: Words = {}) => {
       const options = { cwd: folder, env: { ...environment, ...settings }, maxBuffer: 2 ** 26 };
@@ -72,7 +74,7 @@ const test = base.extend<Fixtures>({
       },
     });
     await rm(folder, { recursive: true, force: true });
-    await forget(serverAddress);
+    await forget(mkopo.url);
   },
   data: async ({}, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-data-'));
@@ -115,12 +117,12 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
   page,
   repository,
   data,
-  serverAddress,
+  mkopo,
 }) => {
   test.setTimeout(600_000);
   const { run, kit, refusal, edit } = repository;
   /** Runs `mkopo slice …` on the machine of the service, or through `program`. */
-  const mkopo = async (args: string[], program: string[] = []) => {
+  const slice = async (args: string[], program: string[] = []) => {
     const [command = '', ...words] = [...program, BINARY, 'slice', ...args];
     const { stdout } = await promisify(execFile)(command, words, {
       env: { ...environment, MKOPO_DATA_DIR: data },
@@ -128,20 +130,20 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
     return stdout.trim();
   };
   const list = async () =>
-    (await (await fetch(`${serverAddress}/slices.json`)).json()) as {
+    (await (await fetch(`${mkopo.url}/slices.json`)).json()) as {
       shell: { kit_package: { address: string; integrity: string } };
       slices: Record<string, { version: string } | undefined>;
     };
   const live = async () => (await list()).slices['mfe-repayments']?.version;
   const publish = (token: string) => kit(['publish'], { MKOPO_DEPLOY_TOKEN: token });
-  const token = await mkopo(['token', 'add', 'mfe-repayments']);
+  const token = await slice(['token', 'add', 'mfe-repayments']);
   const { kit_package: newest } = (await list()).shell;
   const started = Date.now();
 
   await timed('mfe-kit new, with npx', async () => {
-    const answer = await fetch(`${serverAddress}/kit/mfe-kit.tgz`, { redirect: 'manual' });
+    const answer = await fetch(`${mkopo.url}/kit/mfe-kit.tgz`, { redirect: 'manual' });
     expect(answer.headers.get('location')).toBe(newest.address);
-    const kit = `${serverAddress}${newest.address}`;
+    const kit = `${mkopo.url}${newest.address}`;
     await run('npx', ['--yes', '--package', kit, 'mfe-kit', 'new', 'repayments']);
   });
   await timed('npm install', async () => {
@@ -155,13 +157,13 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
   });
   await timed('its tests, in the shell of that portal', async () => {
     expect(await run('npm', ['test'])).toMatch(/Tests +\d+ passed/);
-    expect(await kit(['check'])).toBe(`mfe-repayments 0.1.0 will load in ${serverAddress}.\n`);
+    expect(await kit(['check'])).toBe(`mfe-repayments 0.1.0 will load in ${mkopo.url}.\n`);
   });
   await timed('the first build is published, and is in the menu', async () => {
     const told = await run('npm', ['run', 'publish'], { MKOPO_DEPLOY_TOKEN: token });
     expect(told).toContain('mfe-repayments 0.1.0 is published; it is live.');
     console.log(`        from nothing to live: ${Math.round((Date.now() - started) / 1000)} s`);
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await page.getByRole('link', { name: 'Repayments' }).click();
     await expect(heading(page, 'Repayments')).toBeVisible();
     await expect(page.getByText('24 loan(s)')).toBeVisible();
@@ -193,11 +195,11 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
     await edit('package.json', { '"version": "0.2.0"': '"version": "0.3.0"' });
     await kit(['build']);
     const down = `http://127.0.0.1:${await freePort()}`;
-    const other = await mkopo(['token', 'add', 'mfe-plans']);
+    const other = await slice(['token', 'add', 'mfe-plans']);
     const aDay = ['token', 'add', 'mfe-repayments', '--name', 'old', '--expires', '1d'];
-    const expired = await mkopo(aDay, [join(root, 'e2e/faketime'), '-2d']);
+    const expired = await slice(aDay, [join(root, 'e2e/faketime'), '-2d']);
     // In CI, what was built for this version is published.
-    const refused = (MKOPO_DEPLOY_TOKEN: string, portal = serverAddress) =>
+    const refused = (MKOPO_DEPLOY_TOKEN: string, portal = mkopo.url) =>
       refusal(['publish', '--portal', portal], { MKOPO_DEPLOY_TOKEN, CI: 'true' });
     expect(await refused(token, down)).toMatch(
       /^mfe-kit: http:\/\/127\.0\.0\.1:\d+ can't be reached: connect ECONNREFUSED \S+\.$/,
@@ -230,7 +232,7 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
       const refused = await refusal(['publish'], { MKOPO_DEPLOY_TOKEN: token, CI: 'true' });
       expect(refused).toMatch(sentence);
       // And beforehand, in the same words.
-      expect(await refusal(['check', '--against', serverAddress])).toBe(refused);
+      expect(await refusal(['check', '--against', mkopo.url])).toBe(refused);
       const undo = Object.entries(wrong).map(([from, to]) => [to, from]);
       await edit('package.json', Object.fromEntries(undo) as Words);
     }
@@ -238,8 +240,8 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
   });
 
   await timed('it is rolled back with its own token', async () => {
-    const there = ['--server', serverAddress, '--token', token];
-    expect(await mkopo(['rollback', 'mfe-repayments', ...there])).toBe('mfe-repayments 0.1.0 is live.');
+    const there = ['--server', mkopo.url, '--token', token];
+    expect(await slice(['rollback', 'mfe-repayments', ...there])).toBe('mfe-repayments 0.1.0 is live.');
     expect(await live()).toBe('0.1.0');
     await page.goto('/repayments');
     await expect(heading(page, 'Repayments')).toBeVisible();

@@ -1,50 +1,27 @@
-import { type APIRequestContext, type Page } from '@playwright/test';
-import { expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+import type { Page } from '@playwright/test';
+import type { Mkopo } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
-interface PaidOut {
-  id: string;
-  loan_id: string;
-  amount: number;
-  mpesa_ref: string;
-  customer_first_name: string;
-  customer_last_name: string;
-  customer_phone_number: string;
-  user_first_name: string;
-  user_last_name: string;
-}
-
-/** Pays out a pending loan as the supervisor, and returns its record. */
-async function payOut(request: APIRequestContext): Promise<PaidOut> {
-  const signedIn = await request.post('/api/v1/auth/login', {
-    data: { email: 'supervisor@mkopo.test', password: PASSWORD },
-  });
-  const { user } = (await signedIn.json()) as { user: { token: string } };
-  const headers = { Authorization: `Bearer ${user.token}` };
-  const pending = await request.get('/api/v1/disbursements/pending', { headers });
-  const loans = (await pending.json()) as {
-    loan_id: string;
-    total_loan_amount: number;
-    customer_phone_number: string;
-  }[];
-  const loan = loans.find(({ total_loan_amount: amount }) => amount === 25_000);
-  const paid = await request.post(`/api/v1/disbursements/${loan?.loan_id}/disburse`, {
-    headers,
-    data: { agent_id: 1, amount: loan?.total_loan_amount, phone_number: loan?.customer_phone_number },
-  });
-  expect(paid.status()).toBe(200);
-  return (await paid.json()) as PaidOut;
+/** Pays out a pending loan as the supervisor. */
+async function payOut(mkopo: Mkopo) {
+  const supervisor = await mkopo.sessions.open('supervisor');
+  const pending = await supervisor.pendingLoans();
+  const loan = pending.find(({ total_loan_amount: amount }) => amount === 25_000)!;
+  const { mpesa_ref, ...paid } = await supervisor.payOut(loan);
+  return { ...paid, mpesa_ref: mpesa_ref! };
 }
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Transactions' }).getByRole('row');
-const rowOf = (page: Page, { mpesa_ref: reference }: PaidOut) =>
+const rowOf = (page: Page, { mpesa_ref: reference }: { mpesa_ref: string }) =>
   page.getByRole('row', { name: new RegExp(reference) });
 
 test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and performer', async ({
   page,
-  request,
+  mkopo,
 }) => {
-  const paid = await test.step('a supervisor pays a loan out', () => payOut(request));
-  await signIn(page);
+  const paid = await test.step('a supervisor pays a loan out', () => payOut(mkopo));
+  await mkopo.signIn(page, 'agent');
 
   await test.step('it is first in the history', async () => {
     await page.getByRole('link', { name: 'Transactions' }).click();
@@ -94,8 +71,9 @@ test('REQ-275 REQ-288 REQ-298 a payout is found by id, loan id, reference and pe
 
 test('REQ-291 REQ-292 REQ-293 REQ-302 REQ-306 REQ-308 the pages of the history, with pointer and keyboard', async ({
   page,
+  mkopo,
 }) => {
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.goto('/transactions');
   const pages = page.getByRole('navigation', { name: 'Pages' });
   await expect(pages).toHaveText(/^12345…9$/);
@@ -165,9 +143,9 @@ for (const [width, height] of [
     test.describe(`${width} px wide, ${colorScheme}`, () => {
       test.use({ viewport: { width, height }, colorScheme });
 
-      test('history and reports are accessible and never scroll sideways', async ({ page }) => {
+      test('history and reports are accessible and never scroll sideways', async ({ page, mkopo }) => {
         test.slow();
-        await signIn(page);
+        await mkopo.signIn(page, 'agent');
         for (const [address, text] of [
           ['/transactions', 'Showing 1 to 7 of 60 results'],
           ['/transactions?search=no-match', 'No transactions found'],
@@ -184,9 +162,9 @@ for (const [width, height] of [
       });
     });
 
-test('at 1280 px no name, date, amount, status or reference wraps', async ({ page }) => {
+test('at 1280 px no name, date, amount, status or reference wraps', async ({ page, mkopo }) => {
   await page.setViewportSize({ width: 1280, height: 860 });
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.goto('/transactions?size=100');
   await expect(page.getByText('Showing 1 to 60 of 60 results')).toBeVisible();
   const heights = await rows(page)

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, PASSWORD, signIn, test } from '../portal';
+import { PASSWORD } from 'mkopo-test';
+import { expect, test } from '../test';
 
 /** A focused control, and what shows that it has the focus. */
 interface Focused {
@@ -52,7 +53,7 @@ for (const [theme, color] of [
   ['light', 'rgb(9, 88, 217)'],
   ['dark', 'rgb(110, 161, 255)'],
 ] as const)
-  test(`every control of every screen shows the same focus ring, ${theme}`, async ({ page }) => {
+  test(`every control of every screen shows the same focus ring, ${theme}`, async ({ page, mkopo }) => {
     await page.addInitScript((choice) => localStorage.setItem('theme', choice), theme);
     for (const [address, title] of [
       ['/login', 'Sign in'],
@@ -63,7 +64,7 @@ for (const [theme, color] of [
         await expect(title ? page.getByRole('heading', { name: title }) : page.locator('h1')).toBeVisible();
         await expectRings(page, color, 2);
       });
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await test.step('dashboard', async () => {
       await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);
       await expectRings(page, color, 12);

@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
-import { expect, expectAccessible, signIn, test } from '../portal';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
 /** Stores a user as a sign-in would, with a role that sign-in never stores. */
 const storeUser = (page: Page, role: string) =>
@@ -31,8 +32,9 @@ test.describe('on a narrow screen', () => {
 
   test('REQ-036..039 REQ-048 the drawer keeps focus and blocks scrolling until it is closed', async ({
     page,
+    mkopo,
   }) => {
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     const menu = page.getByRole('button', { name: 'Open menu' });
     const drawer = page.getByRole('dialog', { name: 'Menu' });
     const scrolled = () => page.evaluate(() => window.scrollY);
@@ -77,9 +79,12 @@ test.describe('on a narrow screen', () => {
   });
 });
 
-test('REQ-032 REQ-035 the header stays at the top, and the sidebar next to the content', async ({ page }) => {
+test('REQ-032 REQ-035 the header stays at the top, and the sidebar next to the content', async ({
+  page,
+  mkopo,
+}) => {
   await page.setViewportSize({ width: 768, height: 500 });
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await expect
     .poll(async () => {
       // Until its lists are there, the page is not taller than the window.
@@ -93,8 +98,8 @@ test('REQ-032 REQ-035 the header stays at the top, and the sidebar next to the c
   await expect(page.getByRole('button', { name: 'Open menu' })).toBeHidden();
 });
 
-test('the portal works with the keyboard alone', async ({ page }) => {
-  await signIn(page);
+test('the portal works with the keyboard alone', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await test.step('skip to the content', async () => {
     await page.reload();
     await expect(heading(page, 'Dashboard')).toBeVisible();
@@ -132,7 +137,11 @@ test('the portal works with the keyboard alone', async ({ page }) => {
 });
 
 for (const theme of ['light', 'dark'] as const)
-  test(`REQ-005 every screen of the frame passes AA in the ${theme} theme`, async ({ page, context }) => {
+  test(`REQ-005 every screen of the frame passes AA in the ${theme} theme`, async ({
+    page,
+    context,
+    mkopo,
+  }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.goto('/login');
     await expect(heading(page, 'Sign in')).toBeVisible();
@@ -140,7 +149,7 @@ for (const theme of ['light', 'dark'] as const)
     await page.goto('/nowhere');
     await expect(heading(page, 'Page Not Found')).toBeVisible();
     await expectAccessible(page);
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await page.goto('/settings');
     await expect(heading(page, 'Settings')).toBeVisible();
     await expectAccessible(page);
@@ -166,9 +175,9 @@ for (const theme of ['light', 'dark'] as const)
     await expect(page.getByText('You are offline.')).toBeHidden();
   });
 
-test('REQ-005 with reduced motion, nothing is animated', async ({ page }) => {
+test('REQ-005 with reduced motion, nothing is animated', async ({ page, mkopo }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.getByRole('button', { name: /^Account of/ }).click();
   await expect(page.getByRole('menuitem', { name: 'Logout' })).toBeVisible();
   await page.getByRole('link', { name: 'Pending Loans' }).click();
@@ -182,8 +191,8 @@ test('REQ-005 with reduced motion, nothing is animated', async ({ page }) => {
 test.describe('a part of the shell that fails to load', () => {
   test.use({ expectedError: /Loading (CSS )?chunk/ });
 
-  test('shows an error in place of the page, and loads with Reload', async ({ page }) => {
-    await signIn(page);
+  test('shows an error in place of the page, and loads with Reload', async ({ page, mkopo }) => {
+    await mkopo.signIn(page, 'agent');
     await page.goto('/nowhere');
     const back = page.getByRole('button', { name: 'Back to Dashboard' });
     await expect(back).toBeVisible();

@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
+import { expectAccessible, isStill } from '../accessibility';
 import { expectTidyLayout } from '../layout';
-import { expect, expectAccessible, isStill, test } from '../portal';
+import { expect, test } from '../test';
 
 const THEMES = ['light', 'dark'] as const;
 

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expectTidyLayout } from '../layout';
-import { expect, signIn, test } from '../portal';
+import { expect, test } from '../test';
 
 const NAMES = [
   { first: 'Nyawiraokelloabdullahiwambuimwangikamau', last: 'Otieno' },
@@ -47,8 +47,8 @@ for (const [label, viewport, deviceScaleFactor] of [
   test.describe(label, () => {
     test.use({ viewport, deviceScaleFactor });
 
-    test('long names and amounts fit on every screen', async ({ page }) => {
-      await signIn(page);
+    test('long names and amounts fit on every screen', async ({ page, mkopo }) => {
+      await mkopo.signIn(page, 'agent');
       await useLongValues(page);
 
       await test.step('dashboard', async () => {

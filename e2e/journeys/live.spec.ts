@@ -1,19 +1,20 @@
 import type { Browser, Page } from '@playwright/test';
+import { type Mkopo, PASSWORD, type Who } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
 import { expectTidyLayout } from '../layout';
-import { CONSOLE_TOKEN, expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+import { expect, test } from '../test';
 
 test.use({ settings: { MKOPO_SCREENS: 'live' } });
 
 /** A page of somebody else, in a browser of their own. */
-async function pageOf(browser: Browser, baseURL: string | undefined, who: 'admin' | 'supervisor' | 'agent') {
+async function pageOf(browser: Browser, mkopo: Mkopo, who: Who) {
   const context = await browser.newContext({
-    ...(baseURL ? { baseURL } : {}),
     locale: 'en-KE',
     timezoneId: 'Africa/Nairobi',
     viewport: { width: 1280, height: 800 },
   });
   const page = await context.newPage();
-  await signIn(page, who);
+  await mkopo.signIn(page, who);
   return page;
 }
 
@@ -21,25 +22,14 @@ const menu = (page: Page) =>
   page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
-/** The body of a call that the signed-in page makes. */
-async function read<T>(page: Page, path: string): Promise<T> {
-  const body: unknown = await page.evaluate(async (address) => {
-    const token = localStorage.getItem('auth_token') ?? '';
-    const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
-    return (await answer.json()) as unknown;
-  }, path);
-  return body as T;
-}
-
 test('an agent, a supervisor and an admin side by side see a payout arrive in open lists', async ({
   page: agent,
   browser,
-  baseURL,
-  consoleAddress,
+  mkopo,
 }) => {
-  const supervisor = await pageOf(browser, baseURL, 'supervisor');
-  const admin = await pageOf(browser, baseURL, 'admin');
-  await signIn(agent, 'agent');
+  const supervisor = await pageOf(browser, mkopo, 'supervisor');
+  const admin = await pageOf(browser, mkopo, 'admin');
+  await mkopo.signIn(agent, 'agent');
 
   await test.step('each sees the menu of their role', async () => {
     const everyones = ['Dashboard', 'Pending Loans', 'Transactions'];
@@ -78,11 +68,7 @@ test('an agent, a supervisor and an admin side by side see a payout arrive in op
     await expect(bell).toBeVisible();
     await supervisor.keyboard.press('Escape');
     await expect(bell).toBeFocused();
-    await fetch(`${consoleAddress}/console/api/loans`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'Content-Type': 'application/json' },
-      body: '{}',
-    });
+    await mkopo.loans.approve();
     await expect(supervisor.getByText('24 loan(s) pending disbursement')).toBeVisible();
     await expect(supervisor.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible();
   });
@@ -106,8 +92,8 @@ test('an agent, a supervisor and an admin side by side see a payout arrive in op
   await admin.context().close();
 });
 
-test('a report equals the records, on the page and in its CSV', async ({ page }) => {
-  await signIn(page, 'supervisor');
+test('a report equals the records, on the page and in its CSV', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'supervisor');
   await page.getByRole('link', { name: 'Transactions' }).click();
   await page.getByRole('link', { name: 'Reports' }).click();
   await page.getByRole('combobox', { name: 'Period' }).click();
@@ -115,12 +101,10 @@ test('a report equals the records, on the page and in its CSV', async ({ page })
   await expect(page).toHaveURL(/\/reports\?period=year$/);
   await expect(heading(page, 'Reports')).toBeVisible();
 
-  const { from } = await read<{ from: string }>(page, '/api/v1/reports?period=year');
-  const records = await read<{ amount: number; status: string; created_at: string }[]>(
-    page,
-    '/api/v1/disbursement-records',
-  );
-  const inPeriod = records.filter(({ created_at }) => created_at >= from);
+  const supervisor = await mkopo.sessions.open('supervisor');
+  const query = { period: 'year' } as const;
+  const { data: report } = await supervisor.portal.GET('/api/v1/reports', { params: { query } });
+  const inPeriod = (await supervisor.history()).filter(({ created_at }) => created_at >= report!.from);
   const completed = inPeriod.filter(({ status }) => status === 'COMPLETED');
   const total = completed.reduce((sum, { amount }) => sum + amount, 0);
 
@@ -136,8 +120,8 @@ test('a report equals the records, on the page and in its CSV', async ({ page })
   expect(lines.reduce((sum, line) => sum + Number(line.split(',')[column]), 0)).toBe(total);
 });
 
-test('an account that asks for a code at sign-in gets one', async ({ page, outbox }) => {
-  await signIn(page, 'agent');
+test('an account that asks for a code at sign-in gets one', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await page.goto('/profile');
   await page.getByRole('button', { name: 'Enable' }).click();
   const dialog = page.getByRole('dialog', { name: 'Enable Two-Factor Authentication' });
@@ -157,7 +141,7 @@ test('an account that asks for a code at sign-in gets one', async ({ page, outbo
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await expect(heading(page, 'Enter Verification Code')).toBeVisible();
-  await page.getByLabel('Verification Code').fill(await outbox.code('agent@mkopo.test'));
+  await page.getByLabel('Verification Code').fill(await mkopo.outbox.code({ to: 'agent' }));
   await page.getByRole('button', { name: 'Verify & Sign in' }).click();
   await expect(heading(page, 'Dashboard')).toBeVisible();
 });
@@ -167,10 +151,13 @@ for (const [theme, width] of [
   ['light', 320],
   ['dark', 375],
 ] as const)
-  test(`the live screens are accessible and fit a window of ${width} px, ${theme}`, async ({ page }) => {
+  test(`the live screens are accessible and fit a window of ${width} px, ${theme}`, async ({
+    page,
+    mkopo,
+  }) => {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 900 });
-    await signIn(page, 'admin');
+    await mkopo.signIn(page, 'admin');
     await test.step('the bell', async () => {
       await page.getByRole('button', { name: /^Notifications/ }).click();
       await expect(

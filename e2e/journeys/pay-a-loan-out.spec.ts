@@ -1,11 +1,12 @@
-import { expect, expectAccessible, signIn, test } from '../portal';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
-test('sign in, pay a loan out, see it in history, sign out', async ({ page }) => {
+test('sign in, pay a loan out, see it in history, sign out', async ({ page, mkopo }) => {
   await test.step('sign in', async () => {
     await page.goto('/');
     await expect(page).toHaveURL(/\/login$/);
     await expectAccessible(page);
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await expectAccessible(page);
   });
 

@@ -1,5 +1,6 @@
-import type { APIRequestContext, Page } from '@playwright/test';
-import { CONSOLE_TOKEN, expect, expectAccessible, signIn, test } from '../portal';
+import type { Page } from '@playwright/test';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
 const DISBURSE = '**/api/v1/disbursements/*/disburse';
 const RECORDS = '**/api/v1/disbursement-records*';
@@ -20,15 +21,6 @@ async function confirm(page: Page) {
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 const card = (page: Page, name: string) => page.getByRole('region', { name });
 
-/** Changes a setting with the console's API. */
-async function setInConsole(request: APIRequestContext, console: string, path: string, data: object) {
-  const response = await request.put(`${console}/console/api/${path}`, {
-    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}` },
-    data,
-  });
-  expect(response.ok()).toBe(true);
-}
-
 /** Passes requests on to the server, and holds the response until it is released. */
 async function holdResponses(page: Page) {
   let release = () => {};
@@ -43,13 +35,14 @@ async function holdResponses(page: Page) {
 
 test('REQ-262..269 a rejected payout shows the reason; Try Again is another attempt, and the loan stays pending', async ({
   page,
+  mkopo,
 }) => {
   const keys: (string | undefined)[] = [];
   page.on('request', (request) => {
     if (request.method() === 'POST' && request.url().endsWith('/disburse'))
       keys.push(request.headers()['idempotency-key']);
   });
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 300,000');
 
   await test.step('mobile money rejects the amount', async () => {
@@ -79,8 +72,9 @@ test('REQ-262..269 a rejected payout shows the reason; Try Again is another atte
 
 test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show the loan as disbursed', async ({
   page,
+  mkopo,
 }) => {
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 75,000');
   await confirm(page);
   await expect(dialog(page, 'Disbursement Successful')).toBeHidden();
@@ -96,9 +90,10 @@ test('REQ-229 REQ-241 REQ-267 after a payout the page, a reload and Back show th
 
 test('an accepted payout is called submitted, and the page shows the success once it is confirmed', async ({
   page,
+  mkopo,
 }) => {
   test.slow(); // Mobile money takes 12 seconds.
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, '0700009003');
   await confirm(page);
   const submitted = dialog(page, 'Disbursement Submitted');
@@ -122,12 +117,11 @@ test('an accepted payout is called submitted, and the page shows the success onc
 
 test('an accepted payout that was never paid ends as failed, also after a reload', async ({
   page,
-  request,
-  consoleAddress,
+  mkopo,
 }) => {
   test.slow(); // Mobile money takes 12 seconds.
-  await setInConsole(request, consoleAddress, 'scenario', { next: ['lost_unpaid'] });
-  await signIn(page);
+  await mkopo.mobileMoney.next('lost_unpaid');
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
   await confirm(page);
   await expect(dialog(page, 'Disbursement Submitted')).toBeVisible({ timeout: 15_000 });
@@ -135,15 +129,15 @@ test('an accepted payout that was never paid ends as failed, also after a reload
   await page.reload();
   await expect(page.getByText('Disbursement in Progress')).toBeVisible();
   // The server waits some minutes before it gives up on a lost request.
-  await setInConsole(request, consoleAddress, 'clock', { advance: '3m' });
+  await mkopo.clock.advance('3m');
   await expect(page.getByRole('alert').filter({ hasText: 'Disbursement Failed' })).toBeVisible({
     timeout: 30_000,
   });
   await expect(page.getByRole('button', { name: 'Disburse Loan' })).toBeEnabled();
 });
 
-test('Tab and Shift+Tab never leave the open dialog', async ({ page }) => {
-  await signIn(page);
+test('Tab and Shift+Tab never leave the open dialog', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 300,000');
   await page.getByRole('button', { name: 'Disburse Loan' }).click();
   await expectFocusLoop(page, ['Cancel', 'Confirm Disbursement']);
@@ -174,8 +168,9 @@ async function expectFocusLoop(page: Page, [first, second]: [string, string]) {
 test('two tabs pay the same loan once, and the second one shows it as disbursed', async ({
   page,
   context,
+  mkopo,
 }) => {
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
   const second = await context.newPage();
   await second.goto('/');
@@ -196,10 +191,10 @@ test('two tabs pay the same loan once, and the second one shows it as disbursed'
   await expect(second.getByRole('heading', { level: 1 })).toBeFocused();
 });
 
-test('a timeout after which the money was sent ends as a success', async ({ page }) => {
+test('a timeout after which the money was sent ends as a success', async ({ page, mkopo }) => {
   test.slow(); // The call's 10 seconds are the browser's own.
   await holdResponses(page);
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
   await confirm(page);
   await expect(dialog(page, 'Processing Disbursement')).toBeVisible();
@@ -211,12 +206,13 @@ test('a timeout after which the money was sent ends as a success', async ({ page
 
 test('when the response and the records are lost, it is a failure until the records can be read', async ({
   page,
+  mkopo,
 }) => {
   await page.route(DISBURSE, async (route) => {
     await route.fetch();
     await route.abort('connectionreset');
   });
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
   await page.route(RECORDS, (route) => route.abort('connectionreset'));
   await confirm(page);
@@ -226,9 +222,9 @@ test('when the response and the records are lost, it is a failure until the reco
   await expect(page.getByText('Disbursed', { exact: true })).toBeVisible();
 });
 
-test('REQ-246 a page opened again during the payout shows that it is processing', async ({ page }) => {
+test('REQ-246 a page opened again during the payout shows that it is processing', async ({ page, mkopo }) => {
   const responses = await holdResponses(page);
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await openLoan(page, 'KES 25,000');
   await confirm(page);
   await expect(dialog(page, 'Processing Disbursement')).toBeVisible();

@@ -1,5 +1,7 @@
 import type { Page } from '@playwright/test';
-import { expect, expectAccessible, PASSWORD, signIn, test } from '../portal';
+import { PASSWORD } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
+import { expect, test } from '../test';
 
 const EMAIL = 'agent@mkopo.test';
 /** The demo agent's phone. */
@@ -63,7 +65,7 @@ test('REQ-097 a deactivated account sees a message', async ({ page }) => {
   await expect(button(page, 'Sign in')).toBeFocused();
 });
 
-test('REQ-105..129 sign in by a code from the email', async ({ page, outbox }) => {
+test('REQ-105..129 sign in by a code from the email', async ({ page, mkopo }) => {
   await page.goto('/login');
   await email(page).fill(EMAIL);
   await password(page).fill(PASSWORD);
@@ -73,7 +75,7 @@ test('REQ-105..129 sign in by a code from the email', async ({ page, outbox }) =
   await expect(page.getByText(`We sent a 6-digit code to ${EMAIL}.`)).toBeVisible();
   await expect(code(page)).toBeFocused();
   await expectAccessible(page);
-  const sent = await outbox.code(EMAIL);
+  const sent = await mkopo.outbox.code({ to: 'agent' });
 
   await test.step('a wrong code is selected, so that typing replaces it', async () => {
     await page.keyboard.type(sent === '111111' ? '222222' : '111111');
@@ -94,7 +96,7 @@ test('REQ-105..129 sign in by a code from the email', async ({ page, outbox }) =
 
 test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new one', async ({
   page,
-  outbox,
+  mkopo,
 }) => {
   const NEW = 'Mkopo-demo-2';
   await page.goto('/login');
@@ -109,7 +111,7 @@ test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new o
   await expect(page.getByText('Sending reset code...')).toBeHidden();
   await expect(code(page)).toBeFocused();
   await expectAccessible(page);
-  const sent = await outbox.code(PHONE);
+  const sent = await mkopo.outbox.code({ to: PHONE });
 
   const setPassword = async (digits: string) => {
     await code(page).fill(digits);
@@ -152,8 +154,8 @@ test('REQ-133..164 reset a forgotten password by SMS, and sign in with the new o
   });
 });
 
-test('signing out in one tab signs the others out', async ({ page, context }) => {
-  await signIn(page);
+test('signing out in one tab signs the others out', async ({ page, context, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   const other = await context.newPage();
   await other.goto('/pending-loans');
   await expect(other.getByRole('heading', { level: 1, name: 'Pending Disbursements' })).toBeVisible();
@@ -162,13 +164,13 @@ test('signing out in one tab signs the others out', async ({ page, context }) =>
   await expect(other).toHaveURL(/\/login$/);
 
   await test.step('and signing in in one signs the others in', async () => {
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await expect(dashboard(other)).toBeVisible();
   });
 });
 
-test('REQ-064..068 REQ-080 an expired session leads to sign-in and back', async ({ page }) => {
-  await signIn(page);
+test('REQ-064..068 REQ-080 an expired session leads to sign-in and back', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await page.goto('/profile');
   await expect(page.getByRole('heading', { level: 1, name: 'My Profile' })).toBeVisible();
   await page.evaluate(() => localStorage.setItem('auth_token', 'not a token'));
@@ -199,8 +201,8 @@ test('REQ-099 offline, sign-in shows an error and keeps the values', async ({ pa
   await expect(dashboard(page)).toBeVisible();
 });
 
-test('REQ-334 REQ-341 the profile is edited on the page only', async ({ page }) => {
-  await signIn(page);
+test('REQ-334 REQ-341 the profile is edited on the page only', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
   await page.goto('/profile');
   await expect(page.getByRole('heading', { level: 1, name: 'My Profile' })).toBeVisible();
   await expectAccessible(page);

@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Locator, Page, Route } from '@playwright/test';
-import { BINARY, CONSOLE_TOKEN, expect, expectAccessible, signIn, test as base } from '../portal';
+import { PASSWORD } from 'mkopo-test';
+import { expectAccessible } from '../accessibility';
+import { BINARY } from '../binary';
+import { expect, test as base } from '../test';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -24,7 +27,7 @@ interface Manifest {
 
 interface Fixtures {
   /** Runs `mkopo slice …` as a pipeline does, and returns its output. */
-  mkopo: (...words: string[]) => Promise<string>;
+  pipeline: (...words: string[]) => Promise<string>;
   /** Makes a build of a slice with another version, a renamed dashboard and a changed manifest. */
   build: (
     version: string,
@@ -35,9 +38,10 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  mkopo: async ({ consoleAddress }, use) => {
+  pipeline: async ({ mkopo }, use) => {
+    const console = new URL(mkopo.consoleUrl ?? '').origin;
     await use(async (...words) => {
-      const there = ['--server', consoleAddress, '--token', CONSOLE_TOKEN, '--by', 'journeys'];
+      const there = ['--server', console, '--token', mkopo.token, '--by', 'journeys'];
       const { stdout } = await run(BINARY, ['slice', ...words, ...there], { env: {} });
       return stdout.trim();
     });
@@ -84,8 +88,8 @@ const test = base.extend<Fixtures>({
   },
 });
 
-// Builds are shared by all sandboxes of a server, and these journeys publish other ones as the same version.
-test.use({ ownServer: true });
+// Builds are shared by all sandboxes of a portal, and these journeys publish other ones as the same version.
+test.use({ settings: {} });
 
 const integrityOf = (content: string) => `sha384-${createHash('sha384').update(content).digest('base64')}`;
 
@@ -106,19 +110,19 @@ async function waitAMinute(page: Page) {
 
 test('a new build of a slice is offered in the open portal, and again when it is rolled back', async ({
   page,
-  mkopo,
+  pipeline,
   build,
-  serverAddress,
+  mkopo,
 }) => {
   await page.clock.install();
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await expect(dashboard(page, OLD)).toBeVisible();
-  const shell = async () => (await fetch(`${serverAddress}/`)).text();
+  const shell = async () => (await fetch(`${mkopo.url}/`)).text();
   const before = await shell();
   const notice = page.getByText('A new version is available');
 
   await test.step('a pipeline publishes it; the page offers it, and shows it after Reload', async () => {
-    expect(await mkopo('publish', await build('0.2.0'))).toBe('mfe-loans 0.2.0 is published; it is live.');
+    expect(await pipeline('publish', await build('0.2.0'))).toBe('mfe-loans 0.2.0 is published; it is live.');
     await expect(notice).toBeHidden();
     await waitAMinute(page);
     await expect(notice).toBeVisible();
@@ -133,7 +137,7 @@ test('a new build of a slice is offered in the open portal, and again when it is
     await page.getByRole('link', { name: 'Settings' }).click();
     const about = page.getByRole('region', { name: 'About' });
     await expect(about.getByRole('row', { name: /^mfe-loans/ })).toContainText(
-      `${serverAddress}/slices/mfe-loans/0.2.0/0.2.0`,
+      `${mkopo.url}/slices/mfe-loans/0.2.0/0.2.0`,
     );
     await expect(about.getByRole('row', { name: /^mfe-shell/ })).toContainText('0.1.0');
     await expectAccessible(page);
@@ -141,11 +145,11 @@ test('a new build of a slice is offered in the open portal, and again when it is
   });
 
   await test.step('it is rolled back', async () => {
-    expect(await mkopo('rollback', 'mfe-loans')).toBe('mfe-loans 0.1.0 is live.');
+    expect(await pipeline('rollback', 'mfe-loans')).toBe('mfe-loans 0.1.0 is live.');
     await waitAMinute(page);
     await page.getByRole('button', { name: 'Reload' }).click();
     await expect(dashboard(page, OLD)).toBeVisible();
-    const list = (await mkopo('list')).split('\n').filter((line) => line.startsWith('mfe-loans'));
+    const list = (await pipeline('list')).split('\n').filter((line) => line.startsWith('mfe-loans'));
     expect(list).toEqual([
       expect.stringMatching(/^mfe-loans\t0\.2\.0\t-\tpublished\t.*\tjourneys$/),
       'mfe-loans\t0.1.0\tlive\tbundled\t-\t-',
@@ -176,9 +180,14 @@ test.describe('when the live build of a slice', () => {
       'is not the published one',
     ],
   ];
-  test('fails, the previous one is loaded, and About shows the reason', async ({ page, mkopo, build }) => {
-    await mkopo('publish', await build('0.2.0'));
-    await signIn(page);
+  test('fails, the previous one is loaded, and About shows the reason', async ({
+    page,
+    pipeline,
+    build,
+    mkopo,
+  }) => {
+    await pipeline('publish', await build('0.2.0'));
+    await mkopo.signIn(page, 'agent');
     for (const [what, files, handle, reason] of breaks)
       await test.step(what, async () => {
         await page.route(LIVE + files, handle);
@@ -198,15 +207,16 @@ test.describe('when the live build of a slice', () => {
   ] as const)
     test(`has a screen whose ${what} was changed, a panel is shown and Retry loads the previous one`, async ({
       page,
-      mkopo,
+      pipeline,
       build,
+      mkopo,
     }) => {
-      await mkopo('publish', await build('0.2.0'));
+      await pipeline('publish', await build('0.2.0'));
       await page.route(LIVE + files, async (route) => {
         const answer = await route.fetch();
         await route.fulfill({ response: answer, body: `${await answer.text()} ` });
       });
-      await signIn(page);
+      await mkopo.signIn(page, 'agent');
       await expect(dashboard(page, NEW)).toBeVisible();
       await page.getByRole('link', { name: 'Pending Loans' }).click();
       const screen = page.getByRole('main');
@@ -220,13 +230,13 @@ test.describe('when the live build of a slice', () => {
     });
 
   for (const file of ['remoteEntry.js', 'slice.*.js'])
-    test(`has a changed ${file}, the previous one is loaded`, async ({ page, mkopo, build }) => {
-      await mkopo('publish', await build('0.2.0'));
+    test(`has a changed ${file}, the previous one is loaded`, async ({ page, pipeline, build, mkopo }) => {
+      await pipeline('publish', await build('0.2.0'));
       await page.route(LIVE + file, async (route) => {
         const answer = await route.fetch();
         await route.fulfill({ response: answer, body: `${await answer.text()};` });
       });
-      await signIn(page);
+      await mkopo.signIn(page, 'agent');
       await expect(dashboard(page, OLD)).toBeVisible();
       await page.getByRole('link', { name: 'Settings' }).click();
       await expect(page.getByRole('region', { name: 'About' })).toContainText(
@@ -234,8 +244,8 @@ test.describe('when the live build of a slice', () => {
       );
     });
 
-  test('does not respond, it times out and the previous one is loaded', async ({ page, mkopo, build }) => {
-    await mkopo('publish', await build('0.2.0'));
+  test('does not respond, it times out and the previous one is loaded', async ({ page, pipeline, build }) => {
+    await pipeline('publish', await build('0.2.0'));
     await page.clock.install();
     await page.route(`${LIVE}remoteEntry.js`, () => undefined);
     await page.addInitScript(() => {
@@ -259,26 +269,28 @@ test.describe('when the live build of a slice', () => {
 
   test('needs a library version that the shell does not have, it is not published', async ({
     page,
-    mkopo,
+    pipeline,
     build,
+    mkopo,
   }) => {
     const manifest = ({ shared }: Manifest) => {
       for (const one of shared) if (one.name === 'react') one.requiredVersion = '^20.0.0';
     };
-    await expect(mkopo('publish', await build('0.2.0', { manifest }))).rejects.toThrow(
+    await expect(pipeline('publish', await build('0.2.0', { manifest }))).rejects.toThrow(
       /It was built for react \^20\.0\.0; this shell has 19\./,
     );
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await expect(dashboard(page, OLD)).toBeVisible();
   });
 
   test('needs a library version that a later shell does not have, it is rejected with the reason', async ({
     page,
-    mkopo,
+    pipeline,
     build,
+    mkopo,
   }) => {
     const folder = await build('0.2.0');
-    await mkopo('publish', folder);
+    await pipeline('publish', folder);
     const manifest = (await readFile(join(folder, 'mf-manifest.json'), 'utf8')).replace(
       /("name":"react",.*?"requiredVersion":")[^"]*/,
       '$1^20.0.0',
@@ -293,7 +305,7 @@ test.describe('when the live build of a slice', () => {
       if (loans) loans.integrity = integrityOf(manifest);
       await route.fulfill({ response, json: list });
     });
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await expect(dashboard(page, OLD)).toBeVisible();
     await page.getByRole('link', { name: 'Settings' }).click();
     await expect(page.getByRole('region', { name: 'About' })).toContainText(
@@ -303,14 +315,14 @@ test.describe('when the live build of a slice', () => {
 
   test('fails and so does the previous one, a panel is shown and the rest works', async ({
     page,
-    mkopo,
+    pipeline,
     build,
   }) => {
-    await mkopo('publish', await build('0.2.0'));
+    await pipeline('publish', await build('0.2.0'));
     await page.route('**/slices/mfe-loans/**', (route) => route.fulfill({ status: 500 }));
     await page.goto('/login');
     await page.getByLabel('Email').fill('agent@mkopo.test');
-    await page.getByLabel('Password', { exact: true }).fill('Mkopo-demo-1');
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await expect(page.getByText('mfe-loans 0.2.0')).toBeVisible();
     await expectAccessible(page);
@@ -325,8 +337,9 @@ test.describe('when the live build of a slice', () => {
 
 test('two pipelines publish at once: both slices are live; of two builds of one version, one is', async ({
   page,
-  mkopo,
+  pipeline,
   build,
+  mkopo,
 }) => {
   const [loans, history, one, other] = await Promise.all([
     build('0.2.0'),
@@ -334,23 +347,28 @@ test('two pipelines publish at once: both slices are live; of two builds of one 
     build('0.3.0', { title: 'One' }),
     build('0.3.0', { title: 'Other' }),
   ]);
-  await Promise.all([mkopo('publish', loans), mkopo('publish', history)]);
-  const both = await Promise.allSettled([mkopo('publish', one), mkopo('publish', other)]);
+  await Promise.all([pipeline('publish', loans), pipeline('publish', history)]);
+  const both = await Promise.allSettled([pipeline('publish', one), pipeline('publish', other)]);
   const refused = both.filter((result) => result.status === 'rejected');
   expect(refused).toHaveLength(1);
   expect(String(refused[0]?.reason)).toContain('This version was already published with different files.');
-  expect(await mkopo('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
+  expect(await pipeline('publish', both[0].status === 'fulfilled' ? one : other)).toBe(
     'mfe-loans 0.3.0 was already published; it is live.',
   );
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await expect(dashboard(page, both[0].status === 'fulfilled' ? 'One' : 'Other')).toBeVisible();
 });
 
 const CORS = { 'access-control-allow-origin': '*' };
 
-test('?slice= loads a developer’s build in this tab until it is ended', async ({ page, build, host }) => {
+test('?slice= loads a developer’s build in this tab until it is ended', async ({
+  page,
+  build,
+  host,
+  mkopo,
+}) => {
   const address = await host(await build('0.9.0'), CORS);
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.goto(`/?slice=mfe-loans@${address}`);
   await expect(dashboard(page, NEW)).toBeVisible();
   await expect(page).toHaveURL(/\/$/);
@@ -367,11 +385,11 @@ test('?slice= loads a developer’s build in this tab until it is ended', async 
   await expect(notice).toBeHidden();
 });
 
-test('?slice= loads a published build that is not live', async ({ page, build, mkopo }) => {
-  expect(await mkopo('publish', await build('0.2.0'), '--hold')).toBe(
+test('?slice= loads a published build that is not live', async ({ page, build, pipeline, mkopo }) => {
+  expect(await pipeline('publish', await build('0.2.0'), '--hold')).toBe(
     'mfe-loans 0.2.0 is published; 0.1.0 is live.',
   );
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await expect(dashboard(page, OLD)).toBeVisible();
   await page.goto('/?slice=mfe-loans@0.2.0');
   await expect(dashboard(page, NEW)).toBeVisible();
@@ -380,8 +398,11 @@ test('?slice= loads a published build that is not live', async ({ page, build, m
 test.describe('a version that was never published', () => {
   test.use({ expectedError: /./ });
 
-  test('is named in place of the screens, with a button that opens the overrides', async ({ page }) => {
-    await signIn(page);
+  test('is named in place of the screens, with a button that opens the overrides', async ({
+    page,
+    mkopo,
+  }) => {
+    await mkopo.signIn(page, 'agent');
     await page.goto('/?slice=mfe-loans@9.9.9');
     const screen = page.getByRole('main');
     await expect(screen.getByText('This version does not exist on the server')).toBeVisible();
@@ -398,14 +419,14 @@ test.describe('where overrides are not allowed', () => {
     page,
     build,
     host,
-    serverAddress,
+    mkopo,
   }) => {
     const address = await host(await build('0.9.0'), CORS);
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     await page.goto(`/?slice=mfe-loans@${address}`);
     await expect(dashboard(page, OLD)).toBeVisible();
     await expect(page.getByText('this portal loads its live slices only')).toBeVisible();
-    const policy = (await fetch(serverAddress)).headers.get('content-security-policy');
+    const policy = (await fetch(mkopo.url)).headers.get('content-security-policy');
     expect(policy).toContain("connect-src 'self';");
   });
 });
@@ -432,7 +453,7 @@ test('a static portal loads a slice from another origin', async ({ page, build, 
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a slice made from the template is built, published and loaded', async ({ page, mkopo }) => {
+test('a slice made from the template is built, published and loaded', async ({ page, pipeline, mkopo }) => {
   test.setTimeout(180_000);
   const folder = join(root, 'dist', `template-${process.pid}`);
   const script = (name: string, ...words: string[]) =>
@@ -442,11 +463,11 @@ test('a slice made from the template is built, published and loaded', async ({ p
     await run(process.execPath, [join(root, 'node_modules/webpack-cli/bin/cli.js'), '--mode', 'production'], {
       cwd: folder,
     });
-    expect(await mkopo('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
+    expect(await pipeline('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  await signIn(page);
+  await mkopo.signIn(page, 'agent');
   await page.goto('/repayment-plans');
   await expect(page.getByRole('heading', { level: 1, name: 'Repayment Plans' })).toBeVisible();
   await expect(page.getByText('24 loan(s)')).toBeVisible();
@@ -470,14 +491,13 @@ test.describe('a build that crashes', () => {
   test('is taken back while pages are open, which are offered Reload', async ({
     page,
     browser,
-    mkopo,
+    pipeline,
     build,
-    consoleAddress,
-    serverAddress,
+    mkopo,
   }) => {
     test.setTimeout(180_000);
     await page.clock.install();
-    await signIn(page);
+    await mkopo.signIn(page, 'agent');
     const pending = heading(page, OLD);
 
     await test.step('many pages have loaded the build before', async () => {
@@ -489,7 +509,7 @@ test.describe('a build that crashes', () => {
       }));
       for (let calls = 0; calls < 8; calls += 1) {
         const answer = await page.request.post('/slice-reports', {
-          headers: { origin: serverAddress },
+          headers: { origin: mkopo.url },
           data: { reports: loads },
         });
         expect(answer.status()).toBe(204);
@@ -497,22 +517,20 @@ test.describe('a build that crashes', () => {
     });
 
     await test.step('the new build works on the page that is open, and its dashboard crashes', async () => {
-      expect(await mkopo('publish', await build('0.2.0', { title: CRASHES }))).toBe(
+      expect(await pipeline('publish', await build('0.2.0', { title: CRASHES }))).toBe(
         'mfe-loans 0.2.0 is published; it is live.',
       );
       await page.goto('/pending-loans');
       await expect(pending).toBeVisible();
       await Promise.all(
         (['admin', 'supervisor', 'agent'] as const).map(async (who) => {
-          const context = await browser.newContext({ baseURL: serverAddress });
+          const context = await browser.newContext({ baseURL: mkopo.url });
           const other = await context.newPage();
-          const credentials = { email: `${who}@mkopo.test`, password: 'Mkopo-demo-1' };
-          const answer = await other.request.post('/api/v1/auth/login', { data: credentials });
-          const { user } = (await answer.json()) as { user: { token: string } };
+          const { token } = await mkopo.sessions.open(who);
           await other.addInitScript((token) => {
             localStorage.setItem('auth_token', token);
             localStorage.setItem('user', JSON.stringify({ id: 1, username: 'Achieng', role: 'admin' }));
-          }, user.token);
+          }, token);
           await openPages(other, '/pending-loans', heading(other, OLD), 4);
           // The others may have seen enough for the build to be taken back already.
           const crashed = heading(other, 'This page has stopped working');
@@ -523,7 +541,7 @@ test.describe('a build that crashes', () => {
     });
 
     await test.step('it is taken back, and the open page offers the build before', async () => {
-      await expect.poll(() => mkopo('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.1\.0\tlive/);
+      await expect.poll(() => pipeline('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.1\.0\tlive/);
       await waitAMinute(page);
       await expect(page.getByText('A new version is available')).toBeVisible();
       await expect(pending).toBeVisible();
@@ -533,8 +551,9 @@ test.describe('a build that crashes', () => {
     });
 
     await test.step('the console says why, and shows what pages reported', async () => {
-      await page.goto(`${consoleAddress}/console/slices?token=${CONSOLE_TOKEN}`);
-      await page.goto(`${consoleAddress}/console/slices`);
+      const slices = `${mkopo.consoleUrl}/slices`;
+      await page.goto(`${slices}?token=${mkopo.token}`);
+      await page.goto(slices);
       await expect(page.getByText(/rolled back: [6-9] of 2\d pages failed, 0 of 8\d before/)).toBeVisible();
       await expect(page.getByRole('img', { name: /^Loads of mfe-loans, last hour/ })).toBeVisible();
       await expectAccessible(page);
@@ -542,20 +561,15 @@ test.describe('a build that crashes', () => {
   });
 });
 
-test('a healthy build is promoted by its plan', async ({ page, mkopo, build, consoleAddress }) => {
+test('a healthy build is promoted by its plan', async ({ page, pipeline, build, mkopo }) => {
   test.setTimeout(120_000);
-  await signIn(page);
-  expect(await mkopo('publish', await build('0.2.0'), '--plan', '99:10m,100')).toBe(
+  await mkopo.signIn(page, 'agent');
+  expect(await pipeline('publish', await build('0.2.0'), '--plan', '99:10m,100')).toBe(
     'mfe-loans 0.2.0 is published; 99% of browsers get it, the others 0.1.0.',
   );
   await openPages(page, '/pending-loans', heading(page, OLD), 22);
-  const later = await fetch(`${consoleAddress}/console/api/clock`, {
-    method: 'PUT',
-    headers: { Authorization: `Bearer ${CONSOLE_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ advance: '11m' }),
-  });
-  expect(later.ok).toBe(true);
-  await expect.poll(() => mkopo('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.2\.0\tlive/);
+  await mkopo.clock.advance('11m');
+  await expect.poll(() => pipeline('list'), { timeout: 15_000 }).toMatch(/mfe-loans\t0\.2\.0\tlive/);
   await page.goto('/');
   await expect(dashboard(page, NEW)).toBeVisible();
 });

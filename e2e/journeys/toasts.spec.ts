@@ -1,4 +1,4 @@
-import { expect, signIn, test } from '../portal';
+import { expect, test } from '../test';
 
 for (const [width, height] of [
   [1280, 800],
@@ -9,8 +9,9 @@ for (const [width, height] of [
 
     test('the welcome toast does not cover the action or the title of a loan that is opened at once', async ({
       page,
+      mkopo,
     }) => {
-      await signIn(page);
+      await mkopo.signIn(page, 'agent');
       const toast = page.getByText(/Login successful! Welcome back to/);
       await expect(toast).toBeVisible();
       await page.getByRole('link', { name: 'View', exact: true }).first().click();
