@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use secrecy::SecretString;
 
 use super::{
-    Ruling, new_password,
-    reauthentication::{Found, Reauthentication},
+    Staff, new_password,
+    reauthentication::Reauthentication,
     session::{self, Session},
 };
 use crate::{
@@ -35,14 +35,9 @@ pub(super) async fn change_password(
     let asked = Reauthentication::of(sandbox, &session, address, current).await?;
     let password_hash = sandbox.passwords.hash(new).await?;
     let clock = sandbox.clock.clone();
-    let (ruling, event) = sandbox
-        .database
-        .write(move |connection: &mut Connection| {
+    asked
+        .change(sandbox, Kind::PasswordChanged, move |connection: &mut Connection, staff: Staff| {
             Box::pin(async move {
-                let staff = match asked.check(connection).await? {
-                    Found::Right(staff) => staff,
-                    Found::Wrong(failure, event) => return Ok((Ruling::Refused(failure), event)),
-                };
                 query(SET_PASSWORD)
                     .bind(&staff.staff_id)
                     .bind(password_hash)
@@ -50,13 +45,8 @@ pub(super) async fn change_password(
                     .execute(&mut *connection)
                     .await?;
                 let ended = session::end_others(connection, &session, &clock).await?;
-                let event =
-                    asked.event(Kind::PasswordChanged).details(&format!("{ended} other sessions ended"));
-                event.add(connection).await?;
-                Ok::<_, Failure>((Ruling::Granted, event))
+                Ok(format!("{ended} other sessions ended"))
             })
         })
-        .await?;
-    event.log();
-    ruling.into_result()
+        .await
 }

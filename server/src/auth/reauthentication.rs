@@ -2,10 +2,11 @@
 
 use std::net::IpAddr;
 
+use futures::future::BoxFuture;
 use secrecy::SecretString;
 
 use super::{
-    Staff,
+    Ruling, Staff,
     limits::{self, Action, Caller},
     session::{self, Session},
 };
@@ -26,14 +27,6 @@ pub(super) struct Reauthentication {
     /// On the clock that nobody sets.
     at: UnixMillis,
     now: UnixMillis,
-}
-
-/// What a transaction finds of it.
-pub(super) enum Found {
-    /// The user, who is who they say they are.
-    Right(Box<Staff>),
-    /// What the caller is told, once the transaction has counted it.
-    Wrong(Failure, NewEvent),
 }
 
 impl Reauthentication {
@@ -57,31 +50,50 @@ impl Reauthentication {
         Ok(Self { session: session.clone(), address, caller, matches, at, now })
     }
 
-    /// Decides in the transaction of the change, which must be committed in either case: it has the count of
-    /// wrong passwords.
+    /// Makes a change to the account if the password is right, and adds it to the audit trail with the details
+    /// that `change` returns.
     ///
     /// # Errors
-    /// [`Failure::NoSession`], [`Failure::TooManyTries`].
-    pub async fn check(&self, connection: &mut Connection) -> Result<Found, Failure> {
-        session::check_open(connection, &self.session.session_id).await?;
-        limits::check(connection, Action::Password, &self.caller, self.now).await?;
-        let staff = &self.session.staff;
-        // The password may have been changed meanwhile.
-        let staff = Staff::by_email(connection, &staff.email)
-            .await?
-            .filter(|now| self.matches && now.password_hash == staff.password_hash);
-        let Some(staff) = staff else {
-            limits::count(connection, Action::Password, &self.caller, self.now).await?;
-            let event = self.event(Kind::PasswordChangeFailed);
-            event.add(connection).await?;
-            return Ok(Found::Wrong(Failure::InvalidPassword, event));
-        };
-        limits::reset(connection, Action::Password, &self.caller).await?;
-        Ok(Found::Right(Box::new(staff)))
+    /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], and those of `change`.
+    pub async fn change<F>(self, sandbox: &Sandbox, kind: Kind, change: F) -> Result<(), Failure>
+    where
+        F: for<'c> FnOnce(&'c mut Connection, Staff) -> BoxFuture<'c, Result<String, Failure>>
+            + Send
+            + 'static,
+    {
+        let (ruling, event) = sandbox
+            .database
+            .write(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    let (ruling, event) = if let Some(staff) = self.check(connection).await? {
+                        limits::reset(connection, Action::Password, &self.caller).await?;
+                        let details = change(connection, staff).await?;
+                        (Ruling::Granted, self.event(kind).details(&details))
+                    } else {
+                        limits::count(connection, Action::Password, &self.caller, self.now).await?;
+                        let event = self.event(Kind::PasswordChangeFailed);
+                        (Ruling::Refused(Failure::InvalidPassword), event)
+                    };
+                    event.add(connection).await?;
+                    Ok::<_, Failure>((ruling, event))
+                })
+            })
+            .await?;
+        event.log();
+        ruling.into_result()
     }
 
-    /// What the user did.
-    pub fn event(&self, kind: Kind) -> NewEvent {
+    /// The user, if they are who they say they are.
+    async fn check(&self, connection: &mut Connection) -> Result<Option<Staff>, Failure> {
+        session::check_open(connection, &self.session.session_id).await?;
+        limits::check(connection, Action::Password, &self.caller, self.now).await?;
+        let known = &self.session.staff;
+        let staff = Staff::by_email(connection, &known.email).await?;
+        // The password may have been changed meanwhile.
+        Ok(staff.filter(|staff| self.matches && staff.password_hash == known.password_hash))
+    }
+
+    fn event(&self, kind: Kind) -> NewEvent {
         NewEvent::new(self.at, kind, self.session.staff.email.as_str(), Some(self.address))
     }
 }

@@ -4,11 +4,7 @@ use std::net::IpAddr;
 
 use secrecy::SecretString;
 
-use super::{
-    Ruling,
-    reauthentication::{Found, Reauthentication},
-    session::Session,
-};
+use super::{Staff, reauthentication::Reauthentication, session::Session};
 use crate::{
     Sandbox,
     database::{Connection, query},
@@ -31,27 +27,17 @@ pub(super) async fn set_required_code(
 ) -> Result<(), Failure> {
     let asked = Reauthentication::of(sandbox, session, address, password).await?;
     let now = sandbox.clock.now();
-    let (ruling, event) = sandbox
-        .database
-        .write(move |connection: &mut Connection| {
+    asked
+        .change(sandbox, Kind::SignInCodeChanged, move |connection: &mut Connection, staff: Staff| {
             Box::pin(async move {
-                let staff = match asked.check(connection).await? {
-                    Found::Right(staff) => staff,
-                    Found::Wrong(failure, event) => return Ok((Ruling::Refused(failure), event)),
-                };
                 query(SET)
                     .bind(&staff.staff_id)
                     .bind(is_required)
                     .bind(now)
                     .execute(&mut *connection)
                     .await?;
-                let details = if is_required { "turned on" } else { "turned off" };
-                let event = asked.event(Kind::SignInCodeChanged).details(details);
-                event.add(connection).await?;
-                Ok::<_, Failure>((Ruling::Granted, event))
+                Ok(if is_required { "turned on" } else { "turned off" }.to_owned())
             })
         })
-        .await?;
-    event.log();
-    ruling.into_result()
+        .await
 }
