@@ -134,6 +134,110 @@ impl Caller {
     }
 }
 
+/// The console's pages of one sandbox, in a browser without scripts.
+struct Pages {
+    caller: Caller,
+    cookie: String,
+    csrf: String,
+}
+
+impl Pages {
+    fn open(caller: &Caller) -> Self {
+        let mut pages = Self { caller: caller.clone(), cookie: String::new(), csrf: String::new() };
+        let signed_in = pages.post("/sign-in", &[("token", &caller.token), ("page", "/console")]);
+        let cookie = signed_in.headers()["set-cookie"].to_str().unwrap();
+        cookie.split_once(';').unwrap().0.clone_into(&mut pages.cookie);
+        let overview = pages.read("");
+        let (_, csrf) = overview.split_once("name=\"csrf\" value=\"").unwrap();
+        csrf.split_once('"').unwrap().0.clone_into(&mut pages.csrf);
+        pages
+    }
+
+    fn request(&self, method: &str, page: &str) -> ureq::http::request::Builder {
+        ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}/console{page}", self.caller.console))
+            .header("mkopo-sandbox", &self.caller.sandbox)
+            .header("cookie", &self.cookie)
+    }
+
+    fn run(request: ureq::http::Request<Vec<u8>>) -> ureq::http::Response<ureq::Body> {
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        ureq::Agent::from(config.build()).run(request).unwrap()
+    }
+
+    fn read(&self, page: &str) -> String {
+        let mut answer = Self::run(self.request("GET", page).body(Vec::new()).unwrap());
+        answer.body_mut().read_to_string().unwrap()
+    }
+
+    fn post(&self, page: &str, fields: &[(&str, &str)]) -> ureq::http::Response<ureq::Body> {
+        let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let request = self.request("POST", page).header("content-type", "application/x-www-form-urlencoded");
+        Self::run(request.body(form.into_bytes()).unwrap())
+    }
+
+    /// Submits a form; returns the status.
+    fn send(&self, page: &str, act: &str, typed: &[(&str, &str)]) -> u16 {
+        let hidden = [("csrf", self.csrf.as_str()), ("act", act)];
+        self.post(page, &[&hidden, typed].concat()).status().as_u16()
+    }
+
+    /// Submits a form that must succeed.
+    fn done(&self, page: &str, act: &str, typed: &[(&str, &str)]) {
+        assert_eq!(self.send(page, act, typed), 303, "{page} {act} {typed:?}");
+    }
+
+    /// What somebody does with every page, while an agent works in the portal.
+    fn live(&self) {
+        let agent = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
+        let sign_in = || {
+            let signed_in = self.caller.portal("POST", "/auth/login", None, agent.clone()).1;
+            signed_in["user"]["token"].as_str().unwrap().to_owned()
+        };
+        let token = sign_in();
+        let get = |path: &str| self.caller.portal("GET", path, Some(&token), Value::Null);
+        self.done("/scenario", "queue", &[("next", "insufficient_funds"), ("count", "1")]);
+        self.done(
+            "/scenario",
+            "change",
+            &[("default", "success"), ("latency_ms", "10"), ("float", "900000"), ("seed", "9")],
+        );
+        let wanted =
+            [("customer_first_name", "Wanjiku"), ("total_loan_amount", "25000"), ("loan_id", "LN-1")];
+        self.done("/loans", "approve", &wanted);
+        self.done("/loans", "make", &[("count", "3")]);
+        let pending = get("/disbursements/pending").1;
+        let loan = pending.as_array().unwrap().iter().find(|loan| loan["loan_id"] == "LN-1").unwrap();
+        assert_eq!(self.caller.pay_out(&token, loan, "first").0, 422);
+        self.done("/clock", "advance", &[("advance", "1h")]);
+        assert_eq!(self.caller.pay_out(&token, loan, "second").0, 200);
+
+        // A fault, whose id is drawn, and a form that is refused.
+        let fault =
+            [("path", "/api/v1/auth/me"), ("kind", "status"), ("status", "503"), ("probability", "1")];
+        self.done("/faults", "add", &fault);
+        assert_eq!(get("/auth/me").0, 503);
+        let page = self.read("/faults");
+        let (_, id) = page.split_once("name=\"id\" value=\"").unwrap();
+        self.done("/faults", "remove", &[("id", id.split_once('"').unwrap().0)]);
+        assert_eq!(get("/auth/me").0, 200);
+        assert_eq!(self.send("/faults", "add", &[("path", "/elsewhere"), ("kind", "drop")]), 422);
+
+        self.done("/data", "save", &[("name", "before")]);
+        self.done("/loans", "make", &[("count", "2")]);
+        self.done("/data", "restore", &[("name", "before"), ("confirmed", "yes")]);
+        self.done("/staff", "role", &[("email", "agent@mkopo.test"), ("role", "supervisor")]);
+        self.done("/staff", "expire", &[("email", "agent@mkopo.test")]);
+        assert_eq!(get("/auth/me").0, 401);
+        self.caller.portal("POST", "/auth/request-signin-otp", None, json!({"email": agent["email"]}));
+        self.done("/outbox", "empty", &[]);
+        self.done("/clock", "go", &[("now", "2026-12-24T06:00:00Z")]);
+        let history = self.caller.portal("GET", "/disbursement-records", Some(&sign_in()), Value::Null).1;
+        assert_eq!(history[0]["loan_id"], "LN-1");
+    }
+}
+
 fn replay(server: &str, file: &Path, options: &[&str]) -> Output {
     let file = file.to_str().unwrap();
     mkopo()
@@ -158,13 +262,13 @@ fn repeatable(mut evidence: Value) -> String {
     format!("{evidence:#}")
 }
 
-#[test]
-fn a_recording_from_a_frozen_start_is_played_again_byte_for_byte() {
+/// Plays what `live` does in a sandbox with a frozen start again, and compares the two recordings.
+fn is_played_again_byte_for_byte(live: impl FnOnce(&Caller)) {
     let server = Server::start();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("evidence.json");
     let lived = Caller::make(&server, &json!({"seed": 7, "now": "2026-11-14T09:00:00Z", "frozen": true}));
-    lived.live();
+    live(&lived);
     let evidence = lived.evidence();
     assert_eq!(evidence["reasons"], json!([]));
     std::fs::write(&file, evidence.to_string()).unwrap();
@@ -173,12 +277,23 @@ fn a_recording_from_a_frozen_start_is_played_again_byte_for_byte() {
     assert!(output.status.success(), "{}", printed(&output));
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["differences"], json!([]));
+    assert_eq!(result["played"], evidence["entries"].as_array().unwrap().len());
     let main = Caller { sandbox: "main".to_owned(), token: CONSOLE_TOKEN.to_owned(), ..lived.clone() };
     let all = main.console("GET", "/sandboxes", Value::Null).1;
     let mut names = all.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap());
     let other = names.find(|name| *name != "main" && *name != lived.sandbox).unwrap();
     let again = Caller { sandbox: other.to_owned(), ..main }.evidence();
     assert_eq!(repeatable(again), repeatable(evidence));
+}
+
+#[test]
+fn a_recording_from_a_frozen_start_is_played_again_byte_for_byte() {
+    is_played_again_byte_for_byte(Caller::live);
+}
+
+#[test]
+fn forms_of_the_console_are_played_again_byte_for_byte() {
+    is_played_again_byte_for_byte(|caller| Pages::open(caller).live());
 }
 
 #[test]
