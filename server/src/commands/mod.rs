@@ -95,7 +95,7 @@ impl Command {
             Self::Ready(settings) => ready::run(&settings),
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,
-            Self::Seed(settings) => seed::run(settings).await,
+            Self::Seed(settings) => Box::pin(seed::run(settings)).await,
             Self::Slice(settings) => slice::run(settings).await,
             Self::Provider(arguments) => provider::run(arguments).await,
             Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,

@@ -46,6 +46,9 @@ pub struct Held<DB: sqlx::Database> {
     is_pooled: bool,
     /// Whether a command has begun a transaction and none has ended it.
     is_in_transaction: bool,
+    /// The schema that its transactions are in, if connections are shared between schemas: a comment that
+    /// names it keeps its prepared statements apart.
+    schema: Option<Arc<str>>,
 }
 
 impl<DB: sqlx::Database> fmt::Debug for Held<DB> {
@@ -83,11 +86,11 @@ impl<DB: sqlx::Database> DerefMut for Held<DB> {
 
 impl<DB: sqlx::Database> Held<DB> {
     fn lent(connection: PoolConnection<DB>, is_pooled: bool) -> Self {
-        Self { owner: Owner::Pool(connection), is_pooled, is_in_transaction: false }
+        Self { owner: Owner::Pool(connection), is_pooled, is_in_transaction: false, schema: None }
     }
 
     fn own(connection: DB::Connection, is_pooled: bool) -> Self {
-        Self { owner: Owner::Holder(Box::new(connection)), is_pooled, is_in_transaction: false }
+        Self { owner: Owner::Holder(Box::new(connection)), is_pooled, is_in_transaction: false, schema: None }
     }
 
     pub(super) fn is_pooled(&self) -> bool {
@@ -173,6 +176,14 @@ impl Connection {
     /// A connection to PostgreSQL, through a pooler in transaction mode if it `is_pooled`.
     pub(super) fn postgres(connection: PgConnection, is_pooled: bool) -> Self {
         Self::Postgres(Held::own(connection, is_pooled))
+    }
+
+    /// The same connection, whose transactions are in `schema`.
+    pub(super) fn of_schema(mut self, schema: &str) -> Self {
+        if let Self::Postgres(held) = &mut self {
+            held.schema = (!held.is_pooled).then(|| schema.into());
+        }
+        self
     }
 
     /// Runs statements without values or rows, in one round trip if the engine allows it.
@@ -432,9 +443,16 @@ impl Query {
 
     fn ready(self, connection: &Connection) -> Result<(SqlStr, Arguments), sqlx::Error> {
         let arguments = self.arguments.map_err(sqlx::Error::Encode)?;
-        let sql = match (connection, self.lock) {
-            (Connection::Postgres(_), Some(lock)) => {
-                AssertSqlSafe(format!("{} {lock}", self.sql.as_str())).into_sql_str()
+        let sql = match connection {
+            Connection::Postgres(held) if self.lock.is_some() || held.schema.is_some() => {
+                let mut sql = self.sql.as_str().to_owned();
+                if let Some(lock) = self.lock {
+                    sql = sql + " " + lock;
+                }
+                if let Some(schema) = &held.schema {
+                    sql = sql + " /* " + schema + " */";
+                }
+                AssertSqlSafe(sql).into_sql_str()
             }
             _ => self.sql,
         };

@@ -18,6 +18,7 @@ mod schemas;
 pub mod server_lease;
 pub mod sets;
 pub mod shared_clock;
+mod shared_connections;
 pub mod sweep;
 pub mod url;
 pub mod versions;
@@ -51,6 +52,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use self::{
     schemas::Schema,
+    shared_connections::SharedConnections,
     url::{DatabaseUrl, Engine},
     writer::{Excludes, Order, PostgresOptions, Target, Writer, prepare},
 };
@@ -406,7 +408,7 @@ impl Database {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
             Readers::Postgres(readers, _) => (readers.num_idle(), readers.size()),
-            Readers::Schema(schema) => (schema.pool().num_idle(), schema.pool().size()),
+            Readers::Schema(schema) => schema.readers().load(),
         };
         let readers = usize::try_from(readers).unwrap_or(usize::MAX);
         Load {

@@ -69,8 +69,13 @@ impl SandboxDatabases {
     pub fn beside(main: &Database, folder: PathBuf) -> Self {
         Self(match &main.readers {
             Readers::Sqlite(_) => Place::Folder(folder),
-            Readers::Postgres(readers, is_pooled) => Place::Schemas(Schemas::beside(readers, *is_pooled)),
-            Readers::Schema(schema) => Place::Schemas(Schemas::beside(schema.pool(), schema.is_pooled())),
+            Readers::Postgres(readers, is_pooled) => {
+                Place::Schemas(Schemas::beside(&readers.connect_options(), *is_pooled))
+            }
+            Readers::Schema(schema) => {
+                let readers = schema.readers();
+                Place::Schemas(Schemas::beside(&readers.options(), readers.is_pooled()))
+            }
         })
     }
 

@@ -4,42 +4,48 @@
 //! through a pooler that passes connections on between transactions, and with few connections for many
 //! schemas.
 
-use std::{fmt::Write, sync::Arc, time::Duration};
+use std::{fmt::Write, sync::Arc};
 
-use sqlx::{AssertSqlSafe, PgPool, SqlSafeStr, SqlStr, postgres::PgPoolOptions};
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgConnectOptions};
 use tokio::sync::Semaphore;
 
 use super::{
-    CONNECT_TIMEOUT, Connection, Database, MAX_BATCH_SIZE, POSTGRES_MIGRATIONS, Reader, Readers, query,
+    Connection, Database, MAX_BATCH_SIZE, POSTGRES_MIGRATIONS, Reader, Readers, SharedConnections, query,
     query_as, query_scalar, writer,
 };
 use crate::clock::Setting;
 
 /// The connections to read and to write of all schemas together.
-const ALL_READERS: u32 = 8;
-const ALL_WRITERS: u32 = 4;
+const ALL_READERS: usize = 8;
+const ALL_WRITERS: usize = 4;
 
 /// The reading connections that one schema may use at a time.
 const READERS_EACH: usize = 3;
 
-/// How long a connection is kept without being used.
-const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
+/// What every transaction of a writing connection has set. A commit survives the servers, but not a power
+/// failure of the database's machine at once: nothing in a sandbox is real.
+const WRITER_SETTINGS: [(&str, &str); 7] = [
+    ("synchronous_commit", "off"),
+    ("lock_timeout", "5s"),
+    ("statement_timeout", "20s"),
+    ("idle_in_transaction_session_timeout", "10s"),
+    ("enable_seqscan", "off"),
+    ("jit", "off"),
+    ("client_min_messages", "warning"),
+];
 
 /// The connections that all schemas of a database share.
 #[derive(Clone, Debug)]
 pub(super) struct Schemas {
-    readers: PgPool,
-    writers: PgPool,
-    /// Whether there is a pooler in transaction mode.
-    is_pooled: bool,
+    readers: SharedConnections,
+    writers: SharedConnections,
 }
 
 /// One schema, and its connections.
 #[derive(Clone, Debug)]
 pub(super) struct Schema {
     name: Arc<str>,
-    readers: PgPool,
-    is_pooled: bool,
+    readers: SharedConnections,
     /// So that one schema does not take all connections.
     slots: Arc<Semaphore>,
 }
@@ -97,21 +103,19 @@ fn sql(text: String) -> SqlStr {
 }
 
 impl Schemas {
-    /// Beside the tables that `readers` read.
-    pub fn beside(readers: &PgPool, is_pooled: bool) -> Self {
-        let options = readers.connect_options();
-        let pool = |connections| {
-            PgPoolOptions::new()
-                .max_connections(connections)
-                .acquire_timeout(CONNECT_TIMEOUT)
-                .idle_timeout(IDLE_TIMEOUT)
-                .connect_lazy_with((*options).clone())
-        };
-        Self { readers: pool(ALL_READERS), writers: pool(ALL_WRITERS), is_pooled }
+    /// Beside the tables that are read with `options`, through a pooler in transaction mode if it `is_pooled`.
+    pub fn beside(options: &PgConnectOptions, is_pooled: bool) -> Self {
+        let readers = SharedConnections::new(options, ALL_READERS, is_pooled);
+        let mut options = options.clone();
+        if !is_pooled {
+            options = options.options(WRITER_SETTINGS);
+        }
+        Self { readers, writers: SharedConnections::new(&options, ALL_WRITERS, is_pooled) }
     }
 
-    async fn connection(&self) -> Result<Connection, sqlx::Error> {
-        Ok(Reader::postgres(self.writers.acquire().await?, self.is_pooled).into_inner())
+    /// A connection to `schema`, outside of a transaction.
+    async fn connection(&self, schema: &str) -> Result<Connection, sqlx::Error> {
+        self.writers.acquire(schema).await
     }
 
     /// Runs `work` in a transaction of its own, in which `schema` is the search path.
@@ -120,9 +124,9 @@ impl Schemas {
         schema: &str,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        let mut connection = self.connection().await?;
+        let mut connection = self.connection(schema).await?;
         let outcome = async {
-            connection.command(sql(begin_alone(schema))).await?;
+            connection.command(sql(begin_alone(schema, self.writers.is_pooled()))).await?;
             let done = work(&mut connection).await?;
             connection.command("COMMIT").await?;
             Ok(done)
@@ -157,7 +161,7 @@ impl Schemas {
     /// How to create a schema with the content of `template`.
     pub async fn script_of(&self, template: &str) -> Result<Script, sqlx::Error> {
         let mut script = tables(&self.main_schema().await?);
-        let mut connection = self.connection().await?;
+        let mut connection = self.connection(template).await?;
         let found: Vec<Table> = query_as(TABLES).bind(template).fetch_all(&mut connection).await?;
         for (table, is_numbered) in found {
             if NOT_COPIED.contains(&table.as_str()) {
@@ -179,7 +183,7 @@ impl Schemas {
     }
 
     async fn main_schema(&self) -> Result<String, sqlx::Error> {
-        query_scalar(MAIN_SCHEMA).fetch_one(&mut self.connection().await?).await
+        query_scalar(MAIN_SCHEMA).fetch_one(&mut self.connection(ANY).await?).await
     }
 
     /// Opens `schema`, which must exist, and migrates it if it is of an earlier release.
@@ -189,10 +193,10 @@ impl Schemas {
         let readers = Readers::Schema(Schema {
             name: Arc::clone(&name),
             readers: self.readers.clone(),
-            is_pooled: self.is_pooled,
             slots: Arc::new(Semaphore::new(READERS_EACH)),
         });
-        let target = writer::Target::Schema(self.writers.clone(), begin(&name).into(), self.is_pooled);
+        let begin = format!("{}; SAVEPOINT work", begin_alone(&name, self.writers.is_pooled()));
+        let target = writer::Target::Schema(self.writers.clone(), name, begin.into());
         Ok(Database::with(readers, target, None, Vec::new(), MAX_BATCH_SIZE))
     }
 
@@ -218,7 +222,7 @@ impl Schemas {
 
     /// Drops `schema`, if it exists.
     pub async fn drop(&self, schema: &str) -> Result<(), sqlx::Error> {
-        let mut connection = self.connection().await?;
+        let mut connection = self.connection(schema).await?;
         // Whoever still uses it has a moment left.
         let statement = format!(
             "BEGIN READ WRITE; SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = error;
@@ -233,12 +237,12 @@ impl Schemas {
 
     /// The names of all schemas that were made here.
     pub async fn names(&self) -> Result<Vec<String>, sqlx::Error> {
-        query_scalar(NAMES).fetch_all(&mut self.connection().await?).await
+        query_scalar(NAMES).fetch_all(&mut self.connection(ANY).await?).await
     }
 
     /// The sizes of the schemas of sandboxes in bytes, by name.
     pub async fn sizes(&self) -> Result<Vec<(String, i64)>, sqlx::Error> {
-        query_as(SIZES).fetch_all(&mut self.connection().await?).await
+        query_as(SIZES).fetch_all(&mut self.connection(ANY).await?).await
     }
 
     /// Closes all connections.
@@ -252,22 +256,23 @@ impl Schema {
     /// A connection that sees all commits so far, in a transaction of its own.
     pub async fn read(&self) -> Result<Reader, sqlx::Error> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| sqlx::Error::PoolClosed)?;
-        let mut connection = Reader::postgres(self.readers.acquire().await?, self.is_pooled).into_inner();
-        if let Err(error) = connection.command(sql(begin_reading(&self.name, "READ COMMITTED"))).await {
+        let begin = sql(begin_reading(&self.name, "READ COMMITTED"));
+        let mut connection = self.readers.acquire(&self.name).await?;
+        if let Err(error) = connection.command(begin.clone()).await {
             connection.discard();
-            return Err(error);
+            // It broke while it was idle.
+            if !matches!(error, sqlx::Error::Io(_)) {
+                return Err(error);
+            }
+            connection = self.readers.acquire(&self.name).await?;
+            connection.command(begin).await.inspect_err(|_| connection.discard())?;
         }
         Ok(Reader::in_schema(connection, Arc::clone(&self.name), slot))
     }
 
     /// The reading connections of all schemas.
-    pub fn pool(&self) -> &PgPool {
+    pub fn readers(&self) -> &SharedConnections {
         &self.readers
-    }
-
-    /// Whether there is a pooler in transaction mode.
-    pub fn is_pooled(&self) -> bool {
-        self.is_pooled
     }
 }
 
@@ -276,24 +281,21 @@ pub(super) fn begin_reading(schema: &str, level: &str) -> String {
     format!("BEGIN ISOLATION LEVEL {level}, READ ONLY; SET LOCAL search_path TO \"{schema}\"")
 }
 
-/// Begins a transaction that writes to `schema`, one at a time over all servers, and its first savepoint. A
-/// commit survives the servers, but not a power failure of the database's machine at once: nothing in a
-/// sandbox is real.
-fn begin(schema: &str) -> String {
-    format!("{}; SAVEPOINT work", begin_alone(schema))
+/// Begins a transaction that writes to `schema`, one at a time over all servers. A pooler may pass the
+/// connection on, so the settings are the transaction's own there.
+fn begin_alone(schema: &str, is_pooled: bool) -> String {
+    let mut begin =
+        format!("BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE; SET LOCAL search_path TO \"{schema}\"; ");
+    if is_pooled {
+        for (setting, value) in WRITER_SETTINGS {
+            _ = write!(begin, "SET LOCAL {setting} = '{value}'; ");
+        }
+    }
+    begin + &format!("SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 0))")
 }
 
-fn begin_alone(schema: &str) -> String {
-    format!(
-        "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE;
-         SELECT set_config('search_path', '\"{schema}\"', true), set_config('synchronous_commit', 'off', true),
-                set_config('lock_timeout', '5s', true), set_config('statement_timeout', '20s', true),
-                set_config('idle_in_transaction_session_timeout', '10s', true),
-                set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-                set_config('client_min_messages', 'warning', true);
-         SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 0))"
-    )
-}
+/// For statements that name no schema, or those of PostgreSQL itself.
+const ANY: &str = "";
 
 /// Stands for the name of the schema in a script.
 const NAME: &str = "{schema}";

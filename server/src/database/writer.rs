@@ -13,12 +13,10 @@
 use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
-use sqlx::{
-    AssertSqlSafe, PgPool, SqlSafeStr, SqlStr, postgres::PgConnectOptions, sqlite::SqliteConnectOptions,
-};
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Companion, Connection, Reader, connect_postgres, connect_sqlite, engine_error};
+use super::{Companion, Connection, SharedConnections, connect_postgres, connect_sqlite, engine_error};
 use crate::error::Failure;
 
 /// The maximum number of writes per commit, which bounds how long a commit takes.
@@ -113,9 +111,8 @@ where
 pub(super) enum Target {
     Sqlite(Box<SqliteConnectOptions>),
     Postgres(PostgresOptions, Excludes),
-    /// A schema, on connections that are returned after each transaction; with how one begins, and whether
-    /// there is a pooler in transaction mode.
-    Schema(PgPool, Arc<str>, bool),
+    /// A schema, on connections that are returned after each transaction; with its name, and how one begins.
+    Schema(SharedConnections, Arc<str>, Arc<str>),
 }
 
 /// How to connect to PostgreSQL.
@@ -181,16 +178,14 @@ impl Target {
         Ok(match self {
             Self::Sqlite(options) => connect_sqlite(options).await?.into(),
             Self::Postgres(options, _) => connect_postgres(options).await?,
-            Self::Schema(connections, _, is_pooled) => {
-                Reader::postgres(connections.acquire().await?, *is_pooled).into_inner()
-            }
+            Self::Schema(connections, name, _) => connections.acquire(name).await?,
         })
     }
 
     /// Begins a transaction and its first savepoint. One in a schema always excludes the schema's others.
     fn begin(&self, is_alone: bool) -> SqlStr {
         let begin = match self {
-            Self::Schema(_, begin, _) => return AssertSqlSafe(begin.to_string()).into_sql_str(),
+            Self::Schema(_, _, begin) => return AssertSqlSafe(begin.to_string()).into_sql_str(),
             Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
             Self::Postgres(..) if is_alone => BEGIN_ALONE,
             Self::Postgres(_, Excludes::Rows) => BEGIN_SIDE_BY_SIDE,
