@@ -22,6 +22,16 @@ const menu = (page: Page) =>
   page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
+/** Opens the first pending loan, and asks to pay it out. */
+async function startPayout(page: Page) {
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await page
+    .getByRole('link', { name: /View Details/ })
+    .first()
+    .click();
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+}
+
 test('an agent, a supervisor and an admin side by side see a payout arrive in open lists', async ({
   page: agent,
   browser,
@@ -45,12 +55,7 @@ test('an agent, a supervisor and an admin side by side see a payout arrive in op
   const before = Number.parseInt((await count.textContent()) ?? '', 10);
 
   await test.step('the agent pays a loan out', async () => {
-    await agent.getByRole('link', { name: 'Pending Loans' }).click();
-    await agent
-      .getByRole('link', { name: /View Details/ })
-      .first()
-      .click();
-    await agent.getByRole('button', { name: 'Disburse Loan' }).click();
+    await startPayout(agent);
     await agent.getByRole('button', { name: 'Confirm Disbursement' }).click();
     await expect(agent.getByText(/has been successfully disbursed to Mercy Ochieng/)).toBeVisible();
   });
@@ -78,12 +83,7 @@ test('an agent, a supervisor and an admin side by side see a payout arrive in op
     await admin.getByLabel('Maximum Disbursement Amount').fill('1000');
     await admin.getByRole('button', { name: 'Save Changes' }).click();
     await expect(admin.getByText('The settings are saved.')).toBeVisible();
-    await agent.getByRole('link', { name: 'Pending Loans' }).click();
-    await agent
-      .getByRole('link', { name: /View Details/ })
-      .first()
-      .click();
-    await agent.getByRole('button', { name: 'Disburse Loan' }).click();
+    await startPayout(agent);
     await expect(agent.getByText(/at most KES 1,000/)).toBeVisible();
     await expect(agent.getByRole('button', { name: 'Confirm Disbursement' })).toBeDisabled();
     await expectAccessible(agent);
