@@ -1,6 +1,7 @@
 /**
  * Replaces what antd generates in the browser by what was generated at build time: the styles of a component by a
- * style sheet, the theme's tokens by their values.
+ * style sheet, the theme's tokens by their values. And loads when it is used what most pages do not use: the icons
+ * of a button that is loading and of a field that can be cleared.
  */
 import { join } from 'node:path';
 import { antdStyles, VARIABLES } from './antd-styles.mjs';
@@ -12,6 +13,8 @@ const WRITTEN_FROM = ['antd-loader.mjs', 'antd-styles.mjs', '../src/theme/tokens
 
 const SHEET = join(import.meta.dirname, '../src/theme/antd.css');
 
+const WHOLE = '?whole';
+
 /** What a component gets from the module of its styles. */
 const STANDS_FOR = {
   genStyleHooks: `() => ['', '${VARIABLES}']`,
@@ -20,9 +23,10 @@ const STANDS_FOR = {
 };
 
 export default function (source) {
+  if (this.resourceQuery === WHOLE) return source;
   const done = this.async();
   for (const dependency of WRITTEN_FROM) this.addDependency(dependency);
-  const [, file] = /\/(?:antd\/es|src|dist)\/((?!.*\/(?:antd\/es|src|dist)\/).*)$/.exec(this.resourcePath);
+  const [, file] = /\/(?:es|src|dist)\/((?!.*\/(?:es|src|dist)\/).*)$/.exec(this.resourcePath);
   const names = new URLSearchParams(this.resourceQuery).get('of')?.split(' ');
   antdStyles().then((written) => done(null, replaced(file, source, names, written)), done);
 }
@@ -44,6 +48,13 @@ function replaced(file, source, names, { styles, tokens }) {
     case 'config-provider/index.js':
       return `export * from './context';
         export default ({ children }) => children;`;
+    // The effect is switched off (ThemeProvider).
+    case '_util/wave/index.js':
+      return 'export default ({ children }) => children ?? null;';
+    case 'button/DefaultLoadingIcon.js':
+      return whenUsed('DefaultLoadingIcon', 'Boolean(loading)');
+    case 'icons/CloseCircleFilled.js':
+      return whenUsed('CloseCircleFilled', 'true');
     default:
       return styleModule(file, source, styles);
   }
@@ -59,4 +70,15 @@ function styleModule(file, source, styles) {
     `import ${JSON.stringify(`${SHEET}?of=${names.join('+')}`)};`,
     ...hooks.map(([, exported, kind]) => `export ${exported} ${STANDS_FOR[kind]};`),
   ].join('\n');
+}
+
+/** A component in a file of its own, which is loaded when it is first used. */
+function whenUsed(name, isUsed) {
+  return `import { createElement, lazy, Suspense, useRef } from 'react';
+    const Whole = lazy(() => import('./${name}.js${WHOLE}'));
+    export default function ${name}(props) {
+      const wasUsed = useRef(false);
+      wasUsed.current ||= ${isUsed.replace('loading', 'props.loading')};
+      return wasUsed.current ? createElement(Suspense, null, createElement(Whole, props)) : null;
+    }`;
 }

@@ -28,6 +28,10 @@ const TOKENS = [
   'zIndexPopupBase',
 ];
 
+/** What no entry of the kit offers: other directions, and joined buttons and inputs (numbers have add-ons). */
+const NOT_OFFERED = /-rtl|textarea|ant-input-search/;
+const NOT_JOINED = /^(Button|Input-)/;
+
 let written;
 
 /**
@@ -112,8 +116,9 @@ function drawn(theme) {
   const entries = [...cache.cache].map(([key, value]) => {
     const one = createCache();
     one.cache.set(key, value);
+    const [kind, name] = key.split('%').filter(Boolean);
     const css = extractStyle(one, { plain: true }).replace(/\.data-ant-cssinjs-cache-path\{[^}]*\}$/, '');
-    return { kind: key.split('%')[0], name: key.split('%').filter(Boolean)[1], css };
+    return { kind, name, css: offered(css, NOT_JOINED.test(name) ? /-compact/ : NOT_OFFERED) };
   });
   const { getDesignToken } = part('theme');
   const tokens = getDesignToken(theme);
@@ -130,6 +135,17 @@ function drawn(theme) {
 
 /** antd repeats the name of a component that has only one style. */
 const shortName = (name) => name.replace(/^(\w+)-\1$/, '$1');
+
+/** The rules of a style sheet without the selectors of what is not offered. */
+function offered(css, left) {
+  return css.replaceAll(/([^{}]+)(\{[^{}]*\})/g, (rule, selectors, body) => {
+    if (selectors.startsWith('@')) return rule;
+    const kept = selectors
+      .match(/(?:\([^)]*\)|[^,(])+/g)
+      .filter((selector) => !NOT_OFFERED.test(selector) && !left.test(selector));
+    return kept.length === 0 ? '' : kept.join(',') + body;
+  });
+}
 
 /** A rule of variables, as its selector and their values. */
 function declarations(css) {

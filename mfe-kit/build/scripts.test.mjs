@@ -63,6 +63,13 @@ test('make dev ends when the server does', async () => {
   expect(code).toBe(1);
 });
 
+test('the shared react-query has all but hydration and what is experimental', async () => {
+  const whole = Object.keys(await import('@tanstack/react-query'));
+  const source = await readFile(join(import.meta.dirname, 'react-query.mjs'), 'utf8');
+  const others = /^(HydrationBoundary|.*[dD]ehydrate.*|hydrate|experimental_.*)$/;
+  expect(source.match(/(?<=^ {2})\w+/gm).sort()).toEqual(whole.filter((name) => !others.test(name)).sort());
+});
+
 test('the shared router has all of react-router but other routers and what is for servers', async () => {
   const whole = Object.keys(await import('react-router'));
   const source = await readFile(join(import.meta.dirname, 'react-router.mjs'), 'utf8');

@@ -15,7 +15,7 @@ const PAGES = [
     slice: 'mfe-auth',
     screen: 'src/login/LoginPage.tsx',
     shell: [],
-    limit: 178 * KB,
+    limit: 167 * KB,
     requests: 9,
   },
   {
@@ -23,7 +23,7 @@ const PAGES = [
     slice: 'mfe-loans',
     screen: 'src/pending-loans/PendingLoansPage.tsx',
     shell: ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'],
-    limit: 242 * KB,
+    limit: 236 * KB,
     requests: 17,
   },
 ];

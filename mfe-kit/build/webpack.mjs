@@ -16,6 +16,7 @@ import TerserPlugin from 'terser-webpack-plugin';
 import webpack from 'webpack';
 import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
+import { MinimizeStyles } from './minimize-styles.mjs';
 import { PortalPage } from './page.mjs';
 import { bringsOf } from './manifest.mjs';
 import { SliceManifest } from './slice-manifest.mjs';
@@ -46,10 +47,16 @@ const ROUTER = Object.fromEntries(
   ]),
 );
 
-/** The shell shares the part of the router that a slice can use. */
-const SHARED_ROUTER = {
-  import: join(import.meta.dirname, 'react-router.mjs'),
-  version: require('react-router/package.json').version,
+/** The shell shares the parts of these that a slice can use. */
+const SHARED_IN_PART = {
+  'react-router': {
+    import: join(import.meta.dirname, 'react-router.mjs'),
+    version: require('react-router/package.json').version,
+  },
+  '@tanstack/react-query': {
+    import: join(import.meta.dirname, 'react-query.mjs'),
+    version: require('@tanstack/react-query/package.json').version,
+  },
 };
 
 /**
@@ -57,7 +64,13 @@ const SHARED_ROUTER = {
  * generate styles, and for the style sheet that has what all components need.
  */
 const ANTD_STYLES = {
-  test: /antd\/es\/((.*\/)?style(\/(index|compact|addon))?|theme\/(internal|useToken|util\/genStyleUtils)|config-provider\/index)\.js$|theme\/(styles|antd)\.css$/,
+  test: [
+    /antd\/es\/(.*\/)?style(\/(index|compact|addon))?\.js$/,
+    /antd\/es\/(theme\/(internal|useToken|util\/genStyleUtils)|config-provider\/index)\.js$/,
+    /antd\/es\/(_util\/wave\/index|button\/DefaultLoadingIcon)\.js$/,
+    /@ant-design\/icons\/es\/icons\/CloseCircleFilled\.js$/,
+    /theme\/(styles|antd)\.css$/,
+  ],
   enforce: 'pre',
   loader: join(import.meta.dirname, 'antd-loader.mjs'),
 };
@@ -94,7 +107,7 @@ export function sliceBuild(folder) {
         ...basePlugins(mode),
         ...(mode === 'development' ? refreshing(folder) : []),
         new ModuleFederationPlugin({
-          ...federation(slice, { externalRuntime: true }),
+          ...federation(slice, { externalRuntime: true }, { disableRemote: true }),
           manifest: true,
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false }), slice.peerDependencies),
@@ -128,7 +141,7 @@ export function shellBuild(folder) {
           runtimePlugins: [PROVIDES_RUNTIME],
           shared: shared((name) => ({
             eager: !LOADED_WHEN_NEEDED.has(name),
-            ...(name === 'react-router' ? SHARED_ROUTER : {}),
+            ...SHARED_IN_PART[name],
           })),
         }),
         new PortalPage({
@@ -170,7 +183,11 @@ function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
     },
     resolve: {
       extensions: ['.tsx', '.ts', '.mjs', '.js'],
-      alias: { 'react-router$': ROUTER[mode], 'react-router-whole$': ROUTER[mode] },
+      alias: {
+        'react-router$': ROUTER[mode],
+        'react-router-whole$': ROUTER[mode],
+        'react-query-whole$': fileURLToPath(import.meta.resolve('@tanstack/react-query')),
+      },
     },
     module: {
       rules: [
@@ -209,10 +226,11 @@ function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
       ],
     },
     optimization: {
+      mangleExports: 'size',
       minimizer: [
         new TerserPlugin({
           minify: TerserPlugin.swcMinify,
-          terserOptions: { format: { comments: false } },
+          terserOptions: { compress: { passes: 3, keep_fargs: false }, format: { comments: false } },
           extractComments: false,
         }),
       ],
@@ -256,19 +274,19 @@ function basePlugins(mode, folder = '') {
   const css = production ? `${folder}${HASHED}.css` : '[name].css';
   return [
     new MiniCssExtractPlugin({ filename: css, chunkFilename: css }),
-    ...(production ? [new ChunkList(), new CompressAhead()] : []),
+    ...(production ? [new ChunkList(), new MinimizeStyles(), new CompressAhead()] : []),
   ];
 }
 
 /** Only the shell brings federation's runtime; otherwise every slice would have 18 KB of it. */
-function federation({ name }, runtime = {}) {
+function federation({ name }, runtime = {}, unused = {}) {
   return {
     name: containerName(name),
     filename: 'remoteEntry.js',
     dts: false,
     dev: false,
     shareStrategy: 'loaded-first',
-    experiments: { ...runtime, optimization: { target: 'web' } },
+    experiments: { ...runtime, optimization: { target: 'web', ...unused } },
   };
 }
 
