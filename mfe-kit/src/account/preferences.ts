@@ -2,8 +2,11 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from '../api/client';
 import { type Schema } from '../api/schema';
 import { ApiError } from '../failures/api-error';
+import { language } from '../language/language';
+import { queryClient } from '../query/query-client';
 import { queryKeys } from '../query/query-keys';
 import { session } from '../session/session';
+import type { SessionUser } from '../session/session-user';
 import { isLive } from '../slice/portal-settings';
 
 /**
@@ -21,6 +24,24 @@ export function preferencesQuery() {
     enabled: () => isLive() && session.token !== null,
     staleTime: Infinity,
   });
+}
+
+/**
+ * The language and time zone of a new session's person, for `session.signIn`, with the language's texts loaded, so that no
+ * screen changes after it was drawn. Nothing where the screens are specified, or the preferences can't be read.
+ */
+export async function preferencesOf(token: string): Promise<Pick<SessionUser, 'language' | 'timeZone'>> {
+  if (!isLive()) return {};
+  const headers = { Authorization: `Bearer ${token}` };
+  try {
+    const kept = await orNull(dataOf(api.GET('/api/v1/preferences', { headers })));
+    queryClient.setQueryData(preferencesQuery().queryKey, kept);
+    const spoken = kept?.language ?? 'en';
+    await language.use(spoken);
+    return { language: spoken, timeZone: kept?.time_zone ?? undefined };
+  } catch {
+    return {};
+  }
 }
 
 /** Language and time zone apply at once, and are stored with the user for the next page load. */

@@ -1,4 +1,5 @@
 import { ApiError } from './api-error';
+import { refusals } from './refusals';
 
 /** What the portal says when one thing that it tried fails. */
 export interface FailureTexts {
@@ -20,7 +21,7 @@ export function failureText(texts: FailureTexts, thrown: unknown): string {
   if (thrown instanceof ApiError && thrown.kind === 'server') {
     const { serverError, serverMessage } = thrown;
     const text = reads === 'error' ? (serverError ?? serverMessage) : (serverMessage ?? serverError);
-    return text ? replaced(text, replacements) : withoutText;
+    return (text && replaced(text, replacements)) || refusals()[thrown.code ?? ''] || text || withoutText;
   }
   if (thrown instanceof ApiError) return withoutAnswer ?? withoutText;
   // The text of any other error is for programmers.
@@ -28,6 +29,5 @@ export function failureText(texts: FailureTexts, thrown: unknown): string {
 }
 
 function replaced(text: string, replacements: FailureTexts['replacements'] = {}) {
-  const known = Object.entries(replacements).find(([original]) => original === text.toLowerCase());
-  return known?.[1] ?? text;
+  return Object.entries(replacements).find(([original]) => original === text.toLowerCase())?.[1];
 }

@@ -1,3 +1,5 @@
+import { kitTexts } from '../language/kit-texts';
+import { language } from '../language/language';
 import { portalSettings } from '../slice/portal-settings';
 
 const date = inTimeZone({ day: 'numeric', month: 'short', year: 'numeric' });
@@ -6,7 +8,7 @@ const dateTime = inTimeZone({ dateStyle: 'medium', timeStyle: 'medium' });
 const monthAndYear = inTimeZone({ month: 'long', year: 'numeric' });
 const year = inTimeZone({ year: 'numeric' });
 
-/** A time as '12 Nov 2026', in the deployment's time zone; 'N/A' when it is missing or unreadable. */
+/** A time as '12 Nov 2026', in the person's language and time zone; 'N/A' when it is missing or unreadable. */
 export function formatDate(time: string | Date | null | undefined): string {
   return formatWith(date, time);
 }
@@ -33,19 +35,20 @@ export function formatYear(time: string | Date): string {
 
 type Format = () => Intl.DateTimeFormat;
 
-/** A format in the deployment's time zone, which is known once `slices.json` is read. */
+/** A format in the language and the time zone that are in force. */
 function inTimeZone(options: Intl.DateTimeFormatOptions): Format {
-  let made: { format: Intl.DateTimeFormat; timeZone: string } | undefined;
+  let made: { format: Intl.DateTimeFormat; timeZone: string; locale: string } | undefined;
   return () => {
     const { timeZone } = portalSettings();
-    if (made?.timeZone !== timeZone)
-      made = { format: new Intl.DateTimeFormat('en-KE', { ...options, timeZone }), timeZone };
+    const { locale } = language;
+    if (made?.timeZone !== timeZone || made.locale !== locale)
+      made = { format: new Intl.DateTimeFormat(locale, { ...options, timeZone }), timeZone, locale };
     return made.format;
   };
 }
 
 function formatWith(format: Format, given: string | Date | null | undefined): string {
-  if (given === null || given === undefined) return 'N/A';
+  if (given === null || given === undefined) return kitTexts().missing;
   const time = new Date(given);
-  return Number.isNaN(time.getTime()) ? 'N/A' : format().format(time);
+  return Number.isNaN(time.getTime()) ? kitTexts().missing : format().format(time);
 }

@@ -1,4 +1,5 @@
 import { now } from '../clock/clock';
+import { kitTexts, type KitTexts } from '../language/kit-texts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -9,18 +10,17 @@ const DAY = 24 * HOUR;
 export function relativeTime(time: string | Date, current: Date = now()): string {
   const age = current.getTime() - new Date(time).getTime();
   const days = Math.floor(age / DAY);
-  if (age < 5 * SECOND) return 'Just now';
+  if (age < 5 * SECOND) return kitTexts().justNow;
   if (age < MINUTE) return ago(age / SECOND, 'second');
   if (age < HOUR) return ago(age / MINUTE, 'minute');
   if (age < DAY) return ago(age / HOUR, 'hour');
-  if (days === 1) return 'Yesterday';
+  if (days === 1) return kitTexts().yesterday;
   if (days < 7) return ago(days, 'day');
   if (days < 30) return ago(days / 7, 'week');
   if (days < 365) return ago(days / 30, 'month');
   return ago(days / 365, 'year');
 }
 
-function ago(count: number, unit: string): string {
-  const whole = Math.floor(count);
-  return `${whole} ${unit}${whole === 1 ? '' : 's'} ago`;
+function ago(count: number, unit: keyof KitTexts['ago']): string {
+  return kitTexts().ago[unit](Math.floor(count));
 }

@@ -68,6 +68,8 @@ export function catalogue<Texts>(
   }
 
   loads.add(load);
+  // A slice that is loaded later has its texts when its first screen is drawn.
+  if (wanted !== 'en') void load(wanted);
   return () => {
     const texts = read.get(current);
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- React waits for a thrown promise

@@ -1,3 +1,4 @@
+import { kitTexts } from '../language/kit-texts';
 import { type Language, LANGUAGES } from '../language/language';
 
 /** The roles known across the product. */
@@ -25,7 +26,7 @@ export interface SessionUser {
 
 /** The user's name on screens (REQ-011, REQ-047). */
 export function displayName(user: Pick<SessionUser, 'name' | 'username'> | null | undefined): string {
-  return user?.name || user?.username || 'User';
+  return user?.name || user?.username || kitTexts().user;
 }
 
 /** The first letter of a name. */

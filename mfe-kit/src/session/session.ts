@@ -1,3 +1,4 @@
+import { kitTexts } from '../language/kit-texts';
 import { notify } from '../notify/notify';
 import { queryClient } from '../query/query-client';
 import { isLive, setPersonalTimeZone } from '../slice/portal-settings';
@@ -101,7 +102,7 @@ export const session = {
     change({ status: 'signed-out', user: null, expiry: 'ending' });
     notify({
       type: 'error',
-      message: 'Your session has expired. Please log in again.',
+      message: kitTexts().sessionExpired,
       duration: EXPIRED_TOAST_MS,
       key: EXPIRED_TOAST_KEY,
     });

@@ -5,6 +5,7 @@ import { Field } from './Field';
 import classes from './Filters.module.css';
 import type { FiltersProps } from './Filters';
 import type { FilteredFacts } from './list-filters';
+import { listTexts } from './list-texts';
 
 type Person = 'approver' | 'disburser';
 
@@ -19,24 +20,35 @@ export default function FilterPanel<Row>({
 }: FiltersProps<Row>) {
   const facts = useMemo(() => rows.map(factsOf), [rows, factsOf]);
   const { from, to, min, max } = value;
+  const texts = listTexts();
   const isDateWrong = from !== '' && to !== '' && from > to;
   const isAmountWrong = min !== '' && max !== '' && Number(min) > Number(max);
   return (
     <div className={classes.fields}>
-      <Draft type="date" label={`${dates} from`} value={from} onChange={(day) => onChange({ from: day })} />
       <Draft
         type="date"
-        label={`${dates} to`}
+        label={texts.datesFrom(dates)}
+        value={from}
+        onChange={(day) => onChange({ from: day })}
+      />
+      <Draft
+        type="date"
+        label={texts.datesTo(dates)}
         value={to}
-        error={isDateWrong ? 'This day is before the first one.' : undefined}
+        error={isDateWrong ? texts.dayIsBefore : undefined}
         onChange={(day) => onChange({ to: day })}
       />
-      <Draft type="amount" label="Amount from" value={min} onChange={(digits) => onChange({ min: digits })} />
       <Draft
         type="amount"
-        label="Amount to"
+        label={texts.amountFrom}
+        value={min}
+        onChange={(digits) => onChange({ min: digits })}
+      />
+      <Draft
+        type="amount"
+        label={texts.amountTo}
         value={max}
-        error={isAmountWrong ? 'This amount is below the first one.' : undefined}
+        error={isAmountWrong ? texts.amountIsBelow : undefined}
         onChange={(digits) => onChange({ max: digits })}
       />
       {(Object.entries(people) as [Person, string][]).map(([person, label]) => (
@@ -95,7 +107,7 @@ function optionsOf(facts: readonly FilteredFacts[], person: Person) {
   const counts = new Map<string, number>();
   for (const { [person]: name = '' } of facts) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [
-    { value: '', label: 'Anyone' },
+    { value: '', label: listTexts().anyone },
     ...[...counts.keys()]
       .sort((one, other) => one.localeCompare(other))
       .map((name) => ({ value: name, label: `${name} (${counts.get(name)})` })),

@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } fr
 import classes from './Filters.module.css';
 import { Icon } from './Icon';
 import { countFilters, type FilteredFacts, type ListFilters, NO_FILTERS } from './list-filters';
+import { listTexts } from './list-texts';
 
 const FilterPanel = lazy(() => import('./FilterPanel')) as <Row>(props: FiltersProps<Row>) => ReactNode;
 
@@ -31,6 +32,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const count = countFilters(value);
+  const texts = listTexts();
 
   useEffect(() => {
     const closeByEscape = ({ key, target }: KeyboardEvent) => {
@@ -59,7 +61,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
             {' '}
             <span className={classes.count}>
               {count}
-              <span className={classes.unseen}> set</span>
+              <span className={classes.unseen}> {texts.set}</span>
             </span>
           </>
         ) : null}
@@ -73,7 +75,7 @@ export function Filters<Row>(props: FiltersProps<Row>) {
             button.current?.focus();
           }}
         >
-          Clear all
+          {texts.clearAll}
         </Button>
       ) : null}
       {isOpen ? (

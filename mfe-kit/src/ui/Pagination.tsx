@@ -3,6 +3,7 @@ import Select from 'antd/es/select';
 import { useEffect, useRef } from 'react';
 import { Icon, type IconName } from './Icon';
 import { pageButtons } from './page-buttons';
+import { listTexts } from './list-texts';
 import classes from './Pagination.module.css';
 
 const PAGE_SIZES = [10, 25, 50, 100];
@@ -30,6 +31,7 @@ export function Pagination({
 }: PaginationProps) {
   const last = Math.ceil(total / pageSize);
   const page = Math.max(1, Math.min(asked, last));
+  const texts = listTexts();
   const { nav, holdFocus } = useFocusOnPage(page);
   if (total === 0) return null;
   const from = (page - 1) * pageSize + 1;
@@ -53,27 +55,27 @@ export function Pagination({
 
   return (
     <div className={classes.under}>
-      <span role="status">{`Showing ${from} to ${to} of ${total} results`}</span>
+      <span role="status">{texts.shown(from, to, total)}</span>
       <Select
-        aria-label="Rows per page"
+        aria-label={texts.rowsPerPage}
         virtual={false}
         popupMatchSelectWidth={false}
         value={pageSize}
         onChange={onPageSize}
-        options={pageSizes.map((size) => ({ value: size, label: `${size} / page` }))}
+        options={pageSizes.map((size) => ({ value: size, label: texts.perPage(size) }))}
         // The current size is shown even if it can't be chosen: a list starts at 7, and the choices at 10.
-        labelRender={({ value }) => `${value} / page`}
+        labelRender={({ value }) => texts.perPage(Number(value))}
       />
-      <nav ref={nav} className={classes.pages} aria-label="Pages">
-        {step('first', 'First page', 1)}
-        {step('previous', 'Previous page', page - 1)}
+      <nav ref={nav} className={classes.pages} aria-label={texts.pages}>
+        {step('first', texts.firstPage, 1)}
+        {step('previous', texts.previousPage, page - 1)}
         {pageButtons(page, last).map((button) =>
           typeof button === 'number' ? (
             <Button
               key={button}
               size="small"
               className={classes.page}
-              aria-label={`Page ${button}`}
+              aria-label={texts.page(button)}
               aria-current={button === page ? 'page' : undefined}
               onClick={() => onPage(button)}
             >
@@ -85,8 +87,8 @@ export function Pagination({
             </span>
           ),
         )}
-        {step('next', 'Next page', page + 1)}
-        {step('last', 'Last page', last)}
+        {step('next', texts.nextPage, page + 1)}
+        {step('last', texts.lastPage, last)}
       </nav>
     </div>
   );

@@ -12,7 +12,7 @@ export interface PreferenceFieldsProps {
   children?: ReactNode;
 }
 
-/** What a person prefers: their time zone, and how to be notified. */
+/** What a person prefers: their language and time zone, and how to be notified. */
 export function PreferenceFields(props: PreferenceFieldsProps) {
   return (
     <Suspense fallback={null}>

@@ -1,5 +1,6 @@
 import Select from 'antd/es/select';
 import Switch from 'antd/es/switch';
+import { LANGUAGES } from 'mfe-kit';
 import { useMemo } from 'react';
 import { Field } from './Field';
 import type { PreferenceFieldsProps } from './PreferenceFields';
@@ -33,6 +34,20 @@ export default function PreferenceInputs({
   return (
     <>
       <div className={classes.fields}>
+        <Field label={texts.language}>
+          {(control) => (
+            <Select
+              {...control}
+              virtual={false}
+              options={LANGUAGES.map((one) => ({
+                value: one,
+                label: <span lang={one}>{texts.languages[one]}</span>,
+              }))}
+              value={value.language}
+              onChange={(chosen) => onChange({ language: chosen })}
+            />
+          )}
+        </Field>
         <Field label={texts.timeZone}>
           {(control) => (
             <Select

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react';
 import classes from './Spinner.module.css';
+import { uiTexts } from './ui-texts';
 
 const SHOWN_AFTER_MS = 150;
 
 /** A spinner that appears after 150 ms, so that a quick answer shows none. `label` is its accessible name. */
 export function Spinner({
-  label = 'Loading',
+  label = uiTexts().loading,
   isLabelShown = false,
 }: {
   label?: string;

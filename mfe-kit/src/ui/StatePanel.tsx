@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Icon, type IconName } from './Icon';
 import { Spinner } from './Spinner';
 import classes from './StatePanel.module.css';
+import { uiTexts } from './ui-texts';
 
 /** Shown while content is being loaded. */
 export function LoadingState({ label }: { label?: string }) {
@@ -21,10 +22,10 @@ interface FailedStateProps {
 }
 
 /** Shown instead of content that could not be loaded. */
-export function FailedState({ title = 'Error', message, action }: FailedStateProps) {
+export function FailedState({ title = uiTexts().error, message, action }: FailedStateProps) {
   return (
     <Panel tone="bad" icon="alert" title={title} text={message} role="alert">
-      {action ?? <Button onClick={() => window.location.reload()}>Retry</Button>}
+      {action ?? <Button onClick={() => window.location.reload()}>{uiTexts().retry}</Button>}
     </Panel>
   );
 }

@@ -1,5 +1,8 @@
 import { ConfigContext } from 'antd/es/config-provider';
-import { type ComponentProps, type ReactNode, useContext, useMemo } from 'react';
+import LocaleContext from 'antd/es/locale/context';
+import { language } from 'mfe-kit';
+import { type ComponentProps, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react';
+import { uiTexts } from './ui-texts';
 
 /** How antd's components behave. Their colours are those of our theme: the build writes their styles. */
 const BEHAVIOUR = {
@@ -7,9 +10,20 @@ const BEHAVIOUR = {
   button: { autoInsertSpace: false },
 } satisfies Partial<ComponentProps<typeof ConfigContext.Provider>['value']>;
 
-/** Sets up antd's components. Drawn once, by the shell. */
+/** What antd's components say by themselves; it comes without Swahili. */
+function antdLocale(locale: string) {
+  const { noOptions: description, ok, cancel } = uiTexts();
+  return { locale, Empty: { description }, Modal: { okText: ok, cancelText: cancel, justOkText: ok } };
+}
+
+/** Sets up antd's components, in the language of the screens. Drawn once, by the shell. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const defaults = useContext(ConfigContext);
   const config = useMemo(() => ({ ...defaults, ...BEHAVIOUR }), [defaults]);
-  return <ConfigContext value={config}>{children}</ConfigContext>;
+  const spoken = useSyncExternalStore(language.subscribe, () => language.current);
+  return (
+    <LocaleContext value={spoken === 'en' ? undefined : antdLocale(spoken)}>
+      <ConfigContext value={config}>{children}</ConfigContext>
+    </LocaleContext>
+  );
 }

@@ -1,6 +1,8 @@
 import type { PreferenceTexts } from './preference-texts';
 
 const swahili: PreferenceTexts = {
+  language: 'Lugha',
+  languages: { en: 'English', sw: 'Kiswahili' },
   timeZone: 'Saa za eneo',
   portalTimeZone: (zone) => `Za mfumo (${zone})`,
   byEmail: 'Arifa kwa barua pepe',

@@ -1,6 +1,8 @@
 import { catalogue } from 'mfe-kit';
 
 const english = {
+  language: 'Language',
+  languages: { en: 'English', sw: 'Kiswahili' },
   timeZone: 'Timezone',
   portalTimeZone: (zone: string) => `The portal's (${zone})`,
   byEmail: 'Email Notifications',
