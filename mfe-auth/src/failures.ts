@@ -1,32 +1,24 @@
 import type { FailureTexts } from 'mfe-kit';
+import { signInTexts } from './sign-in-texts';
 
 /** The texts of failures in this slice (REQ-375). */
-export const FAILURES = {
-  signIn: {
-    reads: 'error',
-    replacements: {
-      'user not found': 'Email not found. Please check your email address.',
-      'invalid password': 'Incorrect password. Please try again.',
-      'account is inactive': 'Your account is inactive. Please contact support.',
+export function failures() {
+  const texts = signInTexts();
+  return {
+    signIn: {
+      reads: 'error',
+      replacements: {
+        'user not found': texts.wrongEmail,
+        'invalid password': texts.wrongPassword,
+        'account is inactive': texts.inactive,
+      },
+      withoutText: texts.loginFailed,
+      withoutAnswer: texts.loginUnexpected,
+      otherwise: texts.loginRefused,
     },
-    withoutText: 'Login failed. Please try again.',
-    withoutAnswer: 'An unexpected error occurred. Please try again.',
-    otherwise: 'Login failed. Please check your credentials and try again.',
-  },
-  signInByCode: { reads: 'message', withoutText: 'OTP login failed', otherwise: 'OTP login failed' },
-  signInCode: {
-    reads: 'message',
-    withoutText: 'Failed to send OTP',
-    otherwise: 'Failed to send verification code. Please try again.',
-  },
-  resetCode: {
-    reads: 'message',
-    withoutText: 'Failed to send reset code. Please try again.',
-    otherwise: 'Failed to send reset code. Please try again.',
-  },
-  passwordReset: {
-    reads: 'message',
-    withoutText: 'Failed to reset password. Please try again.',
-    otherwise: 'Failed to reset password. Please try again.',
-  },
-} as const satisfies Record<string, FailureTexts>;
+    signInByCode: { reads: 'message', withoutText: texts.otpFailed, otherwise: texts.otpFailed },
+    signInCode: { reads: 'message', withoutText: texts.otpNotSent, otherwise: texts.codeNotSent },
+    resetCode: { reads: 'message', withoutText: texts.resetCodeNotSent, otherwise: texts.resetCodeNotSent },
+    passwordReset: { reads: 'message', withoutText: texts.notReset, otherwise: texts.notReset },
+  } satisfies Record<string, FailureTexts>;
+}

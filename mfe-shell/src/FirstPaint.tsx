@@ -1,12 +1,13 @@
 import { Icon } from 'mfe-kit/ui';
 import { Notices } from './notices/Notices';
+import { shellTexts } from './shell-texts';
 
 /** What the page shows until the layout is loaded; index.html has the same before any code runs. */
 export function FirstPaint() {
   return (
     <>
       <Notices />
-      <div className="first-paint" role="status" aria-label="Loading">
+      <div className="first-paint" role="status" aria-label={shellTexts().loading}>
         <span>
           <Icon name="send" size={15} />
         </span>

@@ -1,20 +1,22 @@
 import { Button, FailedState, PageHeader } from 'mfe-kit/ui';
 import { useRouteError } from 'react-router';
 import { PublicFrame } from './layout/PublicFrame';
+import { shellTexts } from './shell-texts';
 import { failureSentence } from './slices/failure-sentence';
 
 /** Shown instead of the page when the shell's own code fails or does not load. */
 export function PortalFailed() {
   const error = useRouteError();
+  const texts = shellTexts();
   return (
     <PublicFrame>
       <main>
-        <PageHeader title="The portal could not be loaded" />
+        <PageHeader title={texts.portalNotLoaded} />
         <FailedState
           message={failureSentence(error)}
           action={
             <Button type="primary" onClick={() => window.location.reload()}>
-              Reload
+              {texts.reload}
             </Button>
           }
         />

@@ -13,16 +13,17 @@ const OverridePanel = lazy(() => import('./slices/OverridePanel'));
 /** The parts around every page, signed in or not. */
 export function Root() {
   useSignInRedirect();
-  useHeadingFocus();
   const spoken = useSyncExternalStore(language.subscribe, () => language.current);
   const { user } = useSession();
+  // Another language or time zone changes every text.
+  const words = `${spoken} ${user?.timeZone ?? ''}`;
+  useHeadingFocus(words);
   const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
   return (
     <ThemeProvider>
       <QueryClientProvider client={queryClient}>
         <Suspense fallback={<FirstPaint />}>
-          {/* Another language or time zone changes every text. */}
-          <Fragment key={`${spoken} ${user?.timeZone ?? ''}`}>
+          <Fragment key={words}>
             <Outlet />
           </Fragment>
         </Suspense>

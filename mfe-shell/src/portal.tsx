@@ -1,7 +1,8 @@
-import { connection, isLive, session, theme } from 'mfe-kit';
+import { connection, isLive, language, session, theme } from 'mfe-kit';
 import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
+import { preferredLanguage } from './live/preferred-language';
 import { onReport } from './reports/report';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
@@ -18,6 +19,9 @@ const list = await readSliceList().catch((error: unknown) => {
   restoreBrought();
   return null;
 });
+
+// The first page is drawn in its language.
+if (isLive()) await language.use(preferredLanguage());
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');

@@ -1,5 +1,6 @@
 import { Field, Input, type InputRef } from 'mfe-kit/ui';
 import type { Ref } from 'react';
+import { signInTexts } from '../sign-in-texts';
 import classes from './CodeField.module.css';
 
 /** The number of digits of a one-time code. */
@@ -19,7 +20,7 @@ interface CodeFieldProps {
  */
 export function CodeField({ ref, value, error, disabled, onChange }: CodeFieldProps) {
   return (
-    <Field label="Verification Code" error={error}>
+    <Field label={signInTexts().code} error={error}>
       {(control) => (
         <Input
           {...control}

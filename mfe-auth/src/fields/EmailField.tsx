@@ -1,5 +1,6 @@
 import { Field, Input, type InputRef } from 'mfe-kit/ui';
 import type { Ref } from 'react';
+import { signInTexts } from '../sign-in-texts';
 
 interface EmailFieldProps {
   ref: Ref<InputRef>;
@@ -12,7 +13,7 @@ interface EmailFieldProps {
 /** The field for the email address that a user signs in with. */
 export function EmailField({ ref, value, error, disabled, onChange }: EmailFieldProps) {
   return (
-    <Field label="Email" error={error}>
+    <Field label={signInTexts().email} error={error}>
       {(control) => (
         <Input
           {...control}

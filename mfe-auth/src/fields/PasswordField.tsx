@@ -1,5 +1,6 @@
 import { Field, Input, type InputRef } from 'mfe-kit/ui';
 import { type KeyboardEvent, type Ref, useState } from 'react';
+import { signInTexts } from '../sign-in-texts';
 import classes from './PasswordField.module.css';
 
 interface PasswordFieldProps {
@@ -29,12 +30,13 @@ export function PasswordField({
   onBlur,
   ...input
 }: PasswordFieldProps) {
+  const texts = signInTexts();
   const [isShown, setShown] = useState(false);
   const [hasCapsLock, setCapsLock] = useState(false);
   const checkCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'));
 
   return (
-    <Field label={label} hint={hasCapsLock ? 'Caps Lock is on.' : hint} error={error} isLive={isLive}>
+    <Field label={label} hint={hasCapsLock ? texts.capsLock : hint} error={error} isLive={isLive}>
       {(control) => (
         <Input
           {...control}
@@ -64,7 +66,7 @@ export function PasswordField({
               disabled={disabled}
               onClick={() => setShown((before) => !before)}
             >
-              {isShown ? 'Hide' : 'Show'}
+              {isShown ? texts.hide : texts.show}
             </button>
           }
         />

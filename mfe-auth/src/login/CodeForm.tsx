@@ -2,8 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
+import { signInTexts } from '../sign-in-texts';
 import { CodeActions } from '../signed-out/CodeActions';
 import classes from '../signed-out/form.module.css';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
@@ -15,6 +16,7 @@ import { welcome } from './welcome';
 
 /** The second step of sign-in by code: entering it. */
 export function CodeForm({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
+  const texts = signInTexts();
   const [otp, setOtp] = useState('');
   const [advice, setAdvice] = useState<string>();
   const code = useRef<InputRef>(null);
@@ -23,12 +25,12 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
     mutationFn: () => signInByCode(credentials, otp),
     onSuccess: welcome,
     onError: (error) => {
-      notify({ type: 'error', message: failureText(FAILURES.signInByCode, error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(failures().signInByCode, error), key: SIGN_IN_TOAST });
       setAdvice(adviceOnCode(error));
       if (adviceOnCode(error)) sendTo(() => focusAndSelect(code.current));
     },
   });
-  const resend = useCodeRequest(signInCodeRequest, { email: credentials.email });
+  const resend = useCodeRequest(signInCodeRequest(), { email: credentials.email });
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
@@ -57,11 +59,11 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
         htmlType="submit"
         disabled={isPending || otp.length !== CODE_LENGTH}
       >
-        {verify.isPending ? 'Verifying...' : 'Verify & Sign in'}
+        {verify.isPending ? texts.verifying : texts.verify}
       </Button>
       <CodeActions
-        back="Back to Login"
-        backMessage="Switched back to regular login"
+        back={texts.backToLogin}
+        backMessage={texts.backAtLogin}
         isDisabled={isPending}
         isSending={resend.isPending}
         onBack={onBack}

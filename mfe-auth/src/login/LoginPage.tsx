@@ -1,6 +1,7 @@
 import { useSession } from 'mfe-kit';
 import { useState } from 'react';
 import { Navigate } from 'react-router';
+import { signInTexts } from '../sign-in-texts';
 import { SignedOutLayout } from '../signed-out/SignedOutLayout';
 import { useSignInState } from '../signed-out/navigation-state';
 import { CodeForm } from './CodeForm';
@@ -10,6 +11,7 @@ import { useExpiredMessage } from './useExpiredMessage';
 /** Sign-in by password, or by password and a one-time code. */
 export default function LoginPage() {
   const { status } = useSession();
+  const texts = signInTexts();
   const { from, email = '' } = useSignInState();
   const [credentials, setCredentials] = useState({ email, password: '' });
   const [isCodeSent, setCodeSent] = useState(false);
@@ -20,15 +22,12 @@ export default function LoginPage() {
 
   if (isCodeSent)
     return (
-      <SignedOutLayout
-        title="Enter Verification Code"
-        subtitle={`We sent a 6-digit code to ${credentials.email}.`}
-      >
+      <SignedOutLayout title={texts.enterCode} subtitle={texts.codeSentTo(credentials.email)}>
         <CodeForm credentials={credentials} onBack={() => setCodeSent(false)} />
       </SignedOutLayout>
     );
   return (
-    <SignedOutLayout title="Sign in" subtitle="Pay out approved loans.">
+    <SignedOutLayout title={texts.signIn} subtitle={texts.signInText}>
       <PasswordForm
         credentials={credentials}
         onChange={(change) => setCredentials((before) => ({ ...before, ...change }))}

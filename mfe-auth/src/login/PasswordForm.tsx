@@ -3,10 +3,11 @@ import { failureText, notify } from 'mfe-kit';
 import { Button, Checkbox, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import { EmailField } from '../fields/EmailField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
+import { signInTexts } from '../sign-in-texts';
 import classes from '../signed-out/form.module.css';
 import { useSignInState } from '../signed-out/navigation-state';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
@@ -25,6 +26,7 @@ interface PasswordFormProps {
 /** Sign-in by password, and the button that requests a code instead. */
 export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordFormProps) {
   const { from } = useSignInState();
+  const texts = signInTexts();
   const [wrong, setWrong] = useState<FieldError<keyof Credentials> | null>(null);
   const email = useRef<InputRef>(null);
   const password = useRef<InputRef>(null);
@@ -37,11 +39,11 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
         request.mutate();
         return;
       }
-      notify({ type: 'error', message: failureText(FAILURES.signIn, error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(failures().signIn, error), key: SIGN_IN_TOAST });
       pointAt(fieldAtFault(error));
     },
   });
-  const request = useCodeRequest(signInCodeRequest, {
+  const request = useCodeRequest(signInCodeRequest(), {
     email: credentials.email,
     onSent: onCodeSent,
     onFailed: (error) => pointAt(fieldAtFault(error)),
@@ -94,7 +96,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
       />
       <PasswordField
         ref={password}
-        label="Password"
+        label={texts.password}
         name="password"
         autoComplete="current-password"
         value={credentials.password}
@@ -103,14 +105,14 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
         onChange={(password) => change({ password })}
       />
       <div className={classes.line}>
-        <Checkbox disabled={isPending}>Remember me</Checkbox>
+        <Checkbox disabled={isPending}>{texts.rememberMe}</Checkbox>
         <Link to="/password-reset" state={{ from, email: credentials.email }}>
-          Forgot password?
+          {texts.forgotPassword}
         </Link>
       </div>
       <div className={classes.actions}>
         <Button type="primary" size="large" block htmlType="submit" disabled={isPending}>
-          {signIn.isPending ? 'Signing in...' : 'Sign in'}
+          {signIn.isPending ? texts.signingIn : texts.signIn}
         </Button>
         <Button
           size="large"
@@ -118,7 +120,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
           disabled={isPending || !credentials.email || !credentials.password}
           onClick={requestCode}
         >
-          {request.isPending ? 'Sending OTP...' : 'Sign in with OTP'}
+          {request.isPending ? texts.sendingOtp : texts.signInByCode}
         </Button>
       </div>
     </form>

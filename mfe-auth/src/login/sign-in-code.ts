@@ -1,11 +1,15 @@
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
+import { signInTexts } from '../sign-in-texts';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { requestSignInCode } from './sign-in';
 
 /** The sign-in code, sent by email. */
-export const signInCodeRequest: CodeRequest = {
-  send: requestSignInCode,
-  sending: 'Sending verification code...',
-  sent: 'Verification code sent! Please check your email.',
-  failure: FAILURES.signInCode,
-};
+export function signInCodeRequest(): CodeRequest {
+  const { sendingCode, codeSent } = signInTexts();
+  return {
+    send: requestSignInCode,
+    sending: sendingCode,
+    sent: codeSent,
+    failure: failures().signInCode,
+  };
+}

@@ -1,5 +1,15 @@
-import { api, ApiError, currentUserQuery, dataOf, queryClient, type Schema, session } from 'mfe-kit';
+import {
+  api,
+  ApiError,
+  currentUserQuery,
+  dataOf,
+  preferencesOf,
+  queryClient,
+  type Schema,
+  session,
+} from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
+import { signInTexts } from '../sign-in-texts';
 
 export interface Credentials {
   email: string;
@@ -23,7 +33,8 @@ export async function requestSignInCode(email: string): Promise<void> {
 
 async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
   try {
-    session.signIn(userIn(await dataOf(response)));
+    const user = userIn(await dataOf(response));
+    session.signIn({ ...user, ...(await preferencesOf(user.token)) });
   } catch (error) {
     session.clear();
     throw error;
@@ -50,8 +61,8 @@ export function isCodeRequired(error: unknown): boolean {
 
 /** The field that has to be filled in before a code is requested (REQ-103, REQ-104). */
 export function missingForCode({ email, password }: Credentials): FieldError<keyof Credentials> | null {
-  if (!email.trim()) return { field: 'email', text: 'Please enter your email address first' };
-  if (!password.trim()) return { field: 'password', text: 'Please enter your password first' };
+  if (!email.trim()) return { field: 'email', text: signInTexts().enterEmailFirst };
+  if (!password.trim()) return { field: 'password', text: signInTexts().enterPasswordFirst };
   return null;
 }
 
@@ -60,9 +71,9 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
   if (!(error instanceof ApiError)) return null;
   switch ((error.serverError ?? error.serverMessage)?.toLowerCase()) {
     case 'user not found':
-      return { field: 'email', text: 'Email not found.' };
+      return { field: 'email', text: signInTexts().emailNotFound };
     case 'invalid password':
-      return { field: 'password', text: 'Incorrect password.' };
+      return { field: 'password', text: signInTexts().passwordIncorrect };
     default:
       return null;
   }
@@ -70,8 +81,6 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
 
 /** What to do after a code is rejected; `undefined` when neither the code nor the password was wrong. */
 export function adviceOnCode(error: unknown): string | undefined {
-  if (fieldAtFault(error)?.field === 'password') return 'Go back to login and check your password.';
-  return error instanceof ApiError && error.status === 400
-    ? 'Check the code, or have a new one sent.'
-    : undefined;
+  if (fieldAtFault(error)?.field === 'password') return signInTexts().checkPassword;
+  return error instanceof ApiError && error.status === 400 ? signInTexts().checkCode : undefined;
 }

@@ -1,6 +1,7 @@
 import { notify, session } from 'mfe-kit';
 import { useEffect } from 'react';
 import { useLocation, useSearchParams } from 'react-router';
+import { signInTexts } from '../sign-in-texts';
 
 /** Explains once that the session expired, and removes the parameter from the address (REQ-080, REQ-081). */
 export function useExpiredMessage() {
@@ -12,7 +13,7 @@ export function useExpiredMessage() {
     if (!hasExpired) return;
     notify({
       type: 'info',
-      message: 'Your session expired. Please log in again.',
+      message: signInTexts().sessionExpired,
       key: session.expiredToastKey,
     });
     setSearch(

@@ -1,6 +1,7 @@
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { EmailField } from '../fields/EmailField';
+import { signInTexts } from '../sign-in-texts';
 import classes from '../signed-out/form.module.css';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
@@ -15,10 +16,11 @@ interface EmailStepProps {
 
 /** The first step: the email address. */
 export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
+  const texts = signInTexts();
   const [wrong, setWrong] = useState<string>();
   const input = useRef<InputRef>(null);
 
-  const request = useCodeRequest(resetCodeRequest, {
+  const request = useCodeRequest(resetCodeRequest(), {
     email,
     onSent: onCodeSent,
     onFailed: (error) => {
@@ -31,7 +33,7 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   useEffect(() => input.current?.focus(), []);
 
   function submit() {
-    setWrong(email.trim() ? undefined : 'Please enter your email address');
+    setWrong(email.trim() ? undefined : texts.pleaseEnterEmail);
     if (email.trim()) request.mutate();
     else input.current?.focus();
   }
@@ -56,7 +58,7 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
         }}
       />
       <Button type="primary" size="large" block htmlType="submit" disabled={request.isPending || !email}>
-        {request.isPending ? 'Sending Code...' : 'Send Reset Code'}
+        {request.isPending ? texts.sendingResetCodeNow : texts.sendResetCode}
       </Button>
     </form>
   );

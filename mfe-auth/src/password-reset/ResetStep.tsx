@@ -3,10 +3,11 @@ import { dismissNotification, failureText, notify, session } from 'mfe-kit';
 import { Button, type InputRef } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
 import { CODE_LENGTH, CodeField } from '../fields/CodeField';
 import { errorAt, type FieldError } from '../fields/field-error';
 import { PasswordField } from '../fields/PasswordField';
+import { signInTexts } from '../sign-in-texts';
 import { CodeActions } from '../signed-out/CodeActions';
 import classes from '../signed-out/form.module.css';
 import { useSignInState } from '../signed-out/navigation-state';
@@ -22,6 +23,7 @@ const EMPTY: NewPassword = { otp: '', newPassword: '', confirmPassword: '' };
 export function ResetStep({ email, onBack }: { email: string; onBack: () => void }) {
   const navigate = useNavigate();
   const { from } = useSignInState();
+  const texts = signInTexts();
   const [typed, setTyped] = useState(EMPTY);
   const [wrong, setWrong] = useState<FieldError<keyof NewPassword> | null>(null);
   const [isConfirmed, setConfirmed] = useState(false);
@@ -32,25 +34,24 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
 
   const reset = useMutation({
     mutationFn: () => resetPassword(email, typed),
-    onMutate: () =>
-      notify({ type: 'loading', message: 'Resetting password...', duration: 0, key: SIGN_IN_TOAST }),
+    onMutate: () => notify({ type: 'loading', message: texts.resetting, duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
       dismissNotification(SIGN_IN_TOAST);
       notify({
         type: 'success',
-        message: 'Password reset successful! You can now sign in with your new password.',
+        message: texts.reset,
         key: SIGN_IN_TOAST,
       });
     },
     onError: (error) => {
       dismissNotification(SIGN_IN_TOAST);
-      notify({ type: 'error', message: failureText(FAILURES.passwordReset, error), key: SIGN_IN_TOAST });
+      notify({ type: 'error', message: failureText(failures().passwordReset, error), key: SIGN_IN_TOAST });
       const rejected = rejectedField(error);
       setWrong(rejected);
       if (rejected) sendTo(() => focusAndSelect(fields[rejected.field].current));
     },
   });
-  const resend = useCodeRequest(resetCodeRequest, { email });
+  const resend = useCodeRequest(resetCodeRequest(), { email });
   const isPending = reset.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
@@ -60,7 +61,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
   const isComplete = typed.otp.length === CODE_LENGTH && typed.newPassword !== '' && isMatch;
   // No error while the confirmation is still being typed and matches so far.
   const isStillTyping = !isConfirmed && typed.newPassword.startsWith(typed.confirmPassword);
-  const mismatch = typed.confirmPassword && !isMatch && !isStillTyping ? 'Passwords do not match' : undefined;
+  const mismatch = typed.confirmPassword && !isMatch && !isStillTyping ? texts.noMatch : undefined;
 
   function change(given: Partial<NewPassword>) {
     setWrong(null);
@@ -102,10 +103,10 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
       />
       <PasswordField
         ref={newPassword}
-        label="New Password"
+        label={texts.newPassword}
         name="new-password"
         autoComplete="new-password"
-        hint="At least 6 characters."
+        hint={texts.newPasswordHint}
         value={typed.newPassword}
         error={errorAt(wrong, 'newPassword')}
         disabled={isPending}
@@ -113,7 +114,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
       />
       <PasswordField
         ref={confirmPassword}
-        label="Confirm New Password"
+        label={texts.confirmPassword}
         name="confirm-password"
         autoComplete="new-password"
         value={typed.confirmPassword}
@@ -123,11 +124,11 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
         onChange={(password) => change({ confirmPassword: password })}
       />
       <Button type="primary" size="large" block htmlType="submit" disabled={isPending || !isComplete}>
-        {reset.isPending ? 'Resetting Password...' : 'Reset Password'}
+        {reset.isPending ? texts.resettingNow : texts.resetPassword}
       </Button>
       <CodeActions
-        back="Back to Email"
-        backMessage="Switched back to email entry"
+        back={texts.backToEmail}
+        backMessage={texts.backAtEmail}
         isDisabled={isPending}
         isSending={resend.isPending}
         onBack={onBack}

@@ -1,11 +1,15 @@
-import { FAILURES } from '../failures';
+import { failures } from '../failures';
+import { signInTexts } from '../sign-in-texts';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { requestResetCode } from './reset';
 
 /** The reset code, sent by SMS. */
-export const resetCodeRequest: CodeRequest = {
-  send: requestResetCode,
-  sending: 'Sending reset code...',
-  sent: 'Password reset code sent! Please check your SMS.',
-  failure: FAILURES.resetCode,
-};
+export function resetCodeRequest(): CodeRequest {
+  const { sendingResetCode, resetCodeSent } = signInTexts();
+  return {
+    send: requestResetCode,
+    sending: sendingResetCode,
+    sent: resetCodeSent,
+    failure: failures().resetCode,
+  };
+}

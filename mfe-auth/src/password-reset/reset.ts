@@ -1,5 +1,6 @@
 import { api, ApiError } from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
+import { signInTexts } from '../sign-in-texts';
 
 /** The minimum length of a new password. */
 const MIN_PASSWORD_LENGTH = 6;
@@ -27,18 +28,18 @@ export function validationError({
   newPassword,
   confirmPassword,
 }: NewPassword): FieldError<keyof NewPassword> | null {
-  if (!otp) return { field: 'otp', text: 'Please enter the verification code' };
-  if (!newPassword.trim()) return { field: 'newPassword', text: 'Please enter your new password' };
-  if (newPassword !== confirmPassword) return { field: 'confirmPassword', text: 'Passwords do not match' };
-  if (newPassword.length < MIN_PASSWORD_LENGTH)
-    return { field: 'newPassword', text: 'Password must be at least 6 characters long' };
+  const texts = signInTexts();
+  if (!otp) return { field: 'otp', text: texts.pleaseEnterCode };
+  if (!newPassword.trim()) return { field: 'newPassword', text: texts.pleaseEnterPassword };
+  if (newPassword !== confirmPassword) return { field: 'confirmPassword', text: texts.noMatch };
+  if (newPassword.length < MIN_PASSWORD_LENGTH) return { field: 'newPassword', text: texts.passwordTooShort };
   return null;
 }
 
 /** The field that the server rejected, with what to do about it. */
 export function rejectedField(error: unknown): FieldError<keyof NewPassword> | null {
   if (!(error instanceof ApiError)) return null;
-  if (error.status === 400) return { field: 'otp', text: 'Check the code, or have a new one sent.' };
-  if (error.status === 422) return { field: 'newPassword', text: 'Choose another password.' };
+  if (error.status === 400) return { field: 'otp', text: signInTexts().checkCode };
+  if (error.status === 422) return { field: 'newPassword', text: signInTexts().chooseAnother };
   return null;
 }

@@ -1,5 +1,6 @@
 import { notify } from 'mfe-kit';
 import { Button, Icon } from 'mfe-kit/ui';
+import { signInTexts } from '../sign-in-texts';
 import classes from './form.module.css';
 import { SIGN_IN_TOAST } from './toast';
 
@@ -23,6 +24,7 @@ export function CodeActions({
   onBack,
   onResend,
 }: CodeActionsProps) {
+  const texts = signInTexts();
   return (
     <div className={classes.codeActions}>
       <Button
@@ -37,7 +39,7 @@ export function CodeActions({
         {back}
       </Button>
       <Button type="link" disabled={isDisabled} onClick={onResend}>
-        {isSending ? 'Sending...' : 'Resend code'}
+        {isSending ? texts.sending : texts.resend}
       </Button>
     </div>
   );

@@ -1,4 +1,5 @@
 import { kitTexts } from '../language/kit-texts';
+import type { Language } from '../language/language';
 import { notify } from '../notify/notify';
 import { queryClient } from '../query/query-client';
 import { isLive, setPersonalTimeZone } from '../slice/portal-settings';
@@ -21,6 +22,9 @@ interface SignedIn {
   email: string;
   name?: string | undefined;
   role?: string | undefined;
+  /** What the person prefers. */
+  language?: Language | undefined;
+  timeZone?: string | undefined;
 }
 
 const TOKEN_KEY = 'auth_token';
@@ -56,14 +60,16 @@ export const session = {
     });
   },
 
-  /** Stores the answer to a sign-in. Where the screens are live, role and name are the server's. */
-  signIn({ token, username, email, name, role }: SignedIn): void {
+  /** Stores the answer to a sign-in. Where the screens are live, role, name and preferences are the server's. */
+  signIn({ token, username, email, name, role, language, timeZone }: SignedIn): void {
     stopExpiry();
     const known = roleFrom(role);
     const user = {
       ...signedInUser(username, email),
       ...(isLive() && name ? { name } : {}),
       ...(isLive() && known ? { role: known } : {}),
+      ...(isLive() && language ? { language } : {}),
+      ...(isLive() && timeZone ? { timeZone } : {}),
     };
     localStorage.setItem(TOKEN_KEY, token);
     localStorage.setItem(USER_KEY, JSON.stringify(user));

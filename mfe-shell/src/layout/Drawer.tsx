@@ -1,5 +1,6 @@
 import { Button, Icon, useFocusLoop } from 'mfe-kit/ui';
 import { type MouseEvent, type ReactNode, useEffect, useRef } from 'react';
+import { shellTexts } from '../shell-texts';
 import classes from './Drawer.module.css';
 
 /** From this width the sidebar is beside the content; the same as in the style sheets. */
@@ -52,7 +53,7 @@ export function Drawer({ label, isOpen, onClose, children }: DrawerProps) {
           className={classes.close ?? ''}
           type="text"
           icon={<Icon name="close" />}
-          aria-label="Close menu"
+          aria-label={shellTexts().closeMenu}
           onClick={onClose}
         />
         {children}

@@ -1,6 +1,7 @@
 import { displayName, isLive, signOut, useSession } from 'mfe-kit';
 import { Avatar, Brand, Button, Icon, ThemeToggle } from 'mfe-kit/ui';
 import { MenuButton } from 'mfe-kit/ui-layout';
+import { shellTexts } from '../shell-texts';
 import classes from './Header.module.css';
 import { NotificationBell } from './NotificationBell';
 
@@ -8,13 +9,14 @@ import { NotificationBell } from './NotificationBell';
 export function Header({ onMenu }: { onMenu: () => void }) {
   const { user } = useSession();
   const name = displayName(user);
+  const texts = shellTexts();
   return (
     <header className={classes.header}>
       <Button
         className={classes.menu ?? ''}
         type="text"
         icon={<Icon name="menu" />}
-        aria-label="Open menu"
+        aria-label={texts.openMenu}
         onClick={onMenu}
       />
       <Brand />
@@ -22,7 +24,7 @@ export function Header({ onMenu }: { onMenu: () => void }) {
         <ThemeToggle />
         <NotificationBell />
         <MenuButton
-          label={`Account of ${name}`}
+          label={texts.accountOf(name)}
           face={
             <span className={classes.who}>
               <Avatar name={name} />
@@ -37,11 +39,11 @@ export function Header({ onMenu }: { onMenu: () => void }) {
             </>
           }
           items={[
-            { label: 'Profile', icon: 'user', to: '/profile' },
+            { label: texts.profile, icon: 'user', to: '/profile' },
             ...(isLive() && user?.role !== 'admin'
               ? []
-              : [{ label: 'Settings', icon: 'settings' as const, to: '/settings' }]),
-            { label: 'Logout', icon: 'signOut', onSelect: () => void signOut() },
+              : [{ label: texts.settings, icon: 'settings' as const, to: '/settings' }]),
+            { label: texts.logout, icon: 'signOut', onSelect: () => void signOut() },
           ]}
         />
       </div>

@@ -4,6 +4,7 @@ import { Avatar } from 'mfe-kit/ui';
 import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Notices } from '../notices/Notices';
 import { useNotices } from '../notices/useNotices';
+import { shellTexts } from '../shell-texts';
 import { Drawer } from './Drawer';
 import { Header } from './Header';
 import classes from './MainLayout.module.css';
@@ -16,6 +17,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
   const closeDrawer = useCallback(() => setDrawerOpen(false), []);
   const content = useRef<HTMLElement>(null);
   const name = displayName(user);
+  const texts = shellTexts();
   useQuery(currentUserQuery());
 
   // Not by the hash, which would be another page to the router.
@@ -37,7 +39,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
   return (
     <div style={{ '--notices': useNotices().length }}>
       <a className={classes.skip} href="#content" onClick={skipToContent}>
-        Skip to content
+        {texts.skipToContent}
       </a>
       <div className={classes.top}>
         <Notices />
@@ -45,7 +47,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
       </div>
       <div className={classes.frame}>
         <aside className={classes.sidebar}>{sidebar}</aside>
-        <Drawer label="Menu" isOpen={isDrawerOpen} onClose={closeDrawer}>
+        <Drawer label={texts.menu} isOpen={isDrawerOpen} onClose={closeDrawer}>
           {sidebar}
         </Drawer>
         <div className={classes.content}>

@@ -3,7 +3,9 @@ import { Icon, type IconName } from 'mfe-kit/ui';
 import { Link, matchPath, useLocation } from 'react-router';
 import shell from '../../package.json';
 import type { MenuEntry } from '../live-slices';
+import { shellTexts } from '../shell-texts';
 import { useBrought } from '../slices/brought';
+import { broughtText } from '../slices/brought-texts';
 import classes from './Navigation.module.css';
 
 /** The shell's own entries; all others come from the slices. */
@@ -16,7 +18,7 @@ export function Navigation({ role, onNavigate }: { role: Role | undefined; onNav
     .filter(({ roles }) => role && roles.includes(role))
     .sort((one, other) => one.position - other.position || one.label.localeCompare(other.label));
   return (
-    <nav className={classes.entries} aria-label="Main">
+    <nav className={classes.entries} aria-label={shellTexts().navigation}>
       {entries.map((entry) => (
         <Link
           key={entry.to}
@@ -26,7 +28,7 @@ export function Navigation({ role, onNavigate }: { role: Role | undefined; onNav
           onClick={onNavigate}
         >
           <Icon name={entry.icon as IconName} />
-          {entry.label}
+          {broughtText(entry.label)}
         </Link>
       ))}
     </nav>

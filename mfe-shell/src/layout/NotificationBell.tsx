@@ -1,6 +1,7 @@
 import { isLive } from 'mfe-kit';
 import { Button } from 'mfe-kit/ui';
 import { lazy, Suspense } from 'react';
+import { shellTexts } from '../shell-texts';
 import { BellFrame } from './BellFrame';
 
 const LiveBell = lazy(() => import('../live/LiveBell'));
@@ -14,9 +15,10 @@ const SAMPLES = [
 /** The bell. Where the screens are specified, or the provider has no notifications, it has two samples. */
 export function NotificationBell() {
   if (!isLive()) return <SampleBell />;
+  const { notifications } = shellTexts();
   return (
     <Suspense
-      fallback={<BellFrame label="Notifications" heading="Notifications" unread={0} children={() => null} />}
+      fallback={<BellFrame label={notifications} heading={notifications} unread={0} children={() => null} />}
     >
       <LiveBell samples={<SampleBell />} />
     </Suspense>

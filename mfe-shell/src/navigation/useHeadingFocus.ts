@@ -2,18 +2,19 @@ import { useEffect, useRef } from 'react';
 import { useLocation } from 'react-router';
 
 /**
- * Moves the focus to the new page's h1 after a navigation, as soon as it is drawn, so that a screen
+ * Moves the focus to the page's h1 after a navigation, or when the page is drawn again in other words, as soon as it is drawn, so that a screen
  * reader announces the page and Tab continues there. It does nothing on the first page, when only a list's
  * state in the address changes, when the screen has set the focus itself, or when the user acts first.
  */
-export function useHeadingFocus(): void {
+export function useHeadingFocus(words: string): void {
   const { pathname } = useLocation();
   const arrivedAt = useRef<string>(undefined);
 
   useEffect(() => {
     const isFirst = arrivedAt.current === undefined;
-    if (arrivedAt.current === pathname) return;
-    arrivedAt.current = pathname;
+    const place = `${pathname}\n${words}`;
+    if (arrivedAt.current === place) return;
+    arrivedAt.current = place;
     if (isFirst) return;
     focusHeading();
 
@@ -28,7 +29,7 @@ export function useHeadingFocus(): void {
     window.addEventListener('pointerdown', stop);
     window.addEventListener('keydown', stop);
     return stop;
-  }, [pathname]);
+  }, [pathname, words]);
 }
 
 function focusHeading(): void {

@@ -1,17 +1,19 @@
 import { Button, PageHeader } from 'mfe-kit/ui';
 import { useNavigate } from 'react-router';
 import { PublicFrame } from '../layout/PublicFrame';
+import { shellTexts } from '../shell-texts';
 import classes from './NotFoundPage.module.css';
 
 /** Any unknown address, for every visitor. */
 export function NotFoundPage() {
   const navigate = useNavigate();
+  const texts = shellTexts();
   return (
     <PublicFrame>
       <main className={classes.page}>
-        <PageHeader title="Page Not Found" subtitle="The page you are looking for could not be found." />
+        <PageHeader title={texts.notFound} subtitle={texts.notFoundText} />
         <Button type="primary" onClick={() => void navigate('/')}>
-          Back to Dashboard
+          {texts.backToDashboard}
         </Button>
       </main>
     </PublicFrame>

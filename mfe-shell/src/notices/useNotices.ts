@@ -2,7 +2,7 @@ import { useIsMutating } from '@tanstack/react-query';
 import { portalSettings, useIsOnline } from 'mfe-kit';
 import { useSyncExternalStore } from 'react';
 import { overridePanel, overrides, refusals } from '../overrides/is-overriding';
-import demoNotice from './demo-notice.json';
+import { shellTexts } from '../shell-texts';
 import { newVersion } from './new-version';
 
 declare module 'react' {
@@ -26,27 +26,28 @@ export function useNotices(): Notice[] {
   const refused = useSyncExternalStore(refusals.subscribe, refusals.get);
   // Do not suggest a reload that would interrupt a running payout.
   const isSending = useIsMutating() > 0;
+  const texts = shellTexts();
   const notices: Notice[] = [];
-  if (portalSettings().demo) notices.push({ key: 'demo', text: demoNotice });
-  if (!isOnline) notices.push({ key: 'offline', text: 'You are offline. Payouts wait until you are back.' });
+  if (portalSettings().demo) notices.push({ key: 'demo', text: texts.demo });
+  if (!isOnline) notices.push({ key: 'offline', text: texts.offline });
   const overridden = Object.keys(overrides());
   if (overridden.length > 0)
     notices.push({
       key: 'override',
-      text: `Not the live build: ${overridden.join(', ')}`,
-      action: { label: 'Overrides', run: () => overridePanel.set(true) },
+      text: texts.notLive(overridden.join(', ')),
+      action: { label: texts.overrides, run: () => overridePanel.set(true) },
     });
   if (refused.length > 0)
     notices.push({
       key: 'refusal',
       text: refused.join(' '),
-      action: { label: 'Dismiss', run: () => refusals.set([]) },
+      action: { label: texts.dismiss, run: () => refusals.set([]) },
     });
   if (isNewVersion && !isSending)
     notices.push({
       key: 'version',
-      text: 'A new version is available',
-      action: { label: 'Reload', run: () => window.location.reload() },
+      text: texts.newVersion,
+      action: { label: texts.reload, run: () => window.location.reload() },
     });
   return notices;
 }

@@ -6,6 +6,7 @@ import type { SliceBuild } from '../live-slices';
 import { overridePanel } from '../overrides/is-overriding';
 import { type LoadedSlice, loadedSlices } from '../slices/load-slice';
 import { liveSlicesQuery } from '../slices/slice-list';
+import { aboutTexts, type AboutTexts } from './about-texts';
 import classes from './AboutPortal.module.css';
 
 interface Part {
@@ -19,25 +20,26 @@ interface Part {
 /** The parts of this page: the shell and every slice, with version and origin. */
 export function AboutPortal() {
   const { data: list, isError } = useQuery(liveSlicesQuery());
+  const texts = aboutTexts();
   const parts: Part[] = [
     {
       name: shell.name,
       version: shell.version,
       from: `${window.location.origin}/`,
-      note: `Shell, with mfe-kit ${kit.version}${list?.shell ? `, build ${list.shell.build}` : ''}`,
+      note: [texts.shell(kit.version), ...(list?.shell ? [texts.build(list.shell.build)] : [])].join(', '),
     },
     ...Object.entries(list?.slices ?? {}).map(([name, live]) =>
-      sliceOf(name, live, loadedSlices().get(name)),
+      sliceOf(name, live, loadedSlices().get(name), texts),
     ),
   ];
   return (
     <Card
-      title="About"
+      title={texts.about}
       flush
       action={
         list?.portal.allow_override ? (
           <Button size="small" onClick={() => overridePanel.set(true)}>
-            Overrides
+            {texts.overrides}
           </Button>
         ) : null
       }
@@ -45,8 +47,8 @@ export function AboutPortal() {
       <table className={classes.parts}>
         <thead>
           <tr>
-            <th scope="col">Part</th>
-            <th scope="col">Version</th>
+            <th scope="col">{texts.part}</th>
+            <th scope="col">{texts.version}</th>
           </tr>
         </thead>
         <tbody>
@@ -62,22 +64,22 @@ export function AboutPortal() {
           ))}
         </tbody>
       </table>
-      {isError ? <p className={classes.failed}>The list of slices could not be read.</p> : null}
+      {isError ? <p className={classes.failed}>{texts.listNotRead}</p> : null}
     </Card>
   );
 }
 
-function sliceOf(name: string, live: SliceBuild, slice: LoadedSlice | undefined): Part {
+function sliceOf(name: string, live: SliceBuild, slice: LoadedSlice | undefined, texts: AboutTexts): Part {
   const build = slice?.used ?? slice?.live ?? live;
-  return { name, version: build.version, from: folderOf(build), note: noteOn(build, slice) };
+  return { name, version: build.version, from: folderOf(build), note: noteOn(build, slice, texts) };
 }
 
-function noteOn(build: SliceBuild, slice: LoadedSlice | undefined): string {
-  if (build.integrity === '') return 'Override';
-  if (!slice) return 'Live, not loaded yet';
-  if (!slice.used) return `Could not be loaded: ${slice.failure ?? ''}`;
-  if (slice.failure) return `Previous version: ${slice.live.version} could not be loaded: ${slice.failure}`;
-  return 'Live';
+function noteOn(build: SliceBuild, slice: LoadedSlice | undefined, texts: AboutTexts): string {
+  if (build.integrity === '') return texts.override;
+  if (!slice) return texts.notLoadedYet;
+  if (!slice.used) return texts.notLoaded(slice.failure ?? '');
+  if (slice.failure) return texts.previous(slice.live.version, slice.failure);
+  return texts.live;
 }
 
 const folderOf = ({ entry }: SliceBuild) => new URL('.', new URL(entry, window.location.href)).href;

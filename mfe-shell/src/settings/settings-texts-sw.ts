@@ -2,7 +2,7 @@ import type { SettingsTexts } from './settings-texts';
 
 const swahili: SettingsTexts = {
   title: 'Mipangilio',
-  subtitle: 'Saa za eneo na arifa ni zako mwenyewe; mengine yote yanahusu kila mtu.',
+  subtitle: 'Lugha, saa za eneo na arifa ni zako mwenyewe; mengine yote yanahusu kila mtu.',
   save: 'Hifadhi mabadiliko',
   saved: 'Mipangilio imehifadhiwa.',
   general: 'Mipangilio ya jumla',
@@ -27,7 +27,7 @@ const swahili: SettingsTexts = {
   saveFailed: 'Mipangilio haikuweza kuhifadhiwa.',
   notSaved: 'Haijahifadhiwa',
   forAdmins: 'Mipangilio ni ya wasimamizi',
-  forAdminsText: 'Saa za eneo na arifa zako ziko katika wasifu wako.',
+  forAdminsText: 'Lugha, saa za eneo na arifa zako ziko katika wasifu wako.',
 };
 
 export default swahili;

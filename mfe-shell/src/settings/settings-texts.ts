@@ -2,7 +2,7 @@ import { catalogue } from 'mfe-kit';
 
 const english = {
   title: 'Settings',
-  subtitle: 'Time zone and notifications are your own; everything else applies to everybody.',
+  subtitle: 'Language, time zone and notifications are your own; everything else applies to everybody.',
   save: 'Save Changes',
   saved: 'The settings are saved.',
   general: 'General Settings',
@@ -27,7 +27,7 @@ const english = {
   saveFailed: 'The settings could not be saved.',
   notSaved: 'Not saved',
   forAdmins: 'Settings are for admins',
-  forAdminsText: 'Your time zone and notifications are in your profile.',
+  forAdminsText: 'Your language, time zone and notifications are in your profile.',
 };
 
 export type SettingsTexts = typeof english;

@@ -1,6 +1,8 @@
 import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
 import { overridePanel, overrides } from '../overrides/is-overriding';
+import { shellTexts } from '../shell-texts';
 import { useBrought } from './brought';
+import { broughtText } from './brought-texts';
 import { failureSentence } from './failure-sentence';
 import { SliceFailure } from './load-slice';
 import classes from './SliceFailed.module.css';
@@ -15,20 +17,14 @@ interface SliceFailedProps {
 export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
   const isLoadFailure = error instanceof SliceFailure;
   const isOverride = isLoadFailure && name in overrides();
-  const sentences = useBrought().failures[name];
+  const advice = useBrought().failures[name]?.[isLoadFailure ? 'load' : 'crash'];
+  const texts = shellTexts();
   const what = isLoadFailure ? `${name} ${error.version}` : name;
   return (
     <div className={classes.page}>
       <PageHeader
-        title={
-          isLoadFailure ? 'This part of the portal could not be loaded' : 'This page has stopped working'
-        }
-        subtitle={
-          isOverride
-            ? 'This tab overrides the live build. End the override to load the live build again.'
-            : (sentences?.[isLoadFailure ? 'load' : 'crash'] ??
-              'Try again in a minute; the other parts still work. If it happens again, send the details to support.')
-        }
+        title={isLoadFailure ? texts.sliceNotLoaded : texts.sliceStopped}
+        subtitle={isOverride ? texts.sliceOverridden : advice ? broughtText(advice) : texts.sliceAdvice}
       />
       <Card>
         <FailedState
@@ -37,13 +33,13 @@ export function SliceFailed({ name, error, onRetry }: SliceFailedProps) {
           action={
             <div className={classes.acts}>
               <Button type="primary" onClick={onRetry}>
-                Retry
+                {texts.retry}
               </Button>
-              {isOverride ? <Button onClick={() => overridePanel.set(true)}>Overrides</Button> : null}
+              {isOverride ? <Button onClick={() => overridePanel.set(true)}>{texts.overrides}</Button> : null}
               <span>
-                Details{' '}
+                {texts.details}{' '}
                 <CopyButton
-                  label="Copy details"
+                  label={texts.copyDetails}
                   text={`${what}: ${error.message} (${window.location.pathname})`}
                 />
               </span>

@@ -2,6 +2,7 @@ import { portalSettings } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
+import { broughtText } from './brought-texts';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 
@@ -20,7 +21,7 @@ export function SliceScreen({ name, title }: { name: string; title: string | und
 function Loading({ title }: { title: string | undefined }) {
   return (
     <>
-      {title ? <title>{`${title} · ${portalSettings().brand}`}</title> : null}
+      {title ? <title>{`${broughtText(title)} · ${portalSettings().brand}`}</title> : null}
       <LoadingState />
     </>
   );

@@ -1,9 +1,9 @@
+import { shellTexts } from '../shell-texts';
+
 /** What went wrong, in a sentence that says what to do where the error itself is for programmers. */
 export function failureSentence(error: unknown): string {
   const { name, message } = error instanceof Error ? error : { name: '', message: String(error) };
   // The message of the bundler's error has a number that looks like an HTTP status.
   const isFileMissing = name === 'ChunkLoadError' || /^Loading (CSS )?chunk /.test(message);
-  return isFileMissing
-    ? 'A file of this page could not be loaded. Check your connection and reload the page.'
-    : message;
+  return isFileMissing ? shellTexts().fileNotLoaded : message;
 }

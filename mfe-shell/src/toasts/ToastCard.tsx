@@ -1,5 +1,6 @@
 import { Icon, type IconName } from 'mfe-kit/ui';
 import { useEffect, useRef } from 'react';
+import { shellTexts } from '../shell-texts';
 import type { Toast } from './toast-list';
 import classes from './Toasts.module.css';
 
@@ -44,7 +45,7 @@ export function ToastCard({ toast, isHeld, onTimeOver, onDismiss }: ToastCardPro
       <span>{message}</span>
       <button
         type="button"
-        aria-label="Dismiss"
+        aria-label={shellTexts().dismiss}
         // A click must not move the focus here, which would pause the other toasts.
         onMouseDown={(event) => event.preventDefault()}
         onClick={onDismiss}

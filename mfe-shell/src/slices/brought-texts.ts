@@ -1,0 +1,14 @@
+import { catalogue } from 'mfe-kit';
+
+/**
+ * What the portal's own slices bring in `slices.json` (menu entries, titles of screens, advice for failures),
+ * in other languages, by the English text. What another slice brings is shown as it is.
+ */
+const english: Readonly<Record<string, string>> = {};
+
+const texts = catalogue(english, { sw: () => import('./brought-texts-sw') });
+
+/** A text that a slice brings, in the language of the screens where it is known. */
+export function broughtText(text: string): string {
+  return texts()[text] ?? text;
+}
