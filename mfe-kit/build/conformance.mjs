@@ -1,6 +1,6 @@
 /**
  * The requirements for a slice, as tests that run in its own folder: what it exposes, its screens, what
- * it shares with the shell, its size, and that the shell can mount it. The slice is built first if its build
+ * it shares with the shell, its size, its texts in every language, and that the shell can mount it. The slice is built first if its build
  * is older than the sources. The shell is the one of the portal that the slice is for: the running one that
  * `slice.portal` of its package.json (or `MKOPO_PORTAL`) names or, for a slice of the portal's own repository,
  * that of the repository.
@@ -14,7 +14,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { checkCatalogues } from './catalogues.mjs';
 import { problemsOf } from './slice-problems.mjs';
+
+export { checkCatalogues };
 
 const run = promisify(execFile);
 const BUILD_MS = 240_000;
@@ -45,6 +48,8 @@ export function checkSlice(slice, sources) {
       expect(problems).toEqual([]);
     });
   });
+
+  checkCatalogues(sources);
 
   // The build takes a minute, and is of no use to a slice with these problems.
   describe.skipIf(problems.length > 0)(`the build of ${name} can be loaded by the portal`, () => {

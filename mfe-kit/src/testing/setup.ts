@@ -1,6 +1,7 @@
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { language } from '../language/language';
 import { queryClient } from '../query/query-client';
 import { session } from '../session/session';
 import { provider } from './provider';
@@ -42,8 +43,9 @@ window.getComputedStyle = (element) => getComputedStyle(element);
 
 beforeAll(() => provider.listen({ onUnhandledRequest: 'error' }));
 
-afterEach(() => {
+afterEach(async () => {
   cleanup();
+  await language.use('en');
   provider.resetHandlers();
   session.clear();
   queryClient.clear();

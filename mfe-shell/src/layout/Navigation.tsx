@@ -5,7 +5,7 @@ import shell from '../../package.json';
 import type { MenuEntry } from '../live-slices';
 import { shellTexts } from '../shell-texts';
 import { useBrought } from '../slices/brought';
-import { broughtText } from '../slices/brought-texts';
+import { broughtText } from '../slices/brought-words';
 import classes from './Navigation.module.css';
 
 /** The shell's own entries; all others come from the slices. */

@@ -1,9 +1,10 @@
+import { plural } from 'mfe-kit';
 import type { BellTexts } from './bell-texts';
 
 const swahili: BellTexts = {
   heading: 'Arifa',
-  unread: (count) => `Arifa, ${count} hazijasomwa`,
-  arrived: (count) => (count === 1 ? 'Arifa 1 haijasomwa' : `Arifa ${count} hazijasomwa`),
+  unread: (count) => plural(count, { one: 'Arifa, 1 haijasomwa', other: `Arifa, ${count} hazijasomwa` }),
+  arrived: (count) => plural(count, { one: 'Arifa 1 haijasomwa', other: `Arifa ${count} hazijasomwa` }),
   unreadMark: 'Haijasomwa',
   empty: 'Hakuna kilichotokea katika siku 7 zilizopita.',
   failed: 'Arifa hazikuweza kupakiwa.',

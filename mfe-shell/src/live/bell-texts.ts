@@ -1,9 +1,10 @@
-import { catalogue } from 'mfe-kit';
+import { catalogue, plural } from 'mfe-kit';
 
 const english = {
   heading: 'Notifications',
   unread: (count: number) => `Notifications, ${count} unread`,
-  arrived: (count: number) => (count === 1 ? '1 unread notification' : `${count} unread notifications`),
+  arrived: (count: number) =>
+    plural(count, { one: '1 unread notification', other: `${count} unread notifications` }),
   unreadMark: 'Unread',
   empty: 'Nothing has happened in the last 7 days.',
   failed: 'The notifications could not be loaded.',

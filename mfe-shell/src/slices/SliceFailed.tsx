@@ -2,7 +2,7 @@ import { Button, Card, CopyButton, FailedState, PageHeader } from 'mfe-kit/ui';
 import { overridePanel, overrides } from '../overrides/is-overriding';
 import { shellTexts } from '../shell-texts';
 import { useBrought } from './brought';
-import { broughtText } from './brought-texts';
+import { broughtText } from './brought-words';
 import { failureSentence } from './failure-sentence';
 import { SliceFailure } from './load-slice';
 import classes from './SliceFailed.module.css';

@@ -2,7 +2,7 @@ import { portalSettings } from 'mfe-kit';
 import { LoadingState } from 'mfe-kit/ui';
 import { Suspense, use } from 'react';
 import { matchRoutes, renderMatches, useLocation } from 'react-router';
-import { broughtText } from './brought-texts';
+import { broughtText } from './brought-words';
 import { loadSlice, SliceFailure } from './load-slice';
 import { SliceBoundary } from './SliceBoundary';
 

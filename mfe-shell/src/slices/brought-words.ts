@@ -6,7 +6,7 @@ import { catalogue } from 'mfe-kit';
  */
 const english: Readonly<Record<string, string>> = {};
 
-const texts = catalogue(english, { sw: () => import('./brought-texts-sw') });
+const texts = catalogue(english, { sw: () => import('./brought-words-sw') });
 
 /** A text that a slice brings, in the language of the screens where it is known. */
 export function broughtText(text: string): string {

@@ -1,0 +1,80 @@
+import { language, queryClient, queryKeys, session } from 'mfe-kit';
+import { answer, currentUser, portalRules, preferences, screen, waitFor } from 'mfe-kit/testing';
+import { act } from '@testing-library/react';
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { goLive, heading, open, storeUser } from '../testing/portal';
+import { followChanges } from './follow-changes';
+import { preferredLanguage } from './preferred-language';
+import { startLive } from './start-live';
+
+vi.mock('../slices/federation', () => ({ loadBuild: vi.fn(), WrongShell: class extends Error {} }));
+vi.mock('./event-stream', () => ({ followEvents: () => () => undefined }));
+
+const PREFERENCES = '/api/v1/preferences';
+
+// Otherwise the first test would wait for the page's code.
+beforeAll(() => Promise.all([import('../settings/LiveSettings'), import('mfe-kit/ui-data')]));
+
+beforeEach(() => {
+  goLive(undefined, { screens: 'live' });
+  answer('get', '/api/v1/notifications', 200, { unread: 0, read_until: null, notifications: [] });
+});
+
+function storeAdmin(given: Parameters<typeof storeUser>[0] = {}) {
+  storeUser({ username: 'Achieng', name: 'Achieng Otieno', ...given });
+  answer('get', '/api/v1/auth/me', 200, currentUser({ role: 'admin' }));
+}
+
+test('a choice in Settings changes every screen at once', async () => {
+  storeAdmin();
+  answer('get', PREFERENCES, 200, preferences());
+  answer('get', '/api/v1/settings', 200, portalRules());
+  answer('put', '/api/v1/settings', 200, portalRules());
+  const saved = answer('put', PREFERENCES, 200, preferences({ language: 'sw' }));
+  const { user } = await open('/settings');
+  startLive();
+  await user.click(await screen.findByLabelText('Language'));
+  await user.click(await screen.findByRole('option', { name: 'Kiswahili' }));
+  await user.click(screen.getByRole('button', { name: 'Save Changes' }));
+  expect(await heading('Mipangilio')).toHaveFocus();
+  expect(saved[0]?.body).toMatchObject({ language: 'sw' });
+  expect(document.documentElement.lang).toBe('sw');
+  expect(screen.getByRole('navigation', { name: 'Kuu' })).toHaveTextContent('Mikopo inayosubiri');
+  expect(screen.getByRole('button', { name: 'Akaunti ya Achieng Otieno' })).toBeVisible();
+  expect(screen.getByText('Kuhusu')).toBeVisible();
+  expect(await screen.findByRole('button', { name: 'Arifa' })).toBeVisible();
+  expect(JSON.parse(localStorage.getItem('user') ?? '')).toMatchObject({ language: 'sw' });
+});
+
+test('another device’s choice is followed', async () => {
+  storeAdmin();
+  answer('get', PREFERENCES, 200, preferences());
+  await open('/');
+  startLive();
+  await waitFor(() => expect(queryClient.getQueryData(queryKeys.preferences)).toBeDefined());
+  answer('get', PREFERENCES, 200, preferences({ language: 'sw' }));
+  followChanges(['settings']);
+  expect(await screen.findByRole('navigation', { name: 'Kuu' })).toBeVisible();
+});
+
+test('before sign-in the language is the browser’s, and English where the screens do not have it', () => {
+  const languages = vi.spyOn(navigator, 'languages', 'get');
+  for (const [tags, expected] of [
+    [['sw-KE', 'en'], 'sw'],
+    [['fr', 'sw'], 'sw'],
+    [['en-GB', 'sw'], 'en'],
+    [['fr'], 'en'],
+  ] as const) {
+    languages.mockReturnValue(tags);
+    expect(preferredLanguage()).toBe(expected);
+  }
+});
+
+test('a signed-in person has the language that they have chosen, whatever the browser’s', async () => {
+  vi.spyOn(navigator, 'languages', 'get').mockReturnValue(['sw']);
+  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test', language: 'en' });
+  expect(preferredLanguage()).toBe('en');
+  await language.use('sw');
+  session.signIn({ token: 'token-1', username: 'Achieng', email: 'agent@mkopo.test' });
+  expect(preferredLanguage()).toBe('sw');
+});
