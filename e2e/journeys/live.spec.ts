@@ -146,6 +146,147 @@ test('an account that asks for a code at sign-in gets one', async ({ page, mkopo
   await expect(heading(page, 'Dashboard')).toBeVisible();
 });
 
+test('somebody chooses Kiswahili: every screen follows, here, after a reload and on another device', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
+  await signIn(page, 'admin');
+  const other = await pageOf(browser, baseURL, 'admin');
+
+  const choose = async (label: string, name: string, save: string) => {
+    await page.getByRole('combobox', { name: label }).click();
+    await page.getByRole('option', { name }).click();
+    await page.getByRole('button', { name: save }).click();
+  };
+  await test.step('in Settings, without a reload', async () => {
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    await choose('Language', 'Kiswahili', 'Save Changes');
+    await expect(heading(page, 'Mipangilio')).toBeVisible();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'sw');
+    await expect(page.getByRole('navigation', { name: 'Kuu' }).getByRole('link')).toHaveText([
+      'Dashibodi',
+      'Mikopo inayosubiri',
+      'Miamala',
+      'Mipangilio',
+    ]);
+    await page.getByRole('link', { name: 'Mikopo inayosubiri' }).click();
+    await expect(page.getByText('Mikopo 24 inasubiri kutolewa')).toBeVisible();
+    expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true);
+  });
+
+  await test.step('on the other device, by itself', async () => {
+    await expect(heading(other, 'Dashibodi')).toBeVisible();
+  });
+
+  await test.step('a reload is drawn in Swahili from the start, and nothing more is stored', async () => {
+    await page.addInitScript(() => {
+      const said = new Set<string>();
+      Object.assign(window, { said });
+      new MutationObserver(() => {
+        for (const { textContent } of document.querySelectorAll('h1, nav')) said.add(textContent);
+      }).observe(document, { childList: true, subtree: true });
+    });
+    await page.reload();
+    await expect(page.getByText('Mikopo 24 inasubiri kutolewa')).toBeVisible();
+    const said = await page.evaluate(() => [...(window as unknown as { said: Set<string> }).said].join(' '));
+    expect(said).toContain('Mikopo inayosubiri kutolewa');
+    expect(said).not.toMatch(/Pending|Dashboard|Transactions/);
+    expect(await page.evaluate(() => Object.keys(localStorage).sort())).toEqual(['auth_token', 'user']);
+  });
+
+  await test.step('so is the first page after a sign-in on a device with an English browser', async () => {
+    const third = await browser.newPage({ ...(baseURL ? { baseURL } : {}), locale: 'en-KE' });
+    await third.goto('/login');
+    await third.getByLabel('Email').fill('admin@mkopo.test');
+    await third.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await third.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(heading(third, 'Dashibodi')).toBeVisible();
+    await third.getByRole('button', { name: /^Akaunti ya/ }).click();
+    await third.getByRole('menuitem', { name: 'Ondoka' }).click();
+    await expect(heading(third, 'Sign in')).toBeVisible();
+    await third.close();
+  });
+
+  await test.step('and back to English', async () => {
+    await page.getByRole('link', { name: 'Mipangilio' }).click();
+    await choose('Lugha', 'English', 'Hifadhi mabadiliko');
+    await expect(heading(page, 'Settings')).toBeVisible();
+    await expect(page.locator('html')).toHaveAttribute('lang', 'en');
+    await expect(heading(other, 'Dashboard')).toBeVisible();
+  });
+  await other.context().close();
+});
+
+for (const [theme, width] of [
+  ['light', 1280],
+  ['dark', 375],
+] as const)
+  test(`the screens in Swahili are accessible and fit a window of ${width} px, ${theme}`, async ({
+    browser,
+    baseURL,
+  }) => {
+    const context = await browser.newContext({
+      ...(baseURL ? { baseURL } : {}),
+      locale: 'sw-KE',
+      timezoneId: 'Africa/Nairobi',
+      colorScheme: theme,
+      reducedMotion: 'reduce',
+      viewport: { width, height: 900 },
+    });
+    const page = await context.newPage();
+    const check = async () => {
+      await expectAccessible(page);
+      await expectTidyLayout(page);
+    };
+    await test.step('before sign-in, in the language of the browser', async () => {
+      await page.goto('/password-reset');
+      await expect(heading(page, 'Weka barua pepe yako')).toBeVisible();
+      await check();
+      await page.goto('/login');
+      await expect(heading(page, 'Ingia')).toBeVisible();
+      await check();
+      await page.getByLabel('Barua pepe').fill('admin@mkopo.test');
+      await page.getByLabel('Nenosiri', { exact: true }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Ingia', exact: true }).click();
+      // The person has not chosen Swahili.
+      await expect(heading(page, 'Dashboard')).toBeVisible();
+    });
+    await page.goto('/profile');
+    await page.getByRole('combobox', { name: 'Language' }).click();
+    await page.getByRole('option', { name: 'Kiswahili' }).click();
+    await page.getByRole('button', { name: 'Save Preferences' }).click();
+    for (const [path, name] of [
+      ['/profile', 'Wasifu wangu'],
+      ['/', 'Dashibodi'],
+      ['/settings', 'Mipangilio'],
+      ['/reports', 'Ripoti'],
+      ['/pending-loans?min=20000', 'Mikopo inayosubiri kutolewa'],
+      ['/transactions?from=2026-01-01', 'Historia ya miamala'],
+    ] as const)
+      await test.step(path, async () => {
+        if (path !== '/profile') await page.goto(path);
+        await expect(heading(page, name)).toBeVisible();
+        if (path.includes('?')) {
+          await page.getByRole('button', { name: /^(Chuja|Vichujio)/ }).click();
+          await expect(page.getByLabel('Kiasi hadi')).toBeVisible();
+        } else await expect(page.locator('h2').first()).toBeVisible();
+        await check();
+      });
+    await test.step('a payout', async () => {
+      await page.goto('/pending-loans');
+      await page.getByRole('link', { name: 'Tazama maelezo' }).first().click();
+      await page.getByRole('button', { name: 'Toa mkopo' }).click();
+      await expect(page.getByRole('dialog', { name: 'Thibitisha utoaji wa mkopo' })).toBeVisible();
+      await check();
+      await page.getByRole('button', { name: 'Thibitisha utoaji' }).click();
+      await expect(page.getByText(/^Mkopo umetolewa kwa /)).toBeVisible();
+      await check();
+    });
+    await context.close();
+  });
+
 for (const [theme, width] of [
   ['light', 1280],
   ['light', 320],

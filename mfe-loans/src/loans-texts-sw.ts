@@ -4,7 +4,7 @@ import type { LoansTexts } from './loans-texts';
 const swahili: LoansTexts = {
   customer: 'Mteja',
   loanAmount: 'Kiasi cha mkopo',
-  approvedDate: 'Tarehe ya kuidhinishwa',
+  approvedDate: 'Siku ya idhini',
   approvedBy: 'Aliyeidhinisha',
   missing: 'Hakuna',
   supervisor: 'Msimamizi',

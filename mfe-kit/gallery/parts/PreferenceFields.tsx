@@ -1,4 +1,4 @@
-/** What a person prefers: their time zone, and how to be notified. */
+/** What a person prefers: their language and time zone, and how to be notified. */
 import { useState } from 'react';
 import { PreferenceFields } from 'mfe-kit/ui-data';
 

@@ -622,6 +622,20 @@ describe('where the screens are live', () => {
     expect(received).toHaveLength(1);
   });
 
+  test('a page follows the payout that somebody else makes', async () => {
+    answer('get', PREFERENCES, 200, preferences());
+    renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: LOAN } });
+    await waitFor(() => expect(queryClient.getQueryData(['payout', 'LN-1', null])).toBeNull());
+    answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null })]);
+    await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.payout }));
+    expect(await screen.findByText('Disbursement in Progress')).toBeVisible();
+    expect(screen.queryByRole('button', { name: 'Disburse Loan' })).toBeNull();
+    answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1' })]);
+    await pass(3000);
+    expect(await screen.findByText('Disbursement Successful')).toBeVisible();
+    expect(screen.getByText('UKE7Q2M9XA')).toBeVisible();
+  });
+
   test('with a provider without rules, a payout is as specified', async () => {
     answer('get', PREFERENCES, 404, failure('Not found', 'not_found'));
     answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));

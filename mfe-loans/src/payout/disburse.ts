@@ -58,13 +58,16 @@ export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
   const [openedAt] = useState(() => (attempt?.status === 'pending' ? 0 : (attempt?.submittedAt ?? 0)));
   const [dismissedAt, setDismissedAt] = useState(openedAt);
   const [wasDisbursed] = useState(loan.status === 'disbursed');
+  const [wasApproved] = useState(loan.status === 'approved');
   const [wasPending] = useState(loan.disbursementStatus.toUpperCase() === 'PENDING');
 
   const reported = attempt ? reportedPayout(attempt) : null;
   const isOutcomeUnknown = attempt?.status === 'error' && isUnknown(attempt.error);
-  const isFollowed = reported ? reported.status === 'pending' : isOutcomeUnknown || wasPending;
+  const isExpected = reported ? reported.status === 'pending' : isOutcomeUnknown || wasPending;
+  // Somebody else may pay out the loan while the page is open.
+  const isFollowed = isExpected || (isLive() && attempt === undefined && wasApproved);
   const { data: followed = null } = useQuery({
-    ...payoutQuery(loan.id, reported?.id || (wasPending ? payoutId : undefined)),
+    ...payoutQuery(loan.id, reported?.id || (wasPending ? payoutId : undefined), isExpected),
     enabled: isFollowed && attempt?.status !== 'pending',
   });
   const payout = attempt?.status === 'pending' ? null : ((isFollowed ? followed : null) ?? reported);

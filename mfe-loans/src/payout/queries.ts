@@ -6,8 +6,8 @@ import { type Payout, payoutFrom } from './payout';
 const RECENT_RECORDS = 100;
 const POLL_INTERVAL_MS = 3000;
 
-/** A loan's latest payout, polled until it settles. */
-export function payoutQuery(loanId: string, payoutId?: string) {
+/** A loan's latest payout, polled until it settles; one that is not expected is polled once it is there. */
+export function payoutQuery(loanId: string, payoutId?: string, isExpected = true) {
   const queryKey = ['payout', loanId, payoutId ?? null];
   return queryOptions({
     queryKey,
@@ -18,7 +18,7 @@ export function payoutQuery(loanId: string, payoutId?: string) {
       return payout;
     },
     retry: false,
-    refetchInterval: ({ state: { data } }) => (isSettled(data) ? false : POLL_INTERVAL_MS),
+    refetchInterval: ({ state: { data } }) => (isSettled(data) || (!isExpected && !data) ? false : POLL_INTERVAL_MS),
   });
 }
 

@@ -1,6 +1,5 @@
 import { language, queryClient, queryKeys, session } from 'mfe-kit';
 import { answer, currentUser, portalRules, preferences, screen, waitFor } from 'mfe-kit/testing';
-import { act } from '@testing-library/react';
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { goLive, heading, open, storeUser } from '../testing/portal';
 import { followChanges } from './follow-changes';

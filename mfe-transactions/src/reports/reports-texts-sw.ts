@@ -33,7 +33,7 @@ const swahili: ReportsTexts = {
     performance: 'Asilimia ya malipo yaliyokamilika au kushindikana',
   },
   completed: 'Yamefaulu',
-  failed: 'Yameshindikana',
+  failed: 'Yamefeli',
   pending: 'Yanasubiri',
   total: 'Jumla',
   empty: 'Hakuna malipo katika kipindi hiki',
