@@ -13,7 +13,7 @@ const swahili: ShellTexts = {
   notifications: 'Arifa',
   loading: 'Inapakia',
 
-  demo: 'Onyesho: data ni ya kubuni na hakuna pesa zinazohamishwa.',
+  demo: 'Onyesho: data ya kubuni, hakuna pesa halisi.',
   offline: 'Huna mtandao. Malipo yatasubiri hadi utakaporudi mtandaoni.',
   notLive: (slices) => `Si toleo linalotumika: ${slices}`,
   newVersion: 'Toleo jipya linapatikana',
