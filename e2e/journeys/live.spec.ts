@@ -149,10 +149,10 @@ test('an account that asks for a code at sign-in gets one', async ({ page, mkopo
 test('somebody chooses Kiswahili: every screen follows, here, after a reload and on another device', async ({
   page,
   browser,
-  baseURL,
+  mkopo,
 }) => {
-  await signIn(page, 'admin');
-  const other = await pageOf(browser, baseURL, 'admin');
+  await mkopo.signIn(page, 'admin');
+  const other = await pageOf(browser, mkopo, 'admin');
 
   const choose = async (label: string, name: string, save: string) => {
     await page.getByRole('combobox', { name: label }).click();
@@ -197,7 +197,7 @@ test('somebody chooses Kiswahili: every screen follows, here, after a reload and
   });
 
   await test.step('so is the first page after a sign-in on a device with an English browser', async () => {
-    const third = await browser.newPage({ ...(baseURL ? { baseURL } : {}), locale: 'en-KE' });
+    const third = await browser.newPage({ baseURL: mkopo.url, locale: 'en-KE' });
     await third.goto('/login');
     await third.getByLabel('Email').fill('admin@mkopo.test');
     await third.getByLabel('Password', { exact: true }).fill(PASSWORD);
@@ -225,10 +225,10 @@ for (const [theme, width] of [
 ] as const)
   test(`the screens in Swahili are accessible and fit a window of ${width} px, ${theme}`, async ({
     browser,
-    baseURL,
+    mkopo,
   }) => {
     const context = await browser.newContext({
-      ...(baseURL ? { baseURL } : {}),
+      baseURL: mkopo.url,
       locale: 'sw-KE',
       timezoneId: 'Africa/Nairobi',
       colorScheme: theme,
