@@ -227,6 +227,7 @@ for (const [theme, width] of [
     browser,
     mkopo,
   }) => {
+    test.slow();
     const context = await browser.newContext({
       baseURL: mkopo.url,
       locale: 'sw-KE',
@@ -257,6 +258,7 @@ for (const [theme, width] of [
     await page.getByRole('combobox', { name: 'Language' }).click();
     await page.getByRole('option', { name: 'Kiswahili' }).click();
     await page.getByRole('button', { name: 'Save Preferences' }).click();
+    await expect(heading(page, 'Wasifu wangu')).toBeVisible();
     for (const [path, name] of [
       ['/profile', 'Wasifu wangu'],
       ['/', 'Dashibodi'],
@@ -266,7 +268,7 @@ for (const [theme, width] of [
       ['/transactions?from=2026-01-01', 'Historia ya miamala'],
     ] as const)
       await test.step(path, async () => {
-        if (path !== '/profile') await page.goto(path);
+        await page.goto(path);
         await expect(heading(page, name)).toBeVisible();
         if (path.includes('?')) {
           await page.getByRole('button', { name: /^(Chuja|Vichujio)/ }).click();

@@ -227,6 +227,8 @@ function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
     },
     optimization: {
       mangleExports: 'size',
+      // What two screens share is in both: smaller files of their own cost more than they save.
+      splitChunks: { minSize: 30_000 },
       minimizer: [
         new TerserPlugin({
           minify: TerserPlugin.swcMinify,
