@@ -11,11 +11,14 @@ import {
   signedIn,
   waitFor,
 } from 'mfe-kit/testing';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import slice from './slice';
 
 const LOGIN = '/api/v1/auth/login';
 const PREFERENCES = '/api/v1/preferences';
+
+// Otherwise the first tests would wait for the pages' code.
+beforeAll(() => Promise.all([import('./login/LoginPage'), import('./profile/LiveProfile')]));
 
 beforeEach(() => {
   session.start();
