@@ -626,7 +626,9 @@ describe('where the screens are live', () => {
     answer('get', PREFERENCES, 200, preferences());
     renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: LOAN } });
     await waitFor(() => expect(queryClient.getQueryData(['payout', 'LN-1', null])).toBeNull());
-    answer('get', RECORDS, 200, [disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null })]);
+    answer('get', RECORDS, 200, [
+      disbursementRecord({ loan_id: 'LN-1', status: 'PENDING', mpesa_ref: null }),
+    ]);
     await act(() => queryClient.invalidateQueries({ queryKey: queryKeys.payout }));
     expect(await screen.findByText('Disbursement in Progress')).toBeVisible();
     expect(screen.queryByRole('button', { name: 'Disburse Loan' })).toBeNull();

@@ -18,7 +18,8 @@ export function payoutQuery(loanId: string, payoutId?: string, isExpected = true
       return payout;
     },
     retry: false,
-    refetchInterval: ({ state: { data } }) => (isSettled(data) || (!isExpected && !data) ? false : POLL_INTERVAL_MS),
+    refetchInterval: ({ state: { data } }) =>
+      isSettled(data) || (!isExpected && !data) ? false : POLL_INTERVAL_MS,
   });
 }
 
