@@ -31,6 +31,9 @@ const CONNECTIONS: usize = 32;
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_secs(3);
 const WRITES_PER_SECOND: u32 = 200;
+/// For processor time, which other work on the machine moves less than rates.
+const PAIRS: usize = 20;
+const PAIRED_ROUND: Duration = Duration::from_secs(1);
 const PENDING: &str = "/api/v1/disbursements/pending";
 
 fn main() {
@@ -73,19 +76,19 @@ async fn measure(loans: i64) {
     let known = format!("{signed_in}If-None-Match: {etag}\r\n");
     let mut best = [Rate::default(); 6];
     for _ in 0..ROUNDS {
-        best[0].keep(load(axum.address, "").await);
-        best[1].keep(load(server.address, &signed_in).await);
-        best[2].keep(load(server.address, &compressed).await);
-        best[3].keep(load(server.address, &known).await);
+        best[0].keep(load(axum.address, "", ROUND).await);
+        best[1].keep(load(server.address, &signed_in, ROUND).await);
+        best[2].keep(load(server.address, &compressed, ROUND).await);
+        best[3].keep(load(server.address, &known, ROUND).await);
         for mock in &mut mocks {
-            mock.best.keep(load(mock.server.address, "").await);
+            mock.best.keep(load(mock.server.address, "", ROUND).await);
         }
         for proxy in &mut proxies {
-            proxy.best.keep(load(proxy.server.address, "").await);
+            proxy.best.keep(load(proxy.server.address, "", ROUND).await);
         }
         let writer = writer(folder.path());
-        best[4].keep(load(axum.address, "").await);
-        best[5].keep(load(server.address, &signed_in).await);
+        best[4].keep(load(axum.address, "", ROUND).await);
+        best[5].keep(load(server.address, &signed_in, ROUND).await);
         drop(writer);
     }
     let ready = best[0];
@@ -101,7 +104,45 @@ async fn measure(loans: i64) {
     println!("  while another process writes {WRITES_PER_SECOND} times per second:");
     best[4].print("axum, the same bytes from memory", best[4]);
     best[5].print("signed in", best[4]);
+    if loans == 100 {
+        println!("  processor time of the servers for one call, {PAIRS} rounds in turns:");
+        let pair = async || processor_times(&axum, &server, &signed_in).await;
+        print_times("signed in, against axum", pair().await, 1.15);
+        let _writer = writer(folder.path());
+        print_times("the same beside the writer", pair().await, 1.25);
+    }
     println!("  resident memory of the server  {:>8} MB  (target 100)", server.resident_megabytes());
+}
+
+/// The processor time that axum and the server take for one call, round by round, in microseconds.
+async fn processor_times(axum: &Other, server: &Server, signed_in: &str) -> Vec<(f64, f64)> {
+    let mut pairs = Vec::new();
+    for _ in 0..PAIRS {
+        let ready = processor_time(&axum.process, axum.address, "").await;
+        pairs.push((ready, processor_time(&server.process, server.address, signed_in).await));
+    }
+    pairs
+}
+
+async fn processor_time(process: &Running, address: SocketAddr, headers: &str) -> f64 {
+    let before = process.processor_time();
+    let rate = load(address, headers, PAIRED_ROUND).await;
+    let took = process.processor_time().saturating_sub(before);
+    took.as_secs_f64() * 1e6 / rate.calls as f64
+}
+
+fn print_times(what: &str, mut pairs: Vec<(f64, f64)>, target: f64) {
+    pairs.sort_by(|(ready, own), (other_ready, other_own)| {
+        (own / ready).total_cmp(&(other_own / other_ready))
+    });
+    let ratio = |at: usize| pairs[at].1 / pairs[at].0;
+    let (ready, own) = pairs[PAIRS / 2];
+    println!(
+        "  {what:<32} {own:>5.1} µs to {ready:.1}  ratio {:.2} ({:.2} to {:.2}, target {target})",
+        ratio(PAIRS / 2),
+        ratio(0),
+        ratio(PAIRS - 1)
+    );
 }
 
 /// Adds demo data, and loans until `loans` are waiting.
@@ -161,14 +202,14 @@ impl Server {
 /// Another server, which sends the list without authentication.
 struct Other {
     address: SocketAddr,
-    _process: Running,
+    process: Running,
 }
 
 impl Other {
     /// Starts the server, and returns its first response.
     async fn start(command: &mut Command, address: SocketAddr) -> (Self, Answer) {
         let process = Running::start(command);
-        (Self { address, _process: process }, first_answer(address).await)
+        (Self { address, process }, first_answer(address).await)
     }
 }
 
@@ -200,6 +241,17 @@ struct Running(Child);
 impl Running {
     fn start(command: &mut Command) -> Self {
         Self(command.spawn().unwrap())
+    }
+
+    /// The time that it had a processor, in its own code and in the kernel's.
+    fn processor_time(&self) -> Duration {
+        /// Linux counts in hundredths of a second for every machine.
+        const TICK: Duration = Duration::from_millis(10);
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
+        // The name before may contain spaces.
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks = [fields[11], fields[12]].map(|field| field.parse::<u32>().unwrap());
+        TICK * ticks.iter().sum()
     }
 }
 
@@ -306,6 +358,7 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
 struct Rate {
     per_second: f64,
     p99: Duration,
+    calls: usize,
 }
 
 impl Rate {
@@ -327,9 +380,9 @@ impl Display for Rate {
     }
 }
 
-/// Sends requests on all connections for one round.
-async fn load(address: SocketAddr, headers: &str) -> Rate {
-    let until = Instant::now() + ROUND;
+/// Sends requests on all connections for the time of a round.
+async fn load(address: SocketAddr, headers: &str, round: Duration) -> Rate {
+    let until = Instant::now() + round;
     let clients = (0..CONNECTIONS).map(|_| {
         let request = request(headers);
         tokio::spawn(async move {
@@ -353,7 +406,8 @@ async fn load(address: SocketAddr, headers: &str) -> Rate {
     }
     let elapsed = started.elapsed();
     took.sort_unstable();
-    Rate { per_second: took.len() as f64 / elapsed.as_secs_f64(), p99: took[took.len() * 99 / 100] }
+    let calls = took.len();
+    Rate { per_second: calls as f64 / elapsed.as_secs_f64(), p99: took[calls * 99 / 100], calls }
 }
 
 /// Reads a response without parsing its body, which is not part of the measurement.
