@@ -140,9 +140,11 @@ pub fn name(text: &str) -> Result<String, String> {
 
 /// A filter in the syntax of `tracing`.
 pub fn log(text: &str) -> Result<String, String> {
-    EnvFilter::try_new(text)
-        .map(|_| text.to_owned())
-        .map_err(|_| "give a level such as info, or target=level pairs separated by commas".to_owned())
+    // Names of targets are ASCII, and the parser panics at some other letters (tracing-subscriber 0.3.23).
+    let is_filter = text.is_ascii() && EnvFilter::try_new(text).is_ok();
+    is_filter
+        .then(|| text.to_owned())
+        .ok_or_else(|| "give a level such as info, or target=level pairs separated by commas".to_owned())
 }
 
 /// An e-mail address, with or without a name.

@@ -227,6 +227,15 @@ proptest! {
     }
 }
 
+#[test]
+fn a_log_filter_at_which_its_parser_would_panic_is_refused() {
+    let typed = ["--log=\u{2000}\u{1e950}=".to_owned()];
+    let line = ["mkopo".to_owned(), "serve".to_owned()].into_iter().chain(typed.clone());
+    let error = CommandLine::try_parse_from(line).err().unwrap();
+    let sentence = CommandLine::setting_error(&error, &typed).unwrap();
+    assert!(sentence.starts_with("--log") && sentence.contains("give a level such as info"), "{sentence}");
+}
+
 /// Runs `cases` of `strategy` against one service, which must answer each without a 5xx.
 fn no_input_is_the_servers_fault<S: Strategy>(
     cases: u32,
