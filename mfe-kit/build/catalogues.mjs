@@ -1,5 +1,5 @@
 /** The check that every text of a package is there in every language. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 
@@ -10,7 +10,9 @@ const MARKS = ['⟦B⟧', '⟦C⟧', '⟦D⟧', '⟦E⟧'];
 
 /** See conformance.d.mts. */
 export function checkCatalogues(sources) {
-  const files = readdirSync(sources, { recursive: true }).filter((file) => file.endsWith('-texts.ts'));
+  const files = readdirSync(sources, { recursive: true }).filter(
+    (file) => file.endsWith('-texts.ts') && readFileSync(join(sources, file), 'utf8').includes('= catalogue('),
+  );
   test.for(files)('%s has every text in every language', async (file) => {
     const path = join(sources, file);
     const [texts] = Object.values(await import(/* @vite-ignore */ path));

@@ -50,6 +50,7 @@ test('the pending loans and their filters are in Swahili', async () => {
 });
 
 test('a loan and the dialog of its payout are in Swahili, with the maximum', async () => {
+  answer('get', RECORDS, 200, []);
   const { rules } = preferences();
   answer('get', '/api/v1/preferences', 200, preferences({ rules: { ...rules, maximum_amount: 20_000 } }));
   const { user } = renderSlice(slice, { pathname: '/loans/LN-1', state: { loan: loanFrom(pendingLoan()) } });
