@@ -6,6 +6,7 @@ import {
   preferences,
   renderSlice,
   screen,
+  waitFor,
   within,
 } from 'mfe-kit/testing';
 import { beforeEach, expect, test } from 'vitest';
@@ -61,6 +62,8 @@ test('a loan and the dialog of its payout are in Swahili, with the maximum', asy
   expect(dialog).toHaveTextContent(
     'Unakaribia kutoa KES 25,000 kwa Wanjiku Kamau kupitia huduma ya pesa kwa simu.',
   );
-  expect(await within(dialog).findByText(/Malipo hayawezi kuzidi KES 20,000\./)).toBeVisible();
+  const maximum = await within(dialog).findByText(/Malipo hayawezi kuzidi KES 20,000\./);
+  // The dialog fades in.
+  await waitFor(() => expect(maximum).toBeVisible());
   expect(within(dialog).getByRole('button', { name: 'Thibitisha utoaji' })).toBeDisabled();
 });
