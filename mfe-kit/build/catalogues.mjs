@@ -11,7 +11,8 @@ const MARKS = ['⟦B⟧', '⟦C⟧', '⟦D⟧', '⟦E⟧'];
 /** See conformance.d.mts. */
 export function checkCatalogues(sources) {
   const files = readdirSync(sources, { recursive: true }).filter(
-    (file) => file.endsWith('-texts.ts') && readFileSync(join(sources, file), 'utf8').includes('= catalogue('),
+    (file) =>
+      file.endsWith('-texts.ts') && readFileSync(join(sources, file), 'utf8').includes('= catalogue('),
   );
   test.for(files)('%s has every text in every language', async (file) => {
     const path = join(sources, file);
