@@ -52,6 +52,7 @@ const TOOLS = [
 
 /** The files of `build/` that a slice's repository needs. */
 const BUILD = [
+  'catalogues.mjs',
   'chunks.mjs',
   'compress.mjs',
   'conformance.d.mts',
@@ -77,7 +78,13 @@ const BUILD = [
 await rm(join(kit, 'dist'), { recursive: true, force: true });
 await mkdir(join(folder, 'build'), { recursive: true });
 await Promise.all([compile(), buildShell()]);
-for (const file of BUILD) await copyFile(join(kit, 'build', file), join(folder, 'build', file));
+for (const file of BUILD) {
+  const text = await readFile(join(kit, 'build', file), 'utf8');
+  const imported = [...text.matchAll(/ from '\.\/([\w.-]+)';/g)].map(([, name]) => name);
+  const missing = imported.filter((name) => !BUILD.includes(name));
+  if (missing.length > 0) throw new Error(`${file} imports ${missing.join(', ')}, which BUILD does not list`);
+  await copyFile(join(kit, 'build', file), join(folder, 'build', file));
+}
 await copyFile(join(kit, 'build/slice.tsconfig.json'), join(folder, 'tsconfig.json'));
 await cp(join(kit, 'cli'), join(folder, 'cli'), {
   recursive: true,
