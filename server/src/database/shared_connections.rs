@@ -1,9 +1,9 @@
 //! Connections to PostgreSQL that several schemas share.
 //!
 //! A statement stays planned for the search path that it was planned with, so a connection that goes from
-//! schema to schema would plan each statement anew: planning was more than half of PostgreSQL's processor time
-//! with 64 sandboxes in use. Each schema therefore has statements of its own, by a comment that names it, and
-//! a connection that it uses first, where they are prepared.
+//! schema to schema would plan each statement anew. Each schema therefore has statements of its own, by a
+//! comment that names it, and a connection that it uses first, where they are prepared (measured with 64
+//! sandboxes in use: about 190 payouts a second instead of 124).
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
