@@ -27,7 +27,7 @@ export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
       const files = chunkGraph
         .getBlockChunkGroup(block)
         ?.getFiles()
-        .filter((file) => /\.(js|css)$/.test(file));
+        .filter((file) => /\.(js|css)$/.test(file) && !isUpdate(file));
       if (!files?.length) continue;
       for (const dependency of block.dependencies) {
         const path = moduleGraph.getModule(dependency)?.nameForCondition();
@@ -36,6 +36,11 @@ export function chunksByModule({ chunkGraph, modules, moduleGraph }, context) {
     }
   }
   return chunks;
+}
+
+/** Whether a file has only what changed while pages were open, for those pages; webpack lists it in its chunk, too. */
+export function isUpdate(file) {
+  return /\.hot-update\.(js|css)$/.test(file);
 }
 
 /** A module of mfe-kit is listed under its shared name. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import webpack from 'webpack';
-import { chunksByModule } from './chunks.mjs';
+import { chunksByModule, isUpdate } from './chunks.mjs';
 
 /**
  * Writes `index.html` from a template, and `csp.txt`: the page's Content-Security-Policy with the hashes
@@ -26,7 +26,11 @@ export class PortalPage {
         () => {
           const chunks = chunksByModule(compilation, compiler.context);
           const frame = [...new Set(this.frame.flatMap((module) => chunks[module] ?? []))];
-          const page = this.page(compilation.entrypoints.get('shell').getFiles(), frame);
+          const files = compilation.entrypoints.get('shell').getFiles();
+          const page = this.page(
+            files.filter((file) => !isUpdate(file)),
+            frame,
+          );
           compilation.emitAsset('index.html', new webpack.sources.RawSource(page));
           compilation.emitAsset('csp.txt', new webpack.sources.RawSource(contentSecurityPolicy(page)));
         },

@@ -1,5 +1,6 @@
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import webpack from 'webpack';
+import { isUpdate } from './chunks.mjs';
 import { integrityOf, MANIFEST } from './manifest.mjs';
 
 /**
@@ -24,7 +25,7 @@ export class SliceManifest {
           files.sort().map((file) => [file, integrityOf(assets[file].buffer())]),
         );
         const manifest = {
-          ...JSON.parse(assets[MANIFEST].source().toString()),
+          ...JSON.parse(assets[MANIFEST].source().toString(), withoutUpdates),
           brings: this.brings,
           ...(isProduction ? { integrity } : {}),
         };
@@ -32,6 +33,10 @@ export class SliceManifest {
       });
     });
   }
+}
+
+function withoutUpdates(_key, value) {
+  return Array.isArray(value) ? value.filter((file) => typeof file !== 'string' || !isUpdate(file)) : value;
 }
 
 /** Makes the build's runtime set `integrity` on the scripts and styles that it loads. */
