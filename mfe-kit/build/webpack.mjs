@@ -118,11 +118,14 @@ export function sliceBuild(folder) {
   };
 }
 
-/** The configuration of the shell: the page, and everything that is shared. */
+/**
+ * The configuration of the shell: the page, and everything that is shared. With `refreshes`, its own parts and the
+ * kit's can be refreshed, too.
+ */
 export function shellBuild(folder) {
-  return (_env, { mode }) => {
+  return ({ refreshes = false } = {}, { mode }) => {
     const shell = readPackage(folder);
-    const config = base(folder, shell, mode, { rules: [ANTD_STYLES] });
+    const config = base(folder, shell, mode, { refreshes, rules: [ANTD_STYLES] });
     return {
       ...config,
       // A development build can refresh the screens of a slice with their state.
@@ -135,6 +138,7 @@ export function shellBuild(folder) {
       },
       plugins: [
         ...basePlugins(mode, 'assets/'),
+        ...(refreshes ? [new ReactRefreshPlugin({ overlay: false })] : []),
         new ModuleFederationPlugin({
           ...federation(shell),
           manifest: false,
@@ -164,7 +168,7 @@ export function pageBuild(folder, name, modules) {
   };
 }
 
-/** What all have in common; the screens of a slice in development can be refreshed. */
+/** What all have in common; with `refreshes`, screens can be refreshed. */
 function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
   const production = mode === 'production';
   return {
@@ -241,20 +245,6 @@ function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
     cache: { type: 'filesystem', buildDependencies: { config: [import.meta.filename] } },
     infrastructureLogging: { level: 'warn' },
     stats: 'errors-warnings',
-    devServer: {
-      host: '127.0.0.1', // reachable from this machine only
-      port: process.env.PORT ?? 3000,
-      hot: false, // reloads the page: its state is in the address and the session
-      historyApiFallback: true,
-      headers: { 'Access-Control-Allow-Origin': '*' },
-      client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
-      proxy: [
-        {
-          context: ['/api', '/slices.json', '/slices/'],
-          target: process.env.MKOPO_URL ?? 'http://127.0.0.1:8080',
-        },
-      ],
-    },
   };
 }
 
