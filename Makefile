@@ -45,7 +45,7 @@ install: tools ## Install the `mkopo` command for this user
 	*) echo "mkopo is installed in $$folder, which is not on the path: add it to PATH." ;; esac
 
 .PHONY: dev
-dev: tools $(PORTAL)/slices.json ## Run the portal with one slice in development (SLICE=loans)
+dev: tools node_modules/.package-lock.json $(if $(SLICE),$(PORTAL)/slices.json) ## Run the portal as you edit it: the server and all slices, or one (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)
 	@PORT=$(PORT) node mfe-kit/build/dev.mjs "$(SLICE)"
 

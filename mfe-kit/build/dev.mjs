@@ -1,84 +1,71 @@
 /**
- * A complete portal on this machine with one slice as you edit it: the provider serves the shell and the
- * built slices, and `mfe-kit dev` the slice, in a shell whose screens keep their state when you save.
+ * The portal as you edit it: the server, the shell and the slices, or of these one and the others as they are
+ * built.
  *
+ *     node mfe-kit/build/dev.mjs           (`make dev`)
  *     node mfe-kit/build/dev.mjs loans     (`make dev SLICE=loans`)
  */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { devPort, root, sliceNames, sliceNameOf } from './slices.mjs';
+import { root, sliceNames, sliceNameOf } from './slices.mjs';
+import { servePortal } from './watched-portal.mjs';
+import { WatchedServer } from './watched-server.mjs';
 
-const slice = sliceNameOf(process.argv[2] ?? '');
+const started = Date.now();
 const names = sliceNames();
-if (!names.includes(slice))
+const only = process.argv[2] ? sliceNameOf(process.argv[2]) : null;
+if (only && !names.includes(only))
   refuse(`say which slice: make dev SLICE=NAME, where NAME is one of ${names.map(shortNameOf).join(', ')}.`);
 
-const binary = process.env.MKOPO_BINARY ?? join(root, 'server/target/debug/mkopo');
+const target = process.env.CARGO_TARGET_DIR ?? join(root, 'server/target');
+const binary = process.env.MKOPO_BINARY ?? join(target, 'debug/mkopo');
 if (!existsSync(binary)) refuse(`there is no server at ${binary}: 'make dev' builds it.`);
 
-const port = process.env.PORT ?? '8080';
-const slicePort = process.env.SLICE_PORT ?? String(devPort(slice));
-for (const [setting, number] of [
-  ['PORT', Number(port)],
-  ['PORT', Number(port) + 1], // the console's
-  ['SLICE_PORT', Number(slicePort)],
-])
-  if (!(await isFree(number))) refuse(`port ${number} is in use: choose another with ${setting}=.`);
+// The page and the console are where 'make demo' has them; the page passes calls on to the server.
+const port = Number(process.env.PORT ?? '8080');
+const [consolePort, serverPort] = [port + 1, port + 2];
+for (const number of [port, consolePort, serverPort])
+  if (!(await isFree(number))) refuse(`port ${number} is in use: choose another with PORT=.`);
 
-// The same host name for both: the dev server serves its code to pages of its own site only.
-const portal = `http://localhost:${port}`;
-const running = new Set();
+const server = new WatchedServer({
+  binary,
+  // Errors and warnings only.
+  build: ['cargo', '--locked', 'build', '--quiet', '--manifest-path', 'server/Cargo.toml'],
+  sources: [join(root, 'server'), join(root, 'contract')],
+  settings: {
+    MKOPO_DEMO: 'true',
+    MKOPO_LISTEN: `127.0.0.1:${serverPort}`,
+    MKOPO_CONSOLE_LISTEN: `127.0.0.1:${consolePort}`,
+    MKOPO_PUBLIC_URL: `http://localhost:${port}`,
+    ...(only && { MKOPO_PORTAL_DIR: join(root, 'dist/portal') }),
+  },
+  address: `http://127.0.0.1:${serverPort}`,
+  ended: end,
+});
+let portal;
 process.once('SIGINT', () => end(130));
 process.once('SIGTERM', () => end(143));
-
-start(binary, ['serve'], {
-  env: {
-    MKOPO_DEMO: 'true',
-    MKOPO_SLICE_OVERRIDE: 'true',
-    MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
-    MKOPO_LISTEN: `127.0.0.1:${port}`,
-  },
-});
-await answers(`${portal}/readyz`);
-const command = join(root, 'mfe-kit/cli/mfe-kit.mjs');
-start(process.execPath, [command, 'dev', '--portal', portal, '--port', slicePort], {
-  cwd: join(root, slice),
-  env: {},
+process.once('uncaughtException', (error) => {
+  console.error(error);
+  end(1);
 });
 
-/** Starts a program; when one ends, so does everything. */
-function start(command, args, { cwd = root, env }) {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: 'inherit' });
-  running.add(child);
-  child.once('error', ({ message }) => {
-    console.error(`mkopo: ${command} could not be started: ${message}.`);
-    running.delete(child);
-    end(1);
-  });
-  child.once('exit', (code) => {
-    running.delete(child);
-    end(code ?? 1);
-  });
-}
+await server.start({ isFirst: true });
+server.watch();
+portal = await servePortal({ port, server, serverPort, slices: only ? [only] : names });
+const seconds = Math.round((Date.now() - started) / 1000);
+console.log(`\n  The portal as you edit it, after ${seconds} s: http://localhost:${port}`);
+console.log(`  Save a file of ${only ?? 'a slice'}, the shell or the kit, and the open page is updated.`);
+console.log('  Save one of the server or the contract, and the server is built and restarted.\n');
 
-/** Stops what is running, and ends when it has. */
-function end(code) {
-  process.exitCode ??= code;
-  for (const child of running) child.kill('SIGTERM');
-  if (running.size === 0) process.exit();
-}
-
-async function answers(address) {
-  for (;;) {
-    const isReady = await fetch(address).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (isReady) return;
-    await new Promise((resolve) => setTimeout(resolve, 250));
-  }
+/** Ends all that runs, once. */
+async function end(code) {
+  if (process.exitCode !== undefined) return;
+  process.exitCode = code;
+  await server.stop();
+  await portal?.stop();
+  process.exit();
 }
 
 function isFree(number) {

@@ -22,6 +22,12 @@ export function listedBuild(entry, bytes) {
   };
 }
 
+/** The entry of `slices.json` for a slice as it is edited: its build changes with every save. */
+export function editedBuild(slicePackage, entry) {
+  const { version } = slicePackage;
+  return { version, entry, integrity: '', shell: '*', ...bringsOf(slicePackage), previous: null };
+}
+
 /** The subresource integrity of a file's content. */
 export function integrityOf(content, algorithm = 'sha384') {
   return `${algorithm}-${createHash(algorithm).update(content).digest('base64')}`;

@@ -49,10 +49,10 @@ test('make dev on a port in use says which, and what to set', async () => {
   const other = createServer();
   await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address();
-  const env = { MKOPO_BINARY: process.execPath, SLICE_PORT: String(port), PORT: '18080' };
-  expect(await run('dev.mjs', ['loans'], env)).toEqual({
+  const env = { MKOPO_BINARY: process.execPath, PORT: String(port - 1) };
+  expect(await run('dev.mjs', [], env)).toEqual({
     code: 1,
-    said: `mkopo: port ${port} is in use: choose another with SLICE_PORT=.`,
+    said: `mkopo: port ${port} is in use: choose another with PORT=.`,
   });
   other.close();
 });

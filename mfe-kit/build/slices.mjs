@@ -10,11 +10,6 @@ export function sliceNames() {
     .sort();
 }
 
-/** The port of a package's dev server; the provider's is 8080. */
-export function devPort(name) {
-  return 3001 + sliceNames().indexOf(name);
-}
-
 /** The package's name of a slice that is given with or without `mfe-`. */
 export function sliceNameOf(given) {
   return given.startsWith('mfe-') ? given : `mfe-${given}`;

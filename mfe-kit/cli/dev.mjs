@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import webpack from 'webpack';
 import DevServer from 'webpack-dev-server';
-import { bringsOf } from '../build/manifest.mjs';
+import { bringsOf, editedBuild, MANIFEST } from '../build/manifest.mjs';
 import { configOf } from './build.mjs';
 import { ask, portalAt, readList } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
@@ -62,7 +62,7 @@ function options({ name, version, slice }, portal, shell, port) {
         name: 'slices.json',
         path: '/slices.json',
         middleware: (_request, response) => {
-          listWith(portal, name, { version, ...bringsOf({ slice }) }).then(
+          listWith(portal, name, { version, slice }).then(
             (list) => response.set('Cache-Control', 'no-cache').json(list),
             ({ message }) => response.status(502).json({ error: message }),
           );
@@ -74,16 +74,10 @@ function options({ name, version, slice }, portal, shell, port) {
 }
 
 /** The portal's list with the slice of this machine. */
-async function listWith(portal, name, slice) {
+async function listWith(portal, name, slicePackage) {
   const list = await (await ask(portal, '/slices.json')).json();
   // The page's policy is not the portal's, and nothing else is to be overridden.
   list.portal.allow_override = false;
-  list.slices[name] = {
-    ...slice,
-    entry: `${OWN}mf-manifest.json`,
-    integrity: '', // changes with every edit
-    shell: '*',
-    previous: null,
-  };
+  list.slices[name] = editedBuild(slicePackage, `${OWN}${MANIFEST}`);
   return list;
 }

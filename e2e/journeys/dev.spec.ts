@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { PASSWORD } from 'mkopo-test';
+import { BINARY } from '../binary';
+import { expect, test as base } from '../test';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Stands for cargo, which takes long: what it builds is the program of before, unless the source has an error. */
+const CARGO = `#!/bin/bash
+if grep -q 'an error' server/src/main.rs; then echo 'error: expected one of' >&2; exit 101; fi
+cp "$MKOPO_BINARY" "$MKOPO_BINARY.new" && mv "$MKOPO_BINARY.new" "$MKOPO_BINARY"
+`;
+
+interface Sources {
+  folder: string;
+  edit: (file: string, from: string, to: string) => Promise<void>;
+}
+
+/** `make dev`, and what it has printed. */
+interface Dev {
+  url: string;
+  process: ChildProcess;
+  printed: () => string;
+}
+
+const test = base.extend<{ sources: Sources; dev: Dev }>({
+  /** A copy of what is edited, with the installed packages. */
+  sources: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'mkopo-dev-'));
+    const packages = (await readdir(root)).filter((name) => name.startsWith('mfe-'));
+    const filter = (path: string) => !/\/(dist|node_modules)$/.test(path);
+    for (const name of packages) await cp(join(root, name), join(folder, name), { recursive: true, filter });
+    await mkdir(join(folder, 'node_modules'));
+    for (const name of await readdir(join(root, 'node_modules'))) {
+      const place = packages.includes(name) ? folder : join(root, 'node_modules');
+      if (!name.startsWith('.')) await symlink(join(place, name), join(folder, 'node_modules', name));
+    }
+    for (const name of ['contract', 'server/src', 'bin'])
+      await mkdir(join(folder, name), { recursive: true });
+    await writeFile(join(folder, 'server/src/main.rs'), 'fn main() {}');
+    await writeFile(join(folder, 'bin/cargo'), CARGO, { mode: 0o755 });
+    await cp(BINARY, join(folder, 'mkopo'));
+    await use({
+      folder,
+      edit: async (file, from, to) => {
+        const text = await readFile(join(folder, file), 'utf8');
+        expect(text).toContain(from);
+        await writeFile(join(folder, file), text.replace(from, to));
+      },
+    });
+    await rm(folder, { recursive: true, force: true });
+  },
+  dev: async ({ sources: { folder }, page }, use) => {
+    const port = await freePorts();
+    const dev = spawn(process.execPath, [join(folder, 'mfe-kit/build/dev.mjs')], {
+      env: {
+        PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
+        HOME: process.env.HOME,
+        PORT: String(port),
+        MKOPO_BINARY: join(folder, 'mkopo'),
+        MKOPO_DATA_DIR: join(folder, 'data'),
+      },
+    });
+    let printed = '';
+    for (const stream of [dev.stdout, dev.stderr])
+      stream.on('data', (part: Buffer) => (printed += part.toString()));
+    await expect.poll(() => printed, { timeout: 50_000 }).toContain('The portal as you edit it');
+    await use({ url: `http://localhost:${port}`, process: dev, printed: () => printed });
+    // The page would report that its server is gone.
+    await page.goto('about:blank');
+    const ended = new Promise((resolve) => dev.once('exit', resolve));
+    dev.kill('SIGINT');
+    expect(await ended).toBe(130);
+  },
+});
+
+/** The first of three ports that are free. */
+async function freePorts(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return Math.min(port, 65_000);
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+
+test('with make dev, saves update the open page, which keeps its state, and restarts of the server keep the session', async ({
+  page,
+  sources: { edit },
+  dev,
+}) => {
+  test.setTimeout(120_000);
+  await page.goto(`${dev.url}/login`);
+  await page.getByLabel('Email').fill('agent@mkopo.test');
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByRole('link', { name: 'Pending Loans' }).click();
+  await expect(heading(page, 'Pending Disbursements')).toBeVisible();
+  await page.getByRole('searchbox').fill('kamau');
+  await page.evaluate(() => Object.assign(window, { isThePageOfBefore: true }));
+  const isAsItWas = async () => {
+    await expect(page.getByRole('searchbox')).toHaveValue('kamau');
+    expect(await page.evaluate(() => 'isThePageOfBefore' in window)).toBe(true);
+  };
+
+  await test.step('a slice, and then the kit and the shell', async () => {
+    const screen = 'mfe-loans/src/pending-loans/PendingLoansPage.tsx';
+    await edit(screen, 'title={texts.pendingDisbursements} subtitle', 'title="Loans, edited" subtitle');
+    await expect(heading(page, 'Loans, edited')).toBeVisible();
+    await edit('mfe-kit/src/ui/PageHeader.tsx', '<h1>{title}</h1>', '<h1>{title}!</h1>');
+    await expect(heading(page, 'Loans, edited!')).toBeVisible();
+    await edit('mfe-shell/src/layout/Header.tsx', '<ThemeToggle />', 'Edited shell');
+    await expect(page.getByText('Edited shell')).toBeVisible();
+    await isAsItWas();
+  });
+
+  await test.step('an error of the compiler is printed, and the server goes on', async () => {
+    await edit('server/src/main.rs', '{}', '{ an error }');
+    await expect.poll(dev.printed).toMatch(/error: expected one of[^]*the one before goes on running\./);
+    expect((await page.request.get(`${dev.url}/readyz`)).status()).toBe(200);
+  });
+
+  await test.step('the server is restarted with its data, and the page goes on', async () => {
+    await edit('server/src/main.rs', '{ an error }', '{ }');
+    await expect.poll(dev.printed).toMatch(/The server is restarted after \d+\.\d s/);
+    await isAsItWas();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await expect(heading(page, 'Dashboard!')).toBeVisible();
+  });
+
+  await test.step('a page that is opened after all that is new', async () => {
+    await page.goto(`${dev.url}/pending-loans`);
+    await expect(heading(page, 'Loans, edited!')).toBeVisible();
+    await expect(page.getByText('Edited shell')).toBeVisible();
+  });
+});
