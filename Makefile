@@ -89,12 +89,8 @@ soak: tools ## Run the long payout tests: random schedules, kills, a failing dis
 		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
-bench: tools chromium $(PORTAL)/slices.json ## Measure lists, payouts, PostgreSQL, sandboxes and long tables in one run, as ratios
-	@$(CARGO) bench $(MANIFEST) --bench lists --bench payouts
-	@e2e/postgres with --flushed $(CARGO) bench $(MANIFEST) --bench engines --bench sandboxes
-	@$(CARGO) build $(MANIFEST)
-	@npx playwright test --config e2e/benchmarks/playwright.config.ts
-	@node e2e/benchmarks/transaction-history.mjs
+bench: tools chromium $(PORTAL)/slices.json ## Measure, and write docs/performance.md and .json (BENCH="lists payouts" for a part, first-start and tests for what takes long)
+	@node e2e/benchmarks/run.mjs $(BENCH)
 
 .PHONY: python
 python:

@@ -1,3 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { projects: ['mfe-*', 'mfe-kit/template'] } });
+const benchmarks = { test: { name: 'benchmarks', include: ['e2e/benchmarks/*.test.mjs'] } };
+
+export default defineConfig({ test: { projects: ['mfe-*', 'mfe-kit/template', benchmarks] } });

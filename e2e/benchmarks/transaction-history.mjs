@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from '@playwright/test';
+import { handOver } from './figures.mjs';
 
 const KEYSTROKE_BUDGET_MS = 100;
 const PAGE_TURN_BUDGET_MS = 50;
@@ -322,6 +323,20 @@ function countOf(search) {
 }
 
 function report(all) {
+  handOver({
+    bench: 'transaction-history',
+    title: 'The history in the browser',
+    how: `Chromium on the same machine shows ${records.length} records, generated in place of the server’s. From a key or a click until the frame with its result is painted; processor time is that of the page’s main thread for each. A *first key* is the first after the page has been opened or its size changed.`,
+    tables: [
+      {
+        title: `${records.length} records`,
+        figures: all.flatMap(({ what, unit = 'ms', budget, values, cpu }) => [
+          { what, unit, values, target: `≤ ${budget}` },
+          ...(cpu ? [{ what: `${what}: processor time`, unit: 'ms', values: [cpu] }] : []),
+        ]),
+      },
+    ],
+  });
   console.log(
     `\n${'what'.padEnd(34)}${['n', 'cpu', 'median', 'p95', 'max', 'budget'].map((head) => head.padStart(9)).join('')}`,
   );

@@ -9,7 +9,6 @@
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
 use std::{
-    fmt::{Display, Formatter},
     net::SocketAddr,
     path::Path,
     process::{Child, Command, Stdio},
@@ -20,129 +19,198 @@ use mkopo::{clock::UnixMillis, database::Database};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    runtime::Runtime,
 };
 
+use self::figures::{Section, rounds};
+
+#[path = "lists/cores.rs"]
+mod cores;
+#[path = "figures/mod.rs"]
+mod figures;
 #[path = "lists/mocks.rs"]
 mod mocks;
 #[path = "lists/proxies.rs"]
 mod proxies;
 
 const CONNECTIONS: usize = 32;
-const ROUNDS: usize = 3;
-const ROUND: Duration = Duration::from_secs(3);
+const ROUND: Duration = Duration::from_secs(1);
+const ROUNDS: usize = 20;
+/// For what is slow, or only compared with.
+const FEWER_ROUNDS: usize = 5;
 const WRITES_PER_SECOND: u32 = 200;
-/// For processor time, which other work on the machine moves less than rates.
-const PAIRS: usize = 20;
-const PAIRED_ROUND: Duration = Duration::from_secs(1);
 const PENDING: &str = "/api/v1/disbursements/pending";
 
 fn main() {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some("--ready-bytes") => runtime.block_on(send_ready_bytes(&arguments[2])),
-        Some("--write") => runtime.block_on(write_forever(Path::new(&arguments[2]))),
-        _ => runtime.block_on(async {
-            for loans in [100, 10_000] {
-                measure(loans).await;
-            }
-        }),
+        Some("--ready-bytes") => Runtime::new().unwrap().block_on(send_ready_bytes(&arguments[2])),
+        Some("--blindly") => Runtime::new().unwrap().block_on(answer_blindly(&arguments[2])),
+        Some("--write") => Runtime::new().unwrap().block_on(write_forever(Path::new(&arguments[2]))),
+        _ => {
+            let cores = cores::take_one();
+            Runtime::new().unwrap().block_on(measure(cores));
+        }
     }
 }
 
-async fn measure(loans: i64) {
-    println!("\n{loans} loans, {CONNECTIONS} connections, best of {ROUNDS} rounds of {ROUND:?}");
+async fn measure(cores: &str) {
+    let how = format!(
+        "`GET {PENDING}` on {CONNECTIONS} connections that are kept open, each of which asks again when it has the \
+         answer. {cores}. What stands in one table takes turns of {ROUND:?}, after a first turn that does not count; \
+         ratios are of turns of the same round. Ready bytes: axum, in a process of its own, sends the list from \
+         memory, without looking at who asks. The limit of the load generator: a process answers whatever comes with \
+         the same bytes, without HTTP. Processor time: what the operating system counts for the server's process, \
+         by calls.\n\n\
+         The mock servers are in production mode, without a log of calls, compression, CORS and checksums where \
+         they can do without; each has one process, because a cluster gains nothing on one core. Mockoon keeps \
+         a record of the last call."
+    );
+    let mut section = Section::new("lists", "Lists", how, proxies::versions());
+    measure_list(100, ROUNDS, &mut section).await;
+    measure_list(10_000, FEWER_ROUNDS, &mut section).await;
+    section.write();
+}
+
+async fn measure_list(loans: i64, most_rounds: usize, section: &mut Section) {
     let folder = tempfile::tempdir().unwrap();
     fill(folder.path(), loans).await;
 
     // Started once before, so that the measured start is on existing data.
     drop(Server::start(folder.path()).await);
+    let mut starts = Vec::new();
+    for _ in 0..rounds(FEWER_ROUNDS) {
+        starts.push(Server::start(folder.path()).await.started_in.as_secs_f64() * 1000.0);
+    }
     let server = Server::start(folder.path()).await;
-    println!("  start to first answer          {:>8} ms  (target 150)", server.started_in.as_millis());
-
     let token = sign_in(server.address).await;
-    let plain = get(server.address, &format!("Authorization: Bearer {token}\r\n")).await;
-    let etag = header(&plain.head, "etag").to_owned();
-    let body = folder.path().join("body.json");
-    std::fs::write(&body, &plain.body).unwrap();
-    let axum = start_axum(&body).await;
-    let mut mocks = if loans == 100 { mocks::start(folder.path(), &plain.body).await } else { Vec::new() };
-
-    let mut proxies =
-        if loans == 100 { proxies::start(folder.path(), axum.address).await } else { Vec::new() };
-
     let signed_in = format!("Authorization: Bearer {token}\r\n");
-    let compressed = format!("{signed_in}Accept-Encoding: zstd\r\n");
-    let known = format!("{signed_in}If-None-Match: {etag}\r\n");
-    let mut best = [Rate::default(); 6];
-    for _ in 0..ROUNDS {
-        best[0].keep(load(axum.address, "", ROUND).await);
-        best[1].keep(load(server.address, &signed_in, ROUND).await);
-        best[2].keep(load(server.address, &compressed, ROUND).await);
-        best[3].keep(load(server.address, &known, ROUND).await);
-        for mock in &mut mocks {
-            mock.best.keep(load(mock.server.address, "", ROUND).await);
+    let plain = get(server.address, &signed_in).await;
+    let etag = header(&plain.head, "etag").to_owned();
+    let (body, nothing) = (folder.path().join("body.json"), folder.path().join("nothing"));
+    std::fs::write(&body, &plain.body).unwrap();
+    std::fs::write(&nothing, "").unwrap();
+    let (axum, blind) = (start_own("--ready-bytes", &body).await, start_own("--blindly", &body).await);
+    let blind_short = start_own("--blindly", &nothing).await;
+
+    let size = plain.body.len() / 1024;
+    section.table(format!("{loans} loans ({size} KB): calls a second"));
+    let mut asked = [
+        axum.asked("ready bytes", ""),
+        server.asked("signed in", &signed_in),
+        server.asked("signed in, zstd", &format!("{signed_in}Accept-Encoding: zstd\r\n")),
+        server.asked("signed in, 304", &format!("{signed_in}If-None-Match: {etag}\r\n")),
+        blind.asked("the load generator's limit, the same bytes", ""),
+        blind_short.asked("the load generator's limit, an empty answer", ""),
+    ];
+    in_turns(&mut asked, rounds(most_rounds)).await;
+    for asked in &asked {
+        section.figure(asked.what.clone(), "/s", asked.each(|rate| rate.per_second), "");
+    }
+    let [ready, own, ..] = &asked;
+    section.table(format!("{loans} loans: signed in against ready bytes"));
+    let is_small = loans == 100;
+    compare(section, ready, own, if is_small { ["≤ 1.15", "≥ 0.6", "≤ 3"] } else { [""; 3] });
+
+    section.table(format!("{loans} loans: the same beside {WRITES_PER_SECOND} writes a second"));
+    let mut asked = [axum.asked("ready bytes", ""), server.asked("signed in", &signed_in)];
+    let writer = writer(folder.path());
+    in_turns(&mut asked, rounds(most_rounds)).await;
+    drop(writer);
+    let [ready, own] = &asked;
+    compare(section, ready, own, if is_small { ["≤ 1.25", "", ""] } else { [""; 3] });
+
+    if is_small {
+        measure_peers(folder.path(), &plain.body, &server, &signed_in, section).await;
+        proxies::measure(folder.path(), axum.address, section).await;
+    }
+    section.table(format!("{loans} loans: the server"));
+    section.figure("start to first answer, existing data", "ms", starts, "≤ 150");
+    if is_small {
+        let mut took = Vec::new();
+        for _ in 0..rounds(ROUNDS) {
+            let start = Instant::now();
+            sign_in(server.address).await;
+            took.push(start.elapsed().as_secs_f64() * 1000.0);
         }
-        for proxy in &mut proxies {
-            proxy.best.keep(load(proxy.server.address, "", ROUND).await);
+        section.figure("a sign-in", "ms", took, "≤ 100");
+    }
+    section.figure("resident memory after all of the above", "MB", vec![server.memory("VmRSS")], "≤ 100");
+    section.figure("its peak", "MB", vec![server.memory("VmHWM")], "");
+}
+
+/// The targets are for the ratio of processor times, for that of rates, and for p99.
+fn compare(section: &mut Section, ready: &Asked, own: &Asked, targets: [&'static str; 3]) {
+    let ratio = |of: fn(&Rate) -> f64| own.against(ready, of);
+    section.figure("processor time a call, ratio", "", ratio(|rate| rate.micros), targets[0]);
+    section.figure("processor time a call", "µs", own.each(|rate| rate.micros), "");
+    section.figure("processor time a call, ready bytes", "µs", ready.each(|rate| rate.micros), "");
+    section.figure("calls a second, ratio", "", ratio(|rate| rate.per_second), targets[1]);
+    section.figure("calls a second", "/s", own.each(|rate| rate.per_second), "");
+    section.figure("calls a second, ready bytes", "/s", ready.each(|rate| rate.per_second), "");
+    section.figure("p99", "ms", own.each(|rate| rate.p99), targets[2]);
+    section.figure("p99, ready bytes", "ms", ready.each(|rate| rate.p99), "");
+    section.figure("the load generator's core is busy", "%", own.each(|rate| rate.busy), "");
+}
+
+async fn measure_peers(folder: &Path, list: &[u8], server: &Server, signed_in: &str, section: &mut Section) {
+    let (mocks, mut asked): (Vec<_>, Vec<_>) = mocks::start(folder, list)
+        .await
+        .into_iter()
+        .map(|(mock, process, asked)| ((mock, process), asked))
+        .unzip();
+    asked.push(server.asked("signed in", signed_in));
+    in_turns(&mut asked, rounds(FEWER_ROUNDS)).await;
+    section.table("100 loans: calls a second against mock servers");
+    let own = asked.pop().unwrap();
+    section.figure("signed in", "/s", own.each(|rate| rate.per_second), "");
+    for ((mock, _), asked) in mocks.iter().zip(&asked) {
+        section.figure(mock.package, "/s", asked.each(|rate| rate.per_second), "");
+        let what = format!("signed in, in {}", mock.package);
+        section.figure(what, "", own.against(asked, |rate| rate.per_second), mock.target);
+    }
+}
+
+/// What is asked of a server, and how fast it answered in each round.
+struct Asked {
+    what: String,
+    address: SocketAddr,
+    headers: String,
+    process: u32,
+    rates: Vec<Rate>,
+}
+
+impl Asked {
+    fn each(&self, of: fn(&Rate) -> f64) -> Vec<f64> {
+        self.rates.iter().map(of).collect()
+    }
+
+    /// The ratio to another one, round by round.
+    fn against(&self, other: &Self, of: fn(&Rate) -> f64) -> Vec<f64> {
+        self.rates.iter().zip(&other.rates).map(|(own, other)| of(own) / of(other)).collect()
+    }
+}
+
+struct Rate {
+    per_second: f64,
+    /// In milliseconds.
+    p99: f64,
+    /// The server's processor time for one call, in microseconds.
+    micros: f64,
+    /// The load generator's share of a processor, in per cent.
+    busy: f64,
+}
+
+async fn in_turns(asked: &mut [Asked], rounds: usize) {
+    for round in 0..=rounds {
+        for asked in &mut *asked {
+            let rate = load(asked).await;
+            // The first round is the warm-up.
+            if round > 0 {
+                asked.rates.push(rate);
+            }
         }
-        let writer = writer(folder.path());
-        best[4].keep(load(axum.address, "", ROUND).await);
-        best[5].keep(load(server.address, &signed_in, ROUND).await);
-        drop(writer);
     }
-    let ready = best[0];
-    ready.print("axum, the same bytes from memory", ready);
-    best[1].print("signed in", ready);
-    best[2].print("signed in, zstd", ready);
-    best[3].print("signed in, 304", ready);
-    for mock in &mocks {
-        mock.print(best[1]);
-    }
-    proxies::print(&proxies);
-    // The writer slows both down.
-    println!("  while another process writes {WRITES_PER_SECOND} times per second:");
-    best[4].print("axum, the same bytes from memory", best[4]);
-    best[5].print("signed in", best[4]);
-    if loans == 100 {
-        println!("  processor time of the servers for one call, {PAIRS} rounds in turns:");
-        let pair = async || processor_times(&axum, &server, &signed_in).await;
-        print_times("signed in, against axum", pair().await, 1.15);
-        let _writer = writer(folder.path());
-        print_times("the same beside the writer", pair().await, 1.25);
-    }
-    println!("  resident memory of the server  {:>8} MB  (target 100)", server.resident_megabytes());
-}
-
-/// The processor time that axum and the server take for one call, round by round, in microseconds.
-async fn processor_times(axum: &Other, server: &Server, signed_in: &str) -> Vec<(f64, f64)> {
-    let mut pairs = Vec::new();
-    for _ in 0..PAIRS {
-        let ready = processor_time(&axum.process, axum.address, "").await;
-        pairs.push((ready, processor_time(&server.process, server.address, signed_in).await));
-    }
-    pairs
-}
-
-async fn processor_time(process: &Running, address: SocketAddr, headers: &str) -> f64 {
-    let before = process.processor_time();
-    let rate = load(address, headers, PAIRED_ROUND).await;
-    let took = process.processor_time().saturating_sub(before);
-    took.as_secs_f64() * 1e6 / rate.calls as f64
-}
-
-fn print_times(what: &str, mut pairs: Vec<(f64, f64)>, target: f64) {
-    pairs.sort_by(|(ready, own), (other_ready, other_own)| {
-        (own / ready).total_cmp(&(other_own / other_ready))
-    });
-    let ratio = |at: usize| pairs[at].1 / pairs[at].0;
-    let (ready, own) = pairs[PAIRS / 2];
-    println!(
-        "  {what:<32} {own:>5.1} µs to {ready:.1}  ratio {:.2} ({:.2} to {:.2}, target {target})",
-        ratio(PAIRS / 2),
-        ratio(0),
-        ratio(PAIRS - 1)
-    );
 }
 
 /// Adds demo data, and loans until `loans` are waiting.
@@ -176,7 +244,7 @@ impl Server {
     async fn start(folder: &Path) -> Self {
         let address = free_address();
         let start = Instant::now();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mkopo"));
+        let mut command = cores::measured(env!("CARGO_BIN_EXE_mkopo"));
         command.args([
             "serve",
             "--demo",
@@ -192,10 +260,15 @@ impl Server {
         Self { process, address, started_in: start.elapsed() }
     }
 
-    fn resident_megabytes(&self) -> u64 {
+    fn asked(&self, what: &str, headers: &str) -> Asked {
+        self.process.asked(what, self.address, headers)
+    }
+
+    /// A figure of the process in MB, such as `VmRSS`.
+    fn memory(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.0.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
     }
 }
 
@@ -211,12 +284,17 @@ impl Other {
         let process = Running::start(command);
         (Self { address, process }, first_answer(address).await)
     }
+
+    fn asked(&self, what: &str, headers: &str) -> Asked {
+        self.process.asked(what, self.address, headers)
+    }
 }
 
-async fn start_axum(body: &Path) -> Other {
+/// Starts this program as a server of a file.
+async fn start_own(mode: &str, body: &Path) -> Other {
     let address = free_address();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg("--ready-bytes").arg(body).env("BENCH_LISTEN", address.to_string());
+    let mut command = cores::measured(std::env::current_exe().unwrap());
+    command.arg(mode).arg(body).env("BENCH_LISTEN", address.to_string());
     Other::start(&mut command, address).await.0
 }
 
@@ -231,6 +309,27 @@ async fn send_ready_bytes(body: &str) {
     axum::serve(listener, router).await.unwrap();
 }
 
+/// Answers whatever comes with the same bytes, so that nearly all time is the load generator's and the kernel's.
+async fn answer_blindly(body: &str) {
+    let body = std::fs::read(body).unwrap();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+    let answer: &'static [u8] = [head.into_bytes(), body].concat().leak();
+    let listener = TcpListener::bind(std::env::var("BENCH_LISTEN").unwrap()).await.unwrap();
+    loop {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        tokio::spawn(async move {
+            let mut request = [0; 4096];
+            // A request is small and sent at once.
+            while stream.read(&mut request).await.is_ok_and(|read| read > 0) {
+                if stream.write_all(answer).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
 fn writer(folder: &Path) -> Running {
     Running::start(Command::new(std::env::current_exe().unwrap()).arg("--write").arg(folder))
 }
@@ -243,16 +342,21 @@ impl Running {
         Self(command.spawn().unwrap())
     }
 
-    /// The time that it had a processor, in its own code and in the kernel's.
-    fn processor_time(&self) -> Duration {
-        /// Linux counts in hundredths of a second for every machine.
-        const TICK: Duration = Duration::from_millis(10);
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
-        // The name before may contain spaces.
-        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        let ticks = [fields[11], fields[12]].map(|field| field.parse::<u32>().unwrap());
-        TICK * ticks.iter().sum()
+    fn asked(&self, what: &str, address: SocketAddr, headers: &str) -> Asked {
+        let (what, headers, process) = (what.to_owned(), headers.to_owned(), self.0.id());
+        Asked { what, address, headers, process, rates: Vec::new() }
     }
+}
+
+/// The time that a process had a processor, in its own code and in the kernel's.
+fn processor_time(process: u32) -> Duration {
+    /// Linux counts in hundredths of a second for every machine.
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    // The name before may contain spaces.
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks = [fields[11], fields[12]].map(|field| field.parse::<u32>().unwrap());
+    TICK * ticks.iter().sum()
 }
 
 impl Drop for Running {
@@ -354,43 +458,20 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-#[derive(Clone, Copy, Default)]
-struct Rate {
-    per_second: f64,
-    p99: Duration,
-    calls: usize,
-}
-
-impl Rate {
-    fn keep(&mut self, other: Self) {
-        if other.per_second > self.per_second {
-            *self = other;
-        }
-    }
-
-    fn print(self, what: &str, ready: Self) {
-        let ratio = self.per_second / ready.per_second;
-        println!("  {what:<32} {self}  ratio {ratio:.2}");
-    }
-}
-
-impl Display for Rate {
-    fn fmt(&self, out: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:>8.0} /s  p99 {:>8.2?}", self.per_second, self.p99)
-    }
-}
-
 /// Sends requests on all connections for the time of a round.
-async fn load(address: SocketAddr, headers: &str, round: Duration) -> Rate {
-    let until = Instant::now() + round;
+async fn load(asked: &Asked) -> Rate {
+    let (address, process) = (asked.address, asked.process);
+    let processors = || [process, std::process::id()].map(processor_time);
+    let before = processors();
+    let started = Instant::now();
     let clients = (0..CONNECTIONS).map(|_| {
-        let request = request(headers);
+        let request = request(&asked.headers);
         tokio::spawn(async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.set_nodelay(true).unwrap();
             let mut took = Vec::new();
             let mut chunk = vec![0; 256 * 1024];
-            while Instant::now() < until {
+            while started.elapsed() < ROUND {
                 let start = Instant::now();
                 stream.write_all(request.as_bytes()).await.unwrap();
                 skip_answer(&mut stream, &mut chunk).await;
@@ -399,15 +480,21 @@ async fn load(address: SocketAddr, headers: &str, round: Duration) -> Rate {
             took
         })
     });
-    let started = Instant::now();
     let mut took: Vec<Duration> = Vec::new();
     for client in futures::future::join_all(clients).await {
         took.extend(client.expect("a connection failed"));
     }
-    let elapsed = started.elapsed();
+    let elapsed = started.elapsed().as_secs_f64();
+    let after = processors();
+    let [server, own] = [0, 1].map(|at| after[at].saturating_sub(before[at]).as_secs_f64());
     took.sort_unstable();
-    let calls = took.len();
-    Rate { per_second: calls as f64 / elapsed.as_secs_f64(), p99: took[calls * 99 / 100], calls }
+    let calls = took.len() as f64;
+    Rate {
+        per_second: calls / elapsed,
+        p99: took[took.len() * 99 / 100].as_secs_f64() * 1000.0,
+        micros: server * 1e6 / calls,
+        busy: own / elapsed * 100.0,
+    }
 }
 
 /// Reads a response without parsing its body, which is not part of the measurement.

@@ -6,7 +6,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails on the first error")]
 
+#[path = "figures/mod.rs"]
+mod figures;
+
 use std::time::Instant;
+
+use self::figures::{Section, rounds};
 
 use clap::Parser;
 use futures::future::join_all;
@@ -110,22 +115,38 @@ async fn pay(sandbox: &Sandbox, session: &Session, loan: usize) {
 async fn main() {
     let mut together = Kind::committing(MAX_BATCH_SIZE).await;
     let mut alone = Kind::committing(1).await;
-    println!("payouts per second {AT_ONCE} at once   {AT_ONCE} at once, a commit each   one after the other");
-    let mut ratios = Vec::new();
-    for round in 0..=ROUNDS {
-        let fast = together.pay(PER_ROUND, AT_ONCE).await;
-        let slow = alone.pay(PER_ROUND, AT_ONCE).await;
-        let one = alone.pay(PER_ROUND / 4, 1).await;
+    let (mut fast, mut slow, mut one) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=rounds(ROUNDS) {
+        let rates = [
+            together.pay(PER_ROUND, AT_ONCE).await,
+            alone.pay(PER_ROUND, AT_ONCE).await,
+            alone.pay(PER_ROUND / 4, 1).await,
+        ];
         // The first round is the warm-up.
         if round > 0 {
-            println!("round {round}            {fast:10.0}   {slow:24.0}   {one:19.0}");
-            ratios.push(fast / slow);
+            for (figures, rate) in [&mut fast, &mut slow, &mut one].into_iter().zip(rates) {
+                figures.push(rate);
+            }
         }
     }
-    ratios.sort_by(f64::total_cmp);
-    println!("ratio of the first two, median of {ROUNDS}: {:.1} (target: 3)", ratios[ROUNDS / 2]);
+    let how = format!(
+        "On SQLite, in one process without a network. In each round, each kind pays {PER_ROUND} loans ({} one after \
+         the other), in turns, after a first round that does not count. Every commit is flushed to the disk of the \
+         folder for temporary files, named below: without a real disk there, the ratios say nothing.",
+        PER_ROUND / 4
+    );
+    let mut section = Section::new("payouts", "Payouts on SQLite", how, Vec::new());
+    let ratio = |other: &[f64]| fast.iter().zip(other).map(|(fast, other)| fast / other).collect();
+    let (to_slow, to_one) = (ratio(&slow), ratio(&one));
+    section.table("Payouts a second");
+    section.figure(format!("{AT_ONCE} at once, sharing commits"), "/s", fast, "");
+    section.figure(format!("{AT_ONCE} at once, a commit for each transaction"), "/s", slow, "");
+    section.figure("one after the other", "/s", one, "");
+    section.figure("the first in the second", "", to_slow, "≥ 3");
+    section.figure("the first in the third", "", to_one, "≥ 3");
     for kind in [together, alone] {
         let audit = payouts::invariant(&mut kind.sandbox.database.read().await.unwrap()).await.unwrap();
         assert!(audit.ok, "{audit:?}");
     }
+    section.write();
 }

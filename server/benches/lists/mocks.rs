@@ -1,67 +1,67 @@
-//! What teams otherwise use to serve such a list: mock servers from npm, each configured to send it
-//! unchanged and to do as little else as possible.
+//! What teams otherwise use to serve such a list: mock servers from npm, each configured to send it unchanged and to
+//! do as little else as possible.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use serde_json::{Value, json};
 
-use super::{Other, PENDING, Rate, free_address};
-
-/// Package, in a version that runs on Node.js 20; program; arguments.
-const MOCKS: [(&str, &str, &str); 3] = [
-    (
-        "@mockoon/cli@9.9.0",
-        "mockoon-cli",
-        "start --data mockoon.json --repair --disable-admin-api -X --hostname 127.0.0.1 --port",
-    ),
-    (
-        "@stoplight/prism-cli@5.14.2",
-        "prism",
-        "mock openapi.json --verboseLevel silent --host 127.0.0.1 --port",
-    ),
-    (
-        "json-server@0.17.4",
-        "json-server",
-        "db.json --routes routes.json --read-only --quiet --host 127.0.0.1 --port",
-    ),
-];
+use super::{Asked, Other, PENDING, cores, free_address};
 
 pub struct Mock {
-    package: &'static str,
-    pub server: Other,
-    pub best: Rate,
+    /// In a version that runs on Node.js 20.
+    pub package: &'static str,
+    /// How many times as fast the list is to be.
+    pub target: &'static str,
+    /// Its command, and what that takes before the port; none if it is started as a library.
+    command: Option<(&'static str, &'static str)>,
 }
 
-impl Mock {
-    pub fn print(&self, ours: Rate) {
-        let ratio = ours.per_second / self.best.per_second;
-        println!("  {:<32} {}  signed in is {ratio:.1} times as fast  (target 20)", self.package, self.best);
-    }
-}
+pub const MOCKS: [Mock; 3] = [
+    Mock { package: "@mockoon/cli@9.9.0", target: "≥ 10", command: None },
+    Mock {
+        package: "@stoplight/prism-cli@5.14.2",
+        target: "≥ 20",
+        command: Some((
+            "prism",
+            "mock openapi.json --verboseLevel silent --cors false --host 127.0.0.1 --port",
+        )),
+    },
+    Mock { package: "json-server@0.17.4", target: "≥ 20", command: None },
+];
 
 /// Starts the mock servers that this machine has or can download.
-pub async fn start(folder: &Path, list: &[u8]) -> Vec<Mock> {
+pub async fn start(folder: &Path, list: &[u8]) -> Vec<(&'static Mock, Other, Asked)> {
     let list = read(list);
     for (file, content) in files(&list) {
         std::fs::write(folder.join(file), content.to_string()).unwrap();
     }
     let mut mocks = Vec::new();
-    for (package, program, arguments) in MOCKS {
-        let Some(program) = fetch(package, program) else {
-            println!("  {package} skipped: npx can't download it");
+    for mock in &MOCKS {
+        let package = mock.package;
+        let Some(modules) = fetch(package) else {
+            println!("{package} skipped: npx can't download it");
             continue;
         };
         let address = free_address();
-        let mut command = Command::new(program);
-        command.args(arguments.split(' ')).arg(address.port().to_string());
-        // Mockoon creates a folder in the home directory.
-        command.current_dir(folder).env("HOME", folder).stdout(Stdio::null()).stderr(Stdio::null());
-        let (server, answer) = Other::start(&mut command, address).await;
+        let mut command = if let Some((program, arguments)) = mock.command {
+            let mut command = cores::measured(modules.join(".bin").join(program));
+            command.args(arguments.split(' '));
+            command
+        } else {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/lists/mocks.cjs");
+            let mut command = cores::measured("node");
+            command.arg(script).arg(package).env("NODE_PATH", modules);
+            command
+        };
+        command.arg(address.port().to_string()).current_dir(folder).env("NODE_ENV", "production");
+        let (server, answer) =
+            Other::start(command.stdout(Stdio::null()).stderr(Stdio::null()), address).await;
         assert!(read(&answer.body) == list, "{package} sent a different list");
-        mocks.push(Mock { package, server, best: Rate::default() });
+        let asked = server.asked(package, "");
+        mocks.push((mock, server, asked));
     }
     mocks
 }
@@ -85,14 +85,18 @@ fn files(list: &Value) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// The path of the program that npx downloads. npx does not run it, because it would leave it running
+/// The `node_modules` into which npx downloads the package. npx does not run it, because it would leave it running
 /// when stopped.
-fn fetch(package: &str, program: &str) -> Option<String> {
+fn fetch(package: &str) -> Option<PathBuf> {
     let found = Command::new("npx")
         .args(["--yes", "--prefer-offline", "--fetch-retries=0", "--package", package])
-        .args(["--call", &format!("command -v {program}")])
+        .args(["--call", "echo $PATH"])
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    found.status.success().then(|| String::from_utf8(found.stdout).unwrap().trim().to_owned())
+    let path = String::from_utf8(found.stdout).unwrap();
+    // The first folder of the path is that of the package's commands.
+    let programs = Path::new(path.split(':').next()?);
+    (found.status.success() && programs.ends_with("node_modules/.bin"))
+        .then(|| programs.parent().unwrap().into())
 }

@@ -9,6 +9,8 @@
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]
 
 mod client;
+#[path = "../figures/mod.rs"]
+mod figures;
 
 use std::{
     net::SocketAddr,
@@ -21,7 +23,10 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-use self::client::{Client, Server, store};
+use self::{
+    client::{Client, Server, store},
+    figures::{Section, rounds},
+};
 
 /// How many sandboxes there are on one server. On PostgreSQL each has a hundred tables and indexes, of which
 /// a hundred thousand would measure the file system.
@@ -45,10 +50,18 @@ const RECORDS: &str = "/api/v1/disbursement-records";
 #[tokio::main]
 async fn main() {
     let folder = tempfile::tempdir().unwrap();
-    measure("SQLite", folder.path(), SANDBOXES, &[None, None, None]).await;
+    let how = format!(
+        "Servers as processes, the load generator in another one; all share the cores. There are {SANDBOXES} sandboxes \
+         on a server with SQLite, {SANDBOXES_POSTGRES} with PostgreSQL, which flushes every commit. Making and opening: \
+         {SAMPLES} one after the other. *The lists of `main`*: {LIST_CONNECTIONS} connections, against a server without sandboxes, in turns. \
+         *Journeys*: {WORKERS} workers pay out {JOURNEYS_EACH} loans each, from the approval to the record, after \
+         {WARM_UP} that do not count, in a sandbox each and all in one, in turns. First rounds do not count."
+    );
+    let mut section = Section::new("sandboxes", "Sandboxes", how, Vec::new());
+    measure("SQLite", folder.path(), SANDBOXES, &[None, None, None], &mut section).await;
     let Ok(postgres) = std::env::var("MKOPO_TEST_POSTGRES") else {
         println!("\nPostgreSQL: skipped, there is none; run `make bench`");
-        return;
+        return section.write();
     };
     let mut admin = PgConnection::connect(&postgres).await.unwrap();
     let base = postgres.rsplit_once('/').unwrap().0;
@@ -58,42 +71,49 @@ async fn main() {
         urls.push(format!("{base}/{name}"));
     }
     let urls: Vec<Option<&str>> = urls.iter().map(|url| Some(url.as_str())).collect();
-    measure("PostgreSQL", folder.path(), SANDBOXES_POSTGRES, &urls).await;
+    measure("PostgreSQL", folder.path(), SANDBOXES_POSTGRES, &urls, &mut section).await;
+    section.write();
 }
 
-async fn measure(engine: &str, folder: &Path, sandboxes: usize, urls: &[Option<&str>]) {
-    println!("\n{engine}");
+async fn measure(
+    engine: &str,
+    folder: &Path,
+    sandboxes: usize,
+    urls: &[Option<&str>],
+    section: &mut Section,
+) {
+    section.table(engine);
     let stores: Vec<Vec<String>> = ["many", "none", "journeys"]
         .iter()
         .zip(urls)
         .map(|(name, url)| store(&folder.join(format!("{engine}-{name}")), *url))
         .collect();
     if std::env::args().nth(1).as_deref() == Some("journeys") {
-        return journeys(&stores[2]).await;
+        return journeys(&stores[2], section).await;
     }
-    let target = if engine == "SQLite" { 50 } else { 250 };
-    let names = making(&stores[0], sandboxes, target).await;
-    opening(&stores[0], &names).await;
-    closed(&stores[0], &names).await;
-    lists(&stores[0], &stores[1], &names).await;
-    journeys(&stores[2]).await;
+    let target = if engine == "SQLite" { "≤ 50" } else { "≤ 250" };
+    let names = making(&stores[0], sandboxes, target, section).await;
+    opening(&stores[0], &names, section).await;
+    closed(&stores[0], &names, section).await;
+    lists(&stores[0], &stores[1], &names, section).await;
+    journeys(&stores[2], section).await;
 }
 
 /// Makes all sandboxes, some of them one by one, and returns their names.
-async fn making(store: &[String], count: usize, target: u32) -> Vec<String> {
+async fn making(store: &[String], count: usize, target: &'static str, section: &mut Section) -> Vec<String> {
     let server = Server::start(store, count + 100, None).await;
     let mut client = Client::of_main(server.console).await;
     // Its data is made, and then copied.
     let began = Instant::now();
     make(&mut client, 0).await;
-    println!("  making the first one           {:>9.1} ms", millis(began.elapsed()));
+    section.figure("making the first one", "ms", vec![millis(began.elapsed())], "");
     let mut took = Vec::new();
     for number in 1..=SAMPLES {
         let began = Instant::now();
         make(&mut client, number).await;
         took.push(millis(began.elapsed()));
     }
-    print("making one", &mut took, "ms", &format!("target {target}"));
+    section.figure("making one", "ms", took, target);
     let began = Instant::now();
     let rest: Vec<usize> = (SAMPLES + 1..count).collect();
     let makers = rest.chunks(rest.len().div_ceil(8)).map(|numbers| {
@@ -108,7 +128,8 @@ async fn making(store: &[String], count: usize, target: u32) -> Vec<String> {
     for maker in join_all(makers).await {
         maker.unwrap();
     }
-    println!("  making {:>4}, 8 at a time       {:>9.1} s", rest.len(), began.elapsed().as_secs_f64());
+    let took = began.elapsed().as_secs_f64();
+    section.figure(format!("making {}, 8 at a time", rest.len()), "s", vec![took], "");
     (0..count).map(name).collect()
 }
 
@@ -122,7 +143,7 @@ async fn make(console: &mut Client, number: usize) {
 }
 
 /// Opens sandboxes that are closed, as all are after a start.
-async fn opening(store: &[String], names: &[String]) {
+async fn opening(store: &[String], names: &[String], section: &mut Section) {
     let server = Server::start(store, names.len() + 100, None).await;
     let (warm_up, rest) = names.split_at(10);
     for name in warm_up {
@@ -143,15 +164,15 @@ async fn opening(store: &[String], names: &[String]) {
         more.push(first - again[1]);
         later.push(again[1]);
     }
-    print("a call in an open one", &mut later, "ms", "");
-    print("first call in a closed one", &mut more, "ms more", "target 20");
+    section.figure("a call in an open one", "ms", later, "");
+    section.figure("the first call in a closed one, more than the next", "ms", more, "≤ 20");
     let sample = &rest[SAMPLES..(SAMPLES + 100).min(rest.len())];
     let before = server.resident();
     for name in sample {
         use_sandbox(server.portal, name).await;
     }
     let each = (server.resident() - before) / sample.len() as f64 / 1024.0;
-    println!("  memory of an open one          {each:>9.2} MB (target 2)");
+    section.figure("memory of an open one, signed in, both lists read", "MB", vec![each], "≤ 2");
 }
 
 /// Reads both lists of a sandbox.
@@ -163,7 +184,7 @@ async fn use_sandbox(address: SocketAddr, name: &str) {
 }
 
 /// The memory of sandboxes that were open and are closed: as few may be open at once as possible.
-async fn closed(store: &[String], names: &[String]) {
+async fn closed(store: &[String], names: &[String], section: &mut Section) {
     const FILES: usize = 2000;
     let server = Server::start(store, names.len() + 100, Some(FILES)).await;
     let call = async |name: &str| {
@@ -181,28 +202,29 @@ async fn closed(store: &[String], names: &[String]) {
         call(name).await;
     }
     let each = (server.resident() - before) / rest.len() as f64;
-    println!("  memory of a closed one         {each:>9.1} KB (target 50)");
+    section.figure("memory of a closed one", "KB", vec![each], "≤ 50");
 }
 
 /// The lists of `main` where there are many sandboxes, all of them open, against those of a server without.
-async fn lists(many: &[String], none: &[String], names: &[String]) {
+async fn lists(many: &[String], none: &[String], names: &[String], section: &mut Section) {
     let many = Server::start(many, names.len() + 100, None).await;
     let none = Server::start(none, 0, None).await;
     for name in names {
         Client::of(many.portal, name).await.send("GET", PENDING, None).await;
     }
-    println!("  memory with {:>4} open ones     {:>9.1} MB", names.len(), many.resident() / 1024.0);
+    let memory = many.resident() / 1024.0;
+    section.figure(format!("memory of a server with {} open ones", names.len()), "MB", vec![memory], "");
     // What is due in those that were just opened is done.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let mut ratios = Vec::new();
-    for round in 0..=ROUNDS {
+    for round in 0..=rounds(ROUNDS) {
         let (with, without) = (list_rate(many.portal).await, list_rate(none.portal).await);
         // The first round is the warm-up.
         if round > 0 {
             ratios.push(with / without);
         }
     }
-    print("main's list, with against without", &mut ratios, "", "target 0.97");
+    section.figure("the lists of `main` with open ones, against none", "", ratios, "≥ 0.97");
 }
 
 /// How many lists of `main` a server sends per second.
@@ -226,19 +248,22 @@ async fn list_rate(address: SocketAddr) -> f64 {
 }
 
 /// 64 workers in a sandbox each against 64 in one sandbox, with the same calls.
-async fn journeys(store: &[String]) {
+async fn journeys(store: &[String], section: &mut Section) {
     let server = Server::start(store, 200, None).await;
-    let mut ratios = Vec::new();
-    for round in 0..=ROUNDS {
+    let (mut separate, mut together, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..=rounds(ROUNDS) {
         let each: Vec<String> = (0..WORKERS).map(|number| format!("each-{number}")).collect();
         let own = journey_rate(&server, &each).await;
         let shared = journey_rate(&server, &["shared".to_owned()]).await;
         if round > 0 {
-            println!("  round {round}: {own:.0} journeys a second in a sandbox each, {shared:.0} in one");
+            separate.push(own);
+            together.push(shared);
             ratios.push(own / shared);
         }
     }
-    print("64 workers, one each against one", &mut ratios, "", "target 0.80");
+    section.figure(format!("journeys of {WORKERS} workers in a sandbox each"), "/s", separate, "");
+    section.figure(format!("journeys of {WORKERS} workers in one sandbox"), "/s", together, "");
+    section.figure("journeys in a sandbox each, against in one", "", ratios, "≥ 0.8");
 }
 
 /// How many journeys a second the workers finish in new sandboxes of those names.
@@ -301,11 +326,4 @@ impl Worker {
 
 fn millis(took: Duration) -> f64 {
     took.as_secs_f64() * 1000.0
-}
-
-/// Prints the median, and the smallest and the largest figure.
-fn print(what: &str, figures: &mut [f64], unit: &str, target: &str) {
-    figures.sort_by(f64::total_cmp);
-    let (median, last) = (figures[figures.len() / 2], figures[figures.len() - 1]);
-    println!("  {what:<34} {median:>6.2} {unit} ({:.2} to {last:.2}) {target}", figures[0]);
 }

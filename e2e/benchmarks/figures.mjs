@@ -1,0 +1,10 @@
+import { appendFileSync } from 'node:fs';
+
+/**
+ * Hands over what a benchmark has measured to `make bench`, if that runs it: a name, a title, how it is measured in
+ * Markdown, and tables of figures `{ what, unit, values, target }`. A target, such as '≤ 50', is for the median.
+ */
+export function handOver(section) {
+  const file = process.env.MKOPO_BENCH_FIGURES;
+  if (file) appendFileSync(file, `${JSON.stringify(section)}\n`);
+}
