@@ -113,13 +113,16 @@ async function time(command, isSo) {
   return (performance.now() - started) / 1000;
 }
 
-const said = () => readFile(join(folder, 'log'), 'utf8');
+function said() {
+  return readFile(join(folder, 'log'), 'utf8');
+}
 
-const answers = (url) =>
-  fetch(url).then(
+function answers(url) {
+  return fetch(url).then(
     ({ ok }) => ok,
     () => false,
   );
+}
 
 async function timeSignIn(port) {
   const started = performance.now();

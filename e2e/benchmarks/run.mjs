@@ -25,6 +25,7 @@ const BENCHMARKS = {
   payouts: [cargo('bench', '--bench', 'payouts')],
   engines: [[...onPostgres, ...cargo('bench', '--bench', 'engines')]],
   sandboxes: [[...onPostgres, ...cargo('bench', '--bench', 'sandboxes')]],
+  'first-page': [cargo('build', '--release'), ['node', 'e2e/benchmarks/first-page.mjs']],
   'pending-loans': [
     cargo('build'),
     ['npx', 'playwright', 'test', '--config', 'e2e/benchmarks/playwright.config.ts'],

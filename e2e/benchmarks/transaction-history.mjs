@@ -9,15 +9,10 @@
  * Without an address it starts the server itself (MKOPO_BINARY, else the release build, else the
  * debug one). The records are generated and the same in every run; RECORDS= sets their number.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { chromium } from '@playwright/test';
 import { handOver } from './figures.mjs';
+import { browserOptions, signIn, startServer } from './portal.mjs';
 
 const KEYSTROKE_BUDGET_MS = 100;
 const PAGE_TURN_BUDGET_MS = 50;
@@ -27,12 +22,11 @@ const PAGE_TURNS = 300;
 /** An id, a loan, a receipt, a performer, and a text without matches. */
 const SEARCHES = ['pay-0421', 'ln-2026-004', 'uk7q', 'achieng o', 'xyzzy'];
 
-const root = join(import.meta.dirname, '../..');
 const records = recordsOf(Number(process.env.RECORDS ?? 100_000));
 const stops = [];
 const results = [];
 try {
-  const page = await openHistory(process.argv[2] ?? (await startServer()));
+  const page = await openHistory(process.argv[2] ?? (await startServer(stops)));
   for (const size of [7, 100]) {
     if (size !== 7) await choosePageSize(page, size);
     const rows = `${size} rows a page`;
@@ -66,12 +60,7 @@ report(results);
 /** Signs in, and opens the history with the generated records in place of the server's. */
 async function openHistory(address) {
   const page = await startBrowser();
-  await page.goto(`${address}/login`);
-  await page.getByLabel('Email').fill('agent@mkopo.test');
-  await page.getByLabel('Password', { exact: true }).fill('Mkopo-demo-1');
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor();
-
+  await signIn(page, address);
   const body = Buffer.from(JSON.stringify(records));
   const url = await serve(body);
   await page.route('**/api/v1/disbursement-records', (route) => route.continue({ url }));
@@ -197,17 +186,7 @@ function watchInPage() {
 }
 
 async function startBrowser() {
-  const executablePath = execFileSync(join(root, 'e2e/chromium'), ['--path'], { encoding: 'utf8' }).trim();
-  const browser = await chromium.launch({
-    ...(executablePath && { executablePath }),
-    args: [
-      '--no-sandbox',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  const browser = await chromium.launch(browserOptions());
   stops.push(() => browser.close());
   const context = await browser.newContext({
     locale: 'en-KE',
@@ -217,40 +196,6 @@ async function startBrowser() {
     reducedMotion: 'reduce',
   });
   return context.newPage();
-}
-
-/** The real server with new demo data, on a free port. */
-async function startServer() {
-  const binary = [
-    process.env.MKOPO_BINARY,
-    join(root, 'server/target/release/mkopo'),
-    join(root, 'server/target/debug/mkopo'),
-  ].find((path) => path && existsSync(path));
-  if (!binary) throw new Error('the server is not built; run `make release`');
-  const data = await mkdtemp(join(tmpdir(), 'mkopo-bench-'));
-  const server = spawn(binary, ['serve'], {
-    env: {
-      ...process.env,
-      MKOPO_DEMO: 'true',
-      MKOPO_DATA_DIR: data,
-      MKOPO_PORTAL_DIR: join(root, 'dist/portal'),
-      MKOPO_LISTEN: '127.0.0.1:0',
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  stops.push(async () => {
-    const ended = new Promise((resolve) => server.once('exit', resolve));
-    server.kill('SIGTERM');
-    await ended;
-    await rm(data, { recursive: true, force: true });
-  });
-  return new Promise((resolve, reject) => {
-    createInterface({ input: server.stderr }).on('line', (line) => {
-      const listening = /"message":"listening","address":"([^"]+)"/.exec(line);
-      if (listening) resolve(`http://${listening[1]}`);
-    });
-    server.on('exit', (code) => reject(new Error(`the server ended with ${code}`)));
-  });
 }
 
 /** Serves the records on a free port, because they are too large for Playwright's own routing. */
