@@ -166,7 +166,7 @@ async fn measure_peers(folder: &Path, list: &[u8], server: &Server, signed_in: &
     section.figure("signed in", "/s", own.each(|rate| rate.per_second), "");
     for ((mock, _), asked) in mocks.iter().zip(&asked) {
         section.figure(mock.package, "/s", asked.each(|rate| rate.per_second), "");
-        let what = format!("signed in, in {}", mock.package);
+        let what = format!("signed in against {}", mock.package);
         section.figure(what, "", own.against(asked, |rate| rate.per_second), mock.target);
     }
 }

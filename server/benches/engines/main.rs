@@ -226,11 +226,11 @@ impl Kinds {
             section.figure(kind.name, "/s", each(&rates[at], |rate| rate.per_second), target);
             section.figure(format!("{}: p99", kind.name), "ms", each(&rates[at], |rate| rate.p99), "");
             if at > 0 {
-                section.figure(format!("{} in SQLite", kind.name), "", against(at, 0), "");
+                section.figure(format!("{} against SQLite", kind.name), "", against(at, 0), "");
             }
         }
         if matches!(operation, Operation::Pay) {
-            section.figure("three servers in one, PostgreSQL 1 ms away", "", against(4, 3), "≥ 2");
+            section.figure("three servers against one, PostgreSQL 1 ms away", "", against(4, 3), "≥ 2");
         }
     }
 }

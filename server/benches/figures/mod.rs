@@ -78,6 +78,6 @@ impl Figure {
         let (least, median, most) = (values[0], values[values.len() / 2], values[values.len() - 1]);
         let digits = if most < 100.0 { 2 } else { 0 };
         let target = if target.is_empty() { String::new() } else { format!("  target {target}") };
-        println!("  {what:<52} {median:>9.digits$} {unit:<3} ({least:.digits$} to {most:.digits$}){target}");
+        println!("  {what:<56} {median:>9.digits$} {unit:<3} ({least:.digits$} to {most:.digits$}){target}");
     }
 }

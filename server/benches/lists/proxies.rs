@@ -35,7 +35,7 @@ pub async fn measure(folder: &Path, provider: SocketAddr, section: &mut Section)
         section.figure(asked.what.clone(), "/s", asked.each(|rate| rate.per_second), "");
     }
     if let [own, nginx] = &asked[..] {
-        section.figure("Mkopo, in nginx", "", own.against(nginx, |rate| rate.per_second), "≥ 1");
+        section.figure("Mkopo against nginx", "", own.against(nginx, |rate| rate.per_second), "≥ 1");
     }
 }
 
