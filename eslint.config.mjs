@@ -65,6 +65,8 @@ export default tseslint.config(
         'error',
         { controlComponents: ['Switch', 'Input', 'Select'], depth: 3 },
       ],
+      // Screens that are a form start in its first field (REQ-082).
+      'jsx-a11y/no-autofocus': 'off',
       // Safari and VoiceOver lose a table's and a list's role once CSS changes how they are laid out.
       'jsx-a11y/no-redundant-roles': 'off',
       'jsx-a11y/no-interactive-element-to-noninteractive-role': ['error', { tr: ['row'], td: ['cell'] }],

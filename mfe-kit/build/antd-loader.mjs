@@ -4,14 +4,15 @@
  * of a button that is loading and of a field that can be cleared.
  */
 import { join } from 'node:path';
-import { antdStyles, VARIABLES } from './antd-styles.mjs';
+import { antdStyles, THEME, TOKENS_FILE, VARIABLES } from './antd-styles.mjs';
 
 /** The build's cache is valid while these are the same. */
-const WRITTEN_FROM = ['antd-loader.mjs', 'antd-styles.mjs', '../src/theme/tokens.ts'].map((file) =>
-  join(import.meta.dirname, file),
-);
+const WRITTEN_FROM = [
+  ...['antd-loader.mjs', 'antd-styles.mjs'].map((file) => join(import.meta.dirname, file)),
+  TOKENS_FILE,
+];
 
-const SHEET = join(import.meta.dirname, '../src/theme/antd.css');
+const SHEET = join(THEME, 'antd.css');
 
 const WHOLE = '?whole';
 

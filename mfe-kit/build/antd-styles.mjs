@@ -2,6 +2,7 @@
  * antd's styles, written at build time for both themes. At run time antd would generate them in the browser, with
  * 30 KB of code and a tenth of a second of a phone's time before the first paint.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,6 +10,13 @@ import { transform } from '@swc/core';
 
 const require = createRequire(import.meta.url);
 const ofAntd = createRequire(require.resolve('antd'));
+
+/** The kit's theme: its sources, or what the package has of them. */
+export const THEME = join(
+  import.meta.dirname,
+  existsSync(join(import.meta.dirname, '../src')) ? '../src/theme' : '../dist/theme',
+);
+export const TOKENS_FILE = ['tokens.ts', 'tokens.js'].map((file) => join(THEME, file)).find(existsSync);
 
 /** A component of antd's CommonJS build: only a bundler resolves the imports of the other. */
 const part = (name) => require(`antd/lib/${name}`).default;
@@ -173,8 +181,7 @@ const rule = (selector, values) =>
 
 /** The tokens' own module, which is TypeScript. */
 async function tokensModule() {
-  const file = join(import.meta.dirname, '../src/theme/tokens.ts');
-  const { code } = await transform(await readFile(file, 'utf8'), {
+  const { code } = await transform(await readFile(TOKENS_FILE, 'utf8'), {
     jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
   });
   return import(`data:text/javascript,${encodeURIComponent(code)}`);

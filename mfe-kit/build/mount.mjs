@@ -75,7 +75,7 @@ async function mount(path) {
     beforeParse: asBrowsersAre,
   });
   const { document } = page.window;
-  const headings = () => [...document.querySelectorAll('h1')].map((heading) => heading.textContent);
+  const headings = () => [...document.querySelectorAll('#root h1')].map((heading) => heading.textContent);
   const failed = () => document.querySelector('main [role=alert]')?.textContent ?? '';
   const given = Date.now() + PATIENCE_MS;
   while (headings().length === 0 && Date.now() < given)

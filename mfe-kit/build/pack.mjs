@@ -52,6 +52,8 @@ const TOOLS = [
 
 /** The files of `build/` that a slice's repository needs. */
 const BUILD = [
+  'antd-loader.mjs',
+  'antd-styles.mjs',
   'catalogues.mjs',
   'chunks.mjs',
   'compress.mjs',
@@ -63,6 +65,9 @@ const BUILD = [
   'mount.mjs',
   'new-slice-files.mjs',
   'page.mjs',
+  'prerender-browser.mjs',
+  'prerender-screens.mjs',
+  'prerender.mjs',
   'react-query.mjs',
   'react-router.mjs',
   'refreshable.mjs',
@@ -80,7 +85,7 @@ await mkdir(join(folder, 'build'), { recursive: true });
 await Promise.all([compile(), buildShell()]);
 for (const file of BUILD) {
   const text = await readFile(join(kit, 'build', file), 'utf8');
-  const imported = [...text.matchAll(/ from '\.\/([\w.-]+)';/g)].map(([, name]) => name);
+  const imported = [...text.matchAll(/ from '\.\/([\w.-]+\.mjs)';/g)].map(([, name]) => name);
   const missing = imported.filter((name) => !BUILD.includes(name));
   if (missing.length > 0) throw new Error(`${file} imports ${missing.join(', ')}, which BUILD does not list`);
   await copyFile(join(kit, 'build', file), join(folder, 'build', file));

@@ -7,8 +7,8 @@ import { chunksByModule, isUpdate } from './chunks.mjs';
  * Writes `index.html` from a template, and `csp.txt`: the page's Content-Security-Policy with the hashes
  * of its inline scripts, for the server that serves it.
  *
- * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` are the build's files;
- * `__FRAME__` the files of the modules in `frame`, which every page of a signed-in user needs; and
+ * Placeholders of the template: `<!-- styles -->` are the build's style sheets; `<!-- scripts -->` loads its
+ * scripts, and `__SCRIPTS__` are their addresses; `__FRAME__` the files of the modules in `frame`, which every page of a signed-in user needs; and
  * `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
  */
 export class PortalPage {
@@ -42,18 +42,20 @@ export class PortalPage {
     const styles = files
       .filter((file) => file.endsWith('.css'))
       .map((file) => `<link rel="stylesheet" href="/${file}">`);
-    const scripts = files
-      .filter((file) => file.endsWith('.js'))
-      .map((file) => `<script defer src="/${file}"></script>`);
+    const scripts = files.filter((file) => file.endsWith('.js'));
+    const preloads = scripts.map(
+      (file) => `<link rel="preload" as="script" fetchpriority="low" href="/${file}">`,
+    );
     return readFileSync(this.template, 'utf8')
       .replace('__DEMO_NOTICE__', JSON.parse(readFileSync(this.demoNotice, 'utf8')))
       .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))
       .replace('<!-- styles -->', styles.join(''))
-      .replace('<!-- scripts -->', scripts.join(''));
+      .replace('__SCRIPTS__', JSON.stringify(scripts.map((file) => `/${file}`)))
+      .replace('<!-- scripts -->', preloads.join(''));
   }
 }
 
-/** antd adds its styles to the page at run time, hence `unsafe-inline` for styles only. */
+/** `unsafe-inline`, for styles only: those of a screen as HTML, and those that React and antd set on elements. */
 function contentSecurityPolicy(page) {
   const hashes = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

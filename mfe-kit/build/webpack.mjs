@@ -19,6 +19,7 @@ import { CompressAhead } from './compress.mjs';
 import { MinimizeStyles } from './minimize-styles.mjs';
 import { PortalPage } from './page.mjs';
 import { bringsOf } from './manifest.mjs';
+import { screensBuild } from './prerender.mjs';
 import { SliceManifest } from './slice-manifest.mjs';
 
 const require = createRequire(import.meta.url);
@@ -75,6 +76,29 @@ const ANTD_STYLES = {
   loader: join(import.meta.dirname, 'antd-loader.mjs'),
 };
 
+/** Reads style sheets; classes of modules are named after the package whose build has them. */
+const read = (name, options = {}) => ({
+  loader: require.resolve('css-loader'),
+  options: {
+    modules: {
+      auto: /\.module\.css$/,
+      namedExport: false,
+      exportLocalsConvention: 'as-is',
+      localIdentName: `${name}_[name]_[local]`,
+      ...options,
+    },
+  },
+});
+
+/** The files of styles, and the names of their classes alone, where the kit's are those of the shell. */
+const STYLES = (name) => ({ use: [MiniCssExtractPlugin.loader, read(name)] });
+const CLASSES = (name) => ({
+  oneOf: [
+    { include: join(import.meta.dirname, '../'), use: read('mfe-shell', { exportOnlyLocals: true }) },
+    { use: read(name, { exportOnlyLocals: true }) },
+  ],
+});
+
 /** Modules of development builds. */
 const REFRESHABLE = join(import.meta.dirname, 'refreshable.mjs');
 const RELOAD = join(import.meta.dirname, 'reload.mjs');
@@ -112,7 +136,10 @@ export function sliceBuild(folder) {
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false }), slice.peerDependencies),
         }),
-        new SliceManifest(bringsOf(slice)),
+        new SliceManifest(
+          bringsOf(slice),
+          screensBuild(base(folder, slice, mode, { rules: [ANTD_STYLES], css: CLASSES })),
+        ),
       ],
     };
   };
@@ -169,7 +196,7 @@ export function pageBuild(folder, name, modules) {
 }
 
 /** What all have in common; with `refreshes`, screens can be refreshed. */
-function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
+function base(folder, { name }, mode, { refreshes = false, rules = [], css = STYLES } = {}) {
   const production = mode === 'production';
   return {
     mode,
@@ -209,24 +236,7 @@ function base(folder, { name }, mode, { refreshes = false, rules = [] } = {}) {
             },
           },
         },
-        {
-          test: /\.css$/,
-          use: [
-            MiniCssExtractPlugin.loader,
-            {
-              loader: require.resolve('css-loader'),
-              options: {
-                modules: {
-                  auto: /\.module\.css$/,
-                  namedExport: false,
-                  exportLocalsConvention: 'as-is',
-                  localIdentName: `${name}_[name]_[local]`,
-                },
-              },
-            },
-          ],
-          sideEffects: true,
-        },
+        { test: /\.css$/, ...css(name), sideEffects: true },
       ],
     },
     optimization: {

@@ -7,6 +7,7 @@ import { onReport } from './reports/report';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
+import { takeOver } from './take-over';
 
 theme.start();
 session.start();
@@ -25,6 +26,7 @@ if (isLive()) await language.use(preferredLanguage());
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
+takeOver(root);
 // A transition is drawn in small steps.
 startTransition(() =>
   createRoot(root).render(

@@ -4,6 +4,7 @@ import { signInTexts } from '../sign-in-texts';
 
 interface EmailFieldProps {
   ref: Ref<InputRef>;
+  autoFocus: boolean;
   value: string;
   error?: string | undefined;
   disabled: boolean;
@@ -11,13 +12,14 @@ interface EmailFieldProps {
 }
 
 /** The field for the email address that a user signs in with. */
-export function EmailField({ ref, value, error, disabled, onChange }: EmailFieldProps) {
+export function EmailField({ ref, autoFocus, value, error, disabled, onChange }: EmailFieldProps) {
   return (
     <Field label={signInTexts().email} error={error}>
       {(control) => (
         <Input
           {...control}
           ref={ref}
+          autoFocus={autoFocus}
           status={error ? 'error' : ''}
           size="large"
           type="email"

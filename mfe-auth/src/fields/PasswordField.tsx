@@ -5,6 +5,7 @@ import classes from './PasswordField.module.css';
 
 interface PasswordFieldProps {
   ref?: Ref<InputRef>;
+  autoFocus?: boolean;
   label: string;
   name: string;
   /** Tells password managers whether to fill in a password or to generate one. */

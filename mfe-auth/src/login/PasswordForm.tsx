@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { failureText, notify } from 'mfe-kit';
 import { Button, Checkbox, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useRef, useState } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
 import { EmailField } from '../fields/EmailField';
@@ -51,10 +51,8 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
   const isPending = signIn.isPending || request.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 
-  // The first field that is still empty.
-  useEffect(() => {
-    (email.current?.input?.value ? password : email).current?.focus();
-  }, []);
+  // The focus starts in the first field that is empty.
+  const [isEmailKnown] = useState(credentials.email !== '');
 
   function pointAt(error: FieldError<keyof Credentials> | null) {
     setWrong(error);
@@ -89,6 +87,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
     >
       <EmailField
         ref={email}
+        autoFocus={!isEmailKnown}
         value={credentials.email}
         error={errorAt(wrong, 'email')}
         disabled={isPending}
@@ -96,6 +95,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
       />
       <PasswordField
         ref={password}
+        autoFocus={isEmailKnown}
         label={texts.password}
         name="password"
         autoComplete="current-password"

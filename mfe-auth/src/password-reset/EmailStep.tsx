@@ -1,5 +1,5 @@
 import { Button, type InputRef } from 'mfe-kit/ui';
-import { type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { type SubmitEvent, useRef, useState } from 'react';
 import { EmailField } from '../fields/EmailField';
 import { signInTexts } from '../sign-in-texts';
 import classes from '../signed-out/form.module.css';
@@ -30,8 +30,6 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   });
   const { form, sendTo } = useKeptFocus(request.isPending);
 
-  useEffect(() => input.current?.focus(), []);
-
   function submit() {
     setWrong(email.trim() ? undefined : texts.pleaseEnterEmail);
     if (email.trim()) request.mutate();
@@ -49,6 +47,7 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
     >
       <EmailField
         ref={input}
+        autoFocus
         value={email}
         error={wrong}
         disabled={request.isPending}

@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from 'react';
 import { session, type SessionState } from './session';
 
+const current = () => session.state;
+
 /** The session's state; redraws on change. */
 export function useSession(): SessionState {
-  return useSyncExternalStore(session.subscribe, () => session.state);
+  return useSyncExternalStore(session.subscribe, current, current);
 }

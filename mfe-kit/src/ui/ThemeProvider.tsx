@@ -16,11 +16,13 @@ function antdLocale(locale: string) {
   return { locale, Empty: { description }, Modal: { okText: ok, cancelText: cancel, justOkText: ok } };
 }
 
+const current = () => language.current;
+
 /** Sets up antd's components, in the language of the screens. Drawn once, by the shell. */
 export function ThemeProvider({ children }: { children: ReactNode }) {
   const defaults = useContext(ConfigContext);
   const config = useMemo(() => ({ ...defaults, ...BEHAVIOUR }), [defaults]);
-  const spoken = useSyncExternalStore(language.subscribe, () => language.current);
+  const spoken = useSyncExternalStore(language.subscribe, current, current);
   return (
     <LocaleContext value={spoken === 'en' ? undefined : antdLocale(spoken)}>
       <ConfigContext value={config}>{children}</ConfigContext>

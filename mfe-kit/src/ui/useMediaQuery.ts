@@ -10,5 +10,6 @@ export function useMediaQuery(query: string): boolean {
     },
     [query],
   );
-  return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
+  const current = () => window.matchMedia(query).matches;
+  return useSyncExternalStore(subscribe, current, current);
 }
