@@ -8,8 +8,8 @@ import { chunksByModule, isUpdate } from './chunks.mjs';
  * of its inline scripts, for the server that serves it.
  *
  * Placeholders of the template: `<!-- styles -->` are the build's style sheets; `<!-- scripts -->` loads its
- * scripts, and `__SCRIPTS__` are their addresses; `__FRAME__` the files of the modules in `frame`, which every page of a signed-in user needs; and
- * `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
+ * scripts, and `__SCRIPTS__` are their addresses; `__FRAME__` the files of the modules in `frame`, which every
+ * page of a signed-in user needs; and `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
  */
 export class PortalPage {
   constructor({ template, demoNotice, frame }) {

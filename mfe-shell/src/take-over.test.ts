@@ -41,7 +41,7 @@ test('what was typed, the focus and the selection are kept', async () => {
   field(html, 'code').value = '123456';
   field(html, 'code').focus();
   field(html, 'code').setSelectionRange(2, 4);
-  const typed = vi.fn();
+  const typed = vi.fn<(name: string) => void>();
   root.addEventListener('input', ({ target }) => typed((target as HTMLInputElement).name));
 
   await draw();
@@ -67,7 +67,7 @@ test('the HTML stays until the screen has its heading', async () => {
 test('a button that was clicked is clicked again', async () => {
   const { html, root, draw } = page();
   html.clicks.push(html.querySelector('[type=submit]')!);
-  const submitted = vi.fn((event: Event) => event.preventDefault());
+  const submitted = vi.fn<(event: Event) => void>((event) => event.preventDefault());
   root.addEventListener('submit', submitted);
   await draw();
   expect(submitted).toHaveBeenCalledOnce();
