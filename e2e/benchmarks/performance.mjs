@@ -27,7 +27,8 @@ export function withSection(sections, { tables, ...section }, run) {
 
 function summary({ what, unit = '', values, target = '' }) {
   const sorted = values.toSorted((one, other) => one - other);
-  const median = sorted[Math.floor(sorted.length / 2)];
+  const middle = (sorted.length - 1) / 2;
+  const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
   const figure = { what, unit, median, least: sorted[0], most: sorted.at(-1) };
   return rounded({ ...figure, ...(target && { target, met: isMet(median, target) }), values });
 }

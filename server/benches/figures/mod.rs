@@ -75,7 +75,8 @@ impl Figure {
         let Self { what, unit, values, target } = self;
         let mut values = values.clone();
         values.sort_by(f64::total_cmp);
-        let (least, median, most) = (values[0], values[values.len() / 2], values[values.len() - 1]);
+        let (least, most) = (values[0], values[values.len() - 1]);
+        let median = f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]);
         let digits = if most < 100.0 { 2 } else { 0 };
         let target = if target.is_empty() { String::new() } else { format!("  target {target}") };
         println!("  {what:<56} {median:>9.digits$} {unit:<3} ({least:.digits$} to {most:.digits$}){target}");
