@@ -14,7 +14,7 @@ import { chromium } from '@playwright/test';
 import { handOver } from './figures.mjs';
 import { browserOptions, signIn, startServer } from './portal.mjs';
 
-const KEYSTROKE_BUDGET_MS = 100;
+const KEYSTROKE_BUDGET_MS = 50;
 const PAGE_TURN_BUDGET_MS = 50;
 /** Limit for the growth of the heap over all page turns; a leak of each page's rows would exceed it. */
 const HEAP_BUDGET_MB = 2;
