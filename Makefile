@@ -69,7 +69,11 @@ test: ## Run everything that CI runs
 .PHONY: journeys
 journeys: tools chromium $(PORTAL)/slices.json ## Run the journeys in Chromium against the real server
 	@$(CARGO) build $(MANIFEST)
-	@npx playwright test --config e2e/playwright.config.ts
+	@npx playwright test --config e2e/playwright.config.ts || { \
+		echo "mkopo: what failed runs once more for a trace, whatever comes out:"; \
+		npx playwright test --config e2e/playwright.config.ts --last-failed --max-failures 5 --trace retain-on-failure || true; \
+		echo "mkopo: journeys failed, see above; 'npx playwright test --config e2e/playwright.config.ts NAME' runs one alone." >&2; \
+		exit 1; }
 
 .PHONY: compose-test
 compose-test: ## Build the whole stack in containers, test it, break it, remove it

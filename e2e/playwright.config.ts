@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { BINARY } from './binary';
@@ -27,7 +28,7 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,
-  workers: isDeployed ? 1 : 2,
+  workers: isDeployed ? 1 : Math.max(2, availableParallelism()),
   // These start portals of their own.
   ...(isDeployed && { testIgnore: /(elsewhere|live|provider|slices)\.spec/ }),
   retries: 0,
@@ -39,7 +40,6 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
     sandboxPer: isDeployed ? 'none' : 'worker',
     locale: 'en-KE',
     timezoneId: 'Africa/Nairobi',
-    trace: 'retain-on-failure',
     screenshot: 'only-on-failure',
     launchOptions: {
       ...(chromium && { executablePath: chromium }),

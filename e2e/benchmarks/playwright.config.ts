@@ -6,7 +6,6 @@ export default defineConfig(journeys, {
   testDir: import.meta.dirname,
   testMatch: '*.bench.ts',
   outputDir: '../../test-results',
-  use: { ...journeys.use, trace: 'off' },
   fullyParallel: false,
   workers: 1,
 });
