@@ -64,7 +64,7 @@ for (const { title, figures } of tables) {
 handOver({
   bench: 'first-page',
   title: 'The first page',
-  how: `Lighthouse’s mobile preset (simulated slow 4G, a processor a quarter as fast) in the Chromium of this machine, each time with an empty cache. Kilobytes are those that were transferred, with headers; \`npm run size\` checks the files.`,
+  how: `Lighthouse’s mobile preset (simulated slow 4G, a processor a quarter as fast) in the Chromium of this machine, each time with an empty cache. Kilobytes are those that were transferred, with headers; \`npm run size\` checks the files. Requests leave out the report that follows the load.`,
   software: [LIGHTHOUSE],
   tables,
 });
