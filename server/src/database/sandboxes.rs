@@ -160,6 +160,18 @@ impl SandboxDatabases {
         }
     }
 
+    /// Prepares for one more database, after `id` was made: where making one takes long, the next one is made
+    /// of a spare that is kept beside the templates.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn prepare_next(&self, id: &str) -> Result<(), Failure> {
+        if let Place::Schemas(schemas) = &self.0 {
+            schemas.make_spare(template_schema(id)).await?;
+        }
+        Ok(())
+    }
+
     /// Opens the database `id`, which must exist, and migrates it if it is of an earlier release.
     ///
     /// # Errors
@@ -277,9 +289,14 @@ impl SandboxDatabases {
         Ok(sizes)
     }
 
-    /// Closes the connections that they share.
-    pub async fn close(&self) {
+    /// Closes the connections that they share, and deletes what was prepared, for `timeout` at most.
+    pub async fn close(&self, timeout: Duration) {
         if let Place::Schemas(schemas) = &self.0 {
+            match tokio::time::timeout(timeout, schemas.drop_spares()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "sandboxes.spares_not_deleted"),
+                Err(_) => tracing::warn!("sandboxes.spares_not_deleted"),
+            }
             schemas.close().await;
         }
     }

@@ -102,7 +102,19 @@ impl Sandboxes {
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();
+        _ = self.made.send(record.id.clone());
         Ok(Made { record, token })
+    }
+
+    /// Prepares for one more sandbox after each that is made, so there are as many spares as sandboxes that are
+    /// made at once.
+    pub(crate) async fn keep_preparing(&self) {
+        let mut made = self.prepare_after.lock().await;
+        while let Some(id) = made.recv().await {
+            if let Err(failure) = self.databases.prepare_next(&id).await {
+                tracing::warn!(?failure, "sandboxes.not_prepared");
+            }
+        }
     }
 
     async fn add_recording(&self, id: &str, recording: Recording) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 pub use self::{
     address::{Addresses, HEADER},
@@ -72,6 +72,9 @@ pub struct Sandboxes {
     known: Mutex<HashMap<Name, Arc<Known>>>,
     /// Wakes the scheduler.
     wake: Notify,
+    /// The ids of the sandboxes that this server makes, for [`Sandboxes::keep_preparing`].
+    made: mpsc::UnboundedSender<String>,
+    prepare_after: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
     main_calls: AtomicI64,
     main_last_used_at: AtomicI64,
 }
@@ -87,6 +90,7 @@ impl Sandboxes {
         clock: Clock,
         randomness: Randomness,
     ) -> Self {
+        let (made, prepare_after) = mpsc::unbounded_channel();
         Self {
             limit: settings.max_sandboxes(),
             is_demo: settings.demo,
@@ -99,6 +103,8 @@ impl Sandboxes {
             templates: Templates::new(passwords),
             known: Mutex::default(),
             wake: Notify::new(),
+            made,
+            prepare_after: prepare_after.into(),
             main_calls: AtomicI64::default(),
             main_last_used_at: AtomicI64::default(),
         }

@@ -276,7 +276,7 @@ impl Sandboxes {
         futures::future::join_all(closing).await;
         self.all_known().clear();
         self.templates.clear(&self.databases).await;
-        self.databases.close().await;
+        self.databases.close(timeout).await;
     }
 
     async fn close_now(&self, known: Arc<Known>, timeout: Duration) {

@@ -126,11 +126,11 @@ impl Sandboxes {
         // After the data: what is made in the meantime has a row.
         let records = records::all(&mut *self.database.read().await?).await?;
         let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
-        for Stored { id, is_template } in stored.iter().filter(|stored| !ids.contains(stored.id.as_str())) {
+        for Stored { id, is_template } in &stored {
             let age = made_at(id).map_or(Duration::ZERO, |at| now.since(at));
             if *is_template && age >= TEMPLATE_AGE {
                 self.databases.delete_left_template(id).await?;
-            } else if !*is_template && age >= ORPHAN_AGE {
+            } else if !*is_template && !ids.contains(id.as_str()) && age >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
                 tracing::info!(sandbox.id = id, "sandbox.orphan_deleted");
             }

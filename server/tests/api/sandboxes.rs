@@ -1,6 +1,6 @@
 //! Sandboxes: made, reached, kept apart, closed and removed.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use axum::{
     body::Body,
@@ -8,6 +8,7 @@ use axum::{
 };
 use mkopo::{demo, sandboxes};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
@@ -356,6 +357,60 @@ async fn sandboxes_survive_a_restart() {
     let one = Given { app: &app, name, token };
     assert_eq!(one.pending(&session).await.len(), 24);
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
+}
+
+/// The schemas whose names begin with `mkopo_` and `kind`, by their numbers, which a new name does not change.
+async fn schemas(app: &TestApp, kind: &str) -> BTreeSet<i64> {
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    sqlx::query_scalar("SELECT oid::bigint FROM pg_namespace WHERE starts_with(nspname, 'mkopo_' || $1)")
+        .bind(kind)
+        .fetch_all(&mut connection)
+        .await
+        .unwrap()
+        .into_iter()
+        .collect()
+}
+
+#[tokio::test]
+async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({})).await;
+    // The data that is copied, and a spare.
+    while schemas(&app, "template").await.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let prepared = schemas(&app, "template").await;
+    let other = Given::make(&app, json!({})).await;
+    let made = schemas(&app, "sandbox").await;
+    assert_eq!((made.len(), made.intersection(&prepared).count()), (2, 1));
+
+    let lists =
+        [one.pending(&one.sign_in("agent").await).await, other.pending(&other.sign_in("agent").await).await];
+    assert!(!lists[0].is_empty());
+    assert_eq!(lists[0].len(), lists[1].len());
+
+    // Deleted behind its back, as after a day: made from nothing again.
+    while schemas(&app, "template").await.len() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let spare: String = sqlx::query_scalar(
+        "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, 'mkopo_template_')
+         ORDER BY oid DESC LIMIT 1",
+    )
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    let drop = format!("SET client_min_messages = warning; DROP SCHEMA \"{spare}\" CASCADE");
+    sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut connection).await.unwrap();
+    let third = Given::make(&app, json!({})).await;
+    assert_eq!(third.pending(&third.sign_in("agent").await).await.len(), lists[0].len());
+
+    app.sandbox.close(Duration::from_secs(5)).await;
+    assert_eq!(schemas(&app, "template").await.len(), 0, "a server leaves nothing that it prepared");
 }
 
 #[tokio::test]
