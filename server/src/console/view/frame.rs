@@ -294,7 +294,9 @@ fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
             </body>
         </html>
     };
-    Html(format!("<!DOCTYPE html>{}", page.to_html()))
+    // The marks between views are for a script that takes a page over, and would show in its title. What is a
+    // text has no `<`.
+    Html(format!("<!DOCTYPE html>{}", page.to_html().replace("<!>", "")))
 }
 
 fn brand(sandbox: &Sandbox) -> AnyView {
