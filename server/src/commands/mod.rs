@@ -11,7 +11,9 @@ mod serve;
 mod slice;
 mod user;
 
-use clap::{CommandFactory, error::ContextKind};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, error::ContextKind};
 
 pub use self::{
     data::{DataCommand, DataSettings},
@@ -24,6 +26,35 @@ pub use self::{
     user::{AddUser, UserCommand, UserSettings},
 };
 use crate::settings::Settings;
+
+/// Runs the command that was typed, and returns its exit code. Here rather than in the program, which would
+/// Runs the command that was typed, and returns its exit code.
+// Not in the program itself, which would compile all commands a second time.
+#[expect(clippy::missing_panics_doc, reason = "only without a runtime")]
+#[tokio::main]
+pub async fn run() -> ExitCode {
+    // Every file that a command creates is for this user only, also those that SQLite creates itself.
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    let command = match CommandLine::try_parse() {
+        Ok(line) => line.command,
+        Err(error) => {
+            let typed: Vec<String> =
+                std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            let Some(sentence) = CommandLine::setting_error(&error, &typed) else { error.exit() };
+            eprintln!("mkopo: {sentence}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // The settings make it large.
+    match Box::pin(command.run()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mkopo: {error:#}");
+            if error.is::<NotReplayable>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}
 
 /// Provider of the Mkopo portal: the API, the simulated mobile money, and the built slices.
 #[derive(clap::Parser, Debug)]

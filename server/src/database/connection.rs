@@ -396,6 +396,34 @@ pub trait Fetched: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> +
 
 impl<T> Fetched for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
+/// A row of either engine. What becomes of it is known last, so that running a statement is compiled once and
+/// not for each type of row.
+enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+impl Row {
+    fn read<T: Fetched>(&self) -> Result<T, sqlx::Error> {
+        match self {
+            Self::Sqlite(row) => T::from_row(row),
+            Self::Postgres(row) => T::from_row(row),
+        }
+    }
+}
+
+impl From<SqliteRow> for Row {
+    fn from(row: SqliteRow) -> Self {
+        Self::Sqlite(row)
+    }
+}
+
+impl From<PgRow> for Row {
+    fn from(row: PgRow) -> Self {
+        Self::Postgres(row)
+    }
+}
+
 /// The values of a statement, encoded for each engine.
 #[derive(Default)]
 struct Arguments {
@@ -471,6 +499,24 @@ impl Query {
             .await
             .map(|done| done.rows_affected()))
     }
+
+    async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
+            .fetch_optional(on)
+            .await
+            .map(|row| row.map(Row::from)))
+    }
+
+    async fn rows(self, connection: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
+            .map(Row::from)
+            .fetch_all(on)
+            .await)
+    }
 }
 
 /// A statement whose rows are read as `T`.
@@ -515,11 +561,7 @@ impl<T: Fetched> QueryAs<T> {
     /// # Errors
     /// Errors of the engine.
     pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
-        let (sql, arguments) = self.query.ready(connection)?;
-        either!(connection, arguments, |on, with, keep| sqlx::query_as_with(sql, with)
-            .persistent(keep)
-            .fetch_optional(on)
-            .await)
+        self.query.row(connection).await?.map(|row| row.read()).transpose()
     }
 
     /// Returns all rows.
@@ -527,11 +569,7 @@ impl<T: Fetched> QueryAs<T> {
     /// # Errors
     /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
-        let (sql, arguments) = self.query.ready(connection)?;
-        either!(connection, arguments, |on, with, keep| sqlx::query_as_with(sql, with)
-            .persistent(keep)
-            .fetch_all(on)
-            .await)
+        self.query.rows(connection).await?.iter().map(Row::read).collect()
     }
 
     /// Returns a stream of the rows.

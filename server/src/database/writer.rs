@@ -65,13 +65,31 @@ where
     P: Send + 'static,
     F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
 {
+    let (value_sender, mut value) = oneshot::channel();
+    let run: RunToResult = Box::new(move |connection: &mut Connection| {
+        drop(places);
+        let work = work(connection);
+        // Fails if the caller has disconnected; the write is committed anyway.
+        work.map(|result| result.map(|value| _ = value_sender.send(value))).boxed()
+    });
+    let (work, done) = prepare_run(run, is_alone);
+    let done = async move {
+        done.await?;
+        value.try_recv().map_err(|_| Failure::Internal("a write has no result".to_owned()))
+    };
+    (work, done)
+}
+
+type RunToResult = Box<dyn for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<(), Failure>> + Send>;
+
+/// What [`prepare`] does whatever the type of the result, so that it is compiled once.
+fn prepare_run(work: RunToResult, is_alone: bool) -> (Work, BoxFuture<'static, Result<(), Failure>>) {
     let (result_sender, mut result) = oneshot::channel();
     let (outcome_sender, outcome) = oneshot::channel();
     let companion = Companion::current();
     let accompanying = companion.clone();
     let run: Run = Box::new(move |connection: &mut Connection| {
         async move {
-            drop(places);
             let mut result = work(connection).await;
             if result.is_ok()
                 && let Some(companion) = accompanying
@@ -80,7 +98,6 @@ where
                 result = Err(failure);
             }
             let commit = result.is_ok();
-            // Fails if the caller has disconnected; the write is committed anyway.
             _ = result_sender.send(result);
             commit
         }
@@ -104,7 +121,7 @@ where
             Err(_) => Err(Failure::Internal("a write panicked and was rolled back".to_owned())),
         }
     };
-    (Work { is_alone, run, outcome: outcome_sender }, done)
+    (Work { is_alone, run, outcome: outcome_sender }, done.boxed())
 }
 
 /// The database of the writer, and its transaction statements.
