@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::error::Failure;
 
 /// A point in time: ms since 1970 in UTC. Serialized as RFC 3339 with milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct UnixMillis(pub i64);
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// An e-mail address as it is stored: in lower case, without surrounding spaces. Only the format is
 /// checked, not whether the address exists.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Email(String);
 

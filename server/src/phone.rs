@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// A Kenyan mobile number as it is stored and sent: `+254` and nine digits starting with 7 or 1.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Msisdn(String);
 

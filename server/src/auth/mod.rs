@@ -7,6 +7,7 @@ mod change_password;
 pub mod client_address;
 pub mod device;
 pub mod fingerprint;
+mod hs256;
 pub mod limits;
 pub mod live_sessions;
 pub mod new_password;
@@ -31,9 +32,8 @@ use crate::{
 };
 
 /// What a member of staff may do. The portal shows menu entries by role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Role {
     Admin,
@@ -41,8 +41,10 @@ pub enum Role {
     Supervisor,
 }
 
+crate::database::stored_as_text!(Role);
+
 /// A member of staff.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Staff {
     pub staff_id: String,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Ruling, Staff, limits, limits::Action, limits::Caller};
 use crate::{
@@ -26,14 +26,16 @@ pub const RESEND_AFTER: Duration = Duration::from_secs(30);
 const MAX_ATTEMPTS: i64 = 5;
 
 /// What a code is for. A code for one purpose is not valid for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// To sign in, together with the password; sent by e-mail.
     SignIn,
     /// To set a new password; sent by SMS.
     PasswordReset,
 }
+
+crate::database::stored_as_text!(Purpose);
 
 impl Purpose {
     fn name(self) -> &'static str {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A session, as its owner sees it.
-#[derive(Debug, Serialize, sqlx::FromRow)]
+#[derive(Debug, Serialize, sqlx_macros::FromRow)]
 pub(super) struct OwnSession {
     id: String,
     created_at: UnixMillis,

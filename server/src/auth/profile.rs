@@ -20,7 +20,7 @@ use crate::{
 const MAX_NAME: usize = 64;
 
 /// An account, as its owner sees it.
-#[derive(Debug, Serialize, sqlx::FromRow)]
+#[derive(Debug, Serialize, sqlx_macros::FromRow)]
 pub(super) struct Profile {
     id: String,
     username: String,

@@ -12,7 +12,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::{Role, Staff, browser::Browser};
+use super::{Role, Staff, browser::Browser, hs256};
 use crate::{
     Sandbox,
     clock::{Clock, UnixMillis},
@@ -55,6 +55,7 @@ struct Claims {
 impl Tokens {
     /// `secret` must have at least 32 bytes.
     pub fn new(secret: &SecretSlice<u8>) -> Self {
+        hs256::install();
         Self {
             encoding: EncodingKey::from_secret(secret.expose_secret()),
             decoding: DecodingKey::from_secret(secret.expose_secret()),
@@ -262,7 +263,7 @@ pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result
 }
 
 /// A session with its user.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Found {
     expires_at: UnixMillis,
     #[sqlx(flatten)]

@@ -17,10 +17,11 @@ pub use self::{
     shape::shape,
 };
 
-const YAML: &str = include_str!("../../../contract/openapi.yaml");
+/// As `make generate` writes it.
+const JSON: &str = include_str!("../../../contract/openapi.json");
 
 static CONTRACT: LazyLock<Result<Value, String>> =
-    LazyLock::new(|| serde_saphyr::from_str(YAML).map_err(|error| error.to_string()));
+    LazyLock::new(|| serde_json::from_str(JSON).map_err(|error| error.to_string()));
 
 /// The contract.
 ///

@@ -20,6 +20,7 @@ pub mod sets;
 pub mod shared_clock;
 mod shared_connections;
 pub mod sweep;
+mod text;
 pub mod url;
 pub mod versions;
 mod writer;
@@ -28,6 +29,7 @@ pub use companion::Companion;
 pub use connection::{Connection, Fetched, Query, QueryAs, QueryScalar, ReadTransaction, Reader};
 pub use connection::{query, query_as, query_scalar};
 pub use in_place::InPlace;
+pub(crate) use text::stored_as_text;
 pub use writer::MAX_BATCH_SIZE;
 
 use std::{
@@ -58,8 +60,8 @@ use self::{
 };
 use crate::error::Failure;
 
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+static SQLITE_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/postgres");
 
 /// How many writes may wait for the writers. Further ones fail with [`Failure::Busy`].
 const MAX_QUEUED_WRITES: usize = 1024;

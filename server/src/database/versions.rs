@@ -23,7 +23,7 @@ use std::{
 };
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use sqlx::FromRow;
+use sqlx_macros::FromRow;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -62,7 +62,7 @@ struct Look {
 
 /// Which data the store holds. A reset and a restore put other data in its place, and move the number
 /// in the same transaction: what was begun on other data is recognized by it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::Type)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Generation(i64);
 

@@ -215,7 +215,7 @@ struct Demo {
 }
 
 /// A member of staff.
-#[derive(Clone, sqlx::FromRow)]
+#[derive(Clone, sqlx_macros::FromRow)]
 struct Colleague {
     staff_id: String,
     first_name: String,
@@ -277,7 +277,7 @@ const REFUSALS: [Refusal; 3] =
 pub const ANSWERED_AFTER: Duration = Duration::from_secs(2);
 
 /// A loan, with the fields that its payouts need.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct DemoLoan {
     loan_id: String,
     phone_number: String,

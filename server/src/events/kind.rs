@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 macro_rules! kinds {
     ($($kind:ident $name:literal $text:literal,)*) => {
         /// What was done.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        #[sqlx(type_name = "text", rename_all = "snake_case")]
         #[expect(missing_docs, reason = "the texts say it")]
         pub enum Kind {
             $($kind,)*
         }
+
+        crate::database::stored_as_text!(Kind);
 
         impl Kind {
             /// Every kind.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// An event.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Event {
     pub id: i64,

@@ -1,6 +1,9 @@
 //! The contract as JSON, and as a reference page that loads nothing from other hosts.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    io::{Cursor, Read},
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     Router,
@@ -8,7 +11,8 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
-use utoipa_swagger_ui::Config;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
 
 use super::{
     charset,
@@ -52,20 +56,52 @@ async fn openapi(headers: HeaderMap) -> Result<Response, Failure> {
     json.answer(&headers).await
 }
 
-/// One of Swagger UI's own files.
+/// What Swagger UI shows, and how.
+const INITIALIZER: &str = r##"window.ui = SwaggerUIBundle({
+  url: "/api/v1/openapi.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  layout: "StandaloneLayout",
+  tryItOutEnabled: true,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  plugins: [SwaggerUIBundle.plugins.DownloadUrl],
+});
+"##;
+
+/// One of Swagger UI's own files, or the script that starts it.
 fn asset(name: &str) -> Result<Response, Failure> {
-    let config = Arc::new(Config::from("/api/v1/openapi.json").try_it_out_enabled(true));
-    let file = utoipa_swagger_ui::serve(name, config)
-        .map_err(|error| Failure::Internal(error.to_string()))?
-        .ok_or(Failure::NotFound)?;
-    let media_type =
-        HeaderValue::from_str(&file.content_type).map_err(|error| Failure::Internal(error.to_string()))?;
+    let bytes = match name {
+        "swagger-initializer.js" => INITIALIZER.into(),
+        _ => {
+            unpacked(name).map_err(|error| Failure::Internal(error.to_string()))?.ok_or(Failure::NotFound)?
+        }
+    };
+    let media_type = match name.rsplit('.').next() {
+        Some("html") => "text/html",
+        Some("css") => "text/css",
+        Some("js") => "text/javascript",
+        Some("png") => "image/png",
+        _ => return Err(Failure::NotFound),
+    };
     let headers: [(HeaderName, HeaderValue); 3] = [
-        (header::CONTENT_TYPE, media_type),
+        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    let mut response = (headers, file.bytes.into_owned()).into_response();
+    let mut response = (headers, bytes).into_response();
     charset::add(response.headers_mut());
     Ok(response)
+}
+
+/// A file of Swagger UI, from its archive.
+fn unpacked(name: &str) -> zip::result::ZipResult<Option<Vec<u8>>> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED))?;
+    let is_it = |at: &usize| match archive.name_for_index(*at) {
+        Some(Ok(path)) => path.split('/').skip(1).eq(["dist", name]),
+        _ => false,
+    };
+    let Some(at) = (0..archive.len()).find(is_it) else { return Ok(None) };
+    let mut bytes = Vec::new();
+    archive.by_index(at)?.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }

@@ -10,9 +10,8 @@ pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
 use serde::{Deserialize, Serialize};
 
 /// The status of a loan. Only approved loans can be paid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum LoanStatus {
     Approved,
@@ -20,10 +19,11 @@ pub enum LoanStatus {
     Rejected,
 }
 
+crate::database::stored_as_text!(LoanStatus);
+
 /// The status of a loan's latest payout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum DisbursementStatus {
     NotStarted,
@@ -31,3 +31,5 @@ pub enum DisbursementStatus {
     Completed,
     Failed,
 }
+
+crate::database::stored_as_text!(DisbursementStatus);

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A loan in the pending list, with the fields of the contract.
-#[derive(Clone, Debug, Serialize, Deserialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct PendingLoan {
     pub loan_id: String,

@@ -52,7 +52,7 @@ const STATUS: &str = "
 const NO_TIME: UnixMillis = UnixMillis(9_007_199_254_740_991);
 
 /// A payment in the books.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Entered {
     receipt: Option<String>,
     result_code: String,

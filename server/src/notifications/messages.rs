@@ -26,7 +26,7 @@ pub struct Later<'a> {
 }
 
 /// Somebody who wants to be told.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Recipient {
     staff_id: String,
     email: Email,

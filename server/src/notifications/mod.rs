@@ -8,7 +8,7 @@ pub use messages::{Later, tell};
 
 use std::{collections::HashMap, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
@@ -29,17 +29,18 @@ const LISTED: usize = 50;
 const COUNTED: i64 = 100;
 
 /// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
 enum Kind {
     PayoutCompleted,
     PayoutFailed,
     LoanApproved,
 }
 
+crate::database::stored_as_text!(Kind);
+
 /// A notification.
-#[derive(Debug, Serialize, sqlx::FromRow)]
+#[derive(Debug, Serialize, sqlx_macros::FromRow)]
 struct Notification {
     id: String,
     kind: Kind,

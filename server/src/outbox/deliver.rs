@@ -105,7 +105,7 @@ const REDACT: &str = "
          ORDER BY code_expires_at LIMIT 500)";
 
 /// A message that is claimed by this sender until the lease expires.
-#[derive(Debug, sqlx::FromRow)]
+#[derive(Debug, sqlx_macros::FromRow)]
 struct Claimed {
     message_id: String,
     recipient: String,

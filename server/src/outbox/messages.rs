@@ -16,17 +16,18 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a message is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Channel {
     Email,
     Sms,
 }
 
+crate::database::stored_as_text!(Channel);
+
 /// A message as the console shows it.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct OutboxMessage {
     /// The id of the message.
     pub id: String,

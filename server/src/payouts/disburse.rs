@@ -240,7 +240,7 @@ const CLAIM_ALL: &str = "
     RETURNING payout_id";
 
 /// The loan of a call whose session is open, as the record of its payout will be.
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Claimable {
     generation: Generation,
     maximum_amount: Option<i64>,

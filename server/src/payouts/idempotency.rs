@@ -179,7 +179,7 @@ const OLDEST_OF_TOO_MANY: &str = "
     SELECT created_at FROM idempotency_key WHERE staff_id = $1 AND created_at > $2
     ORDER BY created_at DESC LIMIT 1 OFFSET $3";
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct StoredAnswer {
     fingerprint: String,
     payout_id: Option<String>,

@@ -41,9 +41,8 @@ impl PayoutQueues {
 }
 
 /// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-#[sqlx(type_name = "text", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PayoutStatus {
     /// The payment was or will be requested; the result is not known yet.
     Pending,
@@ -52,6 +51,8 @@ pub enum PayoutStatus {
     /// No money was sent.
     Failed,
 }
+
+crate::database::stored_as_text!(PayoutStatus);
 
 impl PayoutStatus {
     /// Every status.

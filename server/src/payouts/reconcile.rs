@@ -163,7 +163,7 @@ impl Now {
     }
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct Open {
     payout_id: String,
     transaction_id: String,

@@ -20,7 +20,7 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A payout in the history, with the fields of the contract.
-#[derive(Clone, Debug, Serialize, Deserialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Record {
     pub id: String,

@@ -18,9 +18,8 @@ use crate::{
 };
 
 /// A language of the screens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Language {
     /// English.
     En,
@@ -28,8 +27,10 @@ pub enum Language {
     Sw,
 }
 
+crate::database::stored_as_text!(Language);
+
 /// What a person sets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[serde(deny_unknown_fields)]
 pub struct Preferences {
     /// The language of the screens.

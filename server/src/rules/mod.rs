@@ -22,7 +22,7 @@ const MIN_SESSION_MINUTES: i64 = 5;
 const MAX_RETRY_ATTEMPTS: i64 = 10;
 
 /// The rules for payouts. The server holds every payout to the maximum; the other rules are for the dialog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::FromRow)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx_macros::FromRow)]
 pub struct PayoutRules {
     /// The largest payout in KES; `None` for any.
     pub maximum_amount: Option<i64>,

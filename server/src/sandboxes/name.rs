@@ -19,7 +19,7 @@ const LETTERS: &[u8; 20] = b"bcdfghjkmnpqrstvwxz2";
 const RANDOM_LENGTH: usize = 8;
 
 /// A valid name: 1 to 40 lower-case letters, digits and dashes, with no dash at either end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx_macros::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
 pub struct Name(String);

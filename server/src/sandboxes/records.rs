@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A sandbox that exists.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, sqlx_macros::FromRow)]
 pub struct Record {
     /// Names its data.
     #[sqlx(rename = "sandbox_id")]

@@ -152,7 +152,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
     Ok(Some(file))
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct FileRow {
     content: Vec<u8>,
     brotli: Option<Vec<u8>>,

@@ -159,14 +159,14 @@ impl SliceBuilds {
     }
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct LiveRow {
     name: String,
     live_version: Option<String>,
     previous_version: Option<String>,
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct BuildRow {
     name: String,
     version: String,

@@ -1,7 +1,7 @@
 //! The trail: who changed which slice, how and when.
 
 use semver::Version;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Bundled, SliceName};
 use crate::{
@@ -42,9 +42,8 @@ impl Mark {
 }
 
 /// What was done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum SliceAction {
     /// A build was published, and went live.
     Published,
@@ -66,8 +65,10 @@ pub enum SliceAction {
     Aborted,
 }
 
+crate::database::stored_as_text!(SliceAction);
+
 /// An entry of the trail.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct SliceEvent {
     /// Its id.
     #[sqlx(rename = "event_id")]

@@ -301,7 +301,7 @@ impl TestApp {
 }
 
 /// A message in the outbox.
-#[derive(Debug, sqlx::FromRow, serde::Serialize)]
+#[derive(Debug, sqlx_macros::FromRow, serde::Serialize)]
 pub struct Message {
     pub channel: String,
     pub recipient: String,

@@ -17,7 +17,7 @@ use crate::{
 const MAX_SNAPSHOTS: i64 = 100;
 
 /// A snapshot, without its content.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Snapshot {
     /// Its name.
     pub name: String,

@@ -22,9 +22,8 @@ use crate::{
 };
 
 /// What a fault does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Kind {
     /// Returns a status.
     Status,
@@ -40,10 +39,11 @@ pub enum Kind {
     Malformed,
 }
 
+crate::database::stored_as_text!(Kind);
+
 /// When a fault applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum FaultPhase {
     /// Before the call is processed. Unless the fault is a delay, the call is not processed at all.
     Before,
@@ -51,8 +51,10 @@ pub enum FaultPhase {
     After,
 }
 
+crate::database::stored_as_text!(FaultPhase);
+
 /// A fault.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct Fault {
     /// The id.
     #[sqlx(rename = "fault_id")]

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// An account with its number of open sessions.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Account {
     pub id: String,

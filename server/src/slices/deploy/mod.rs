@@ -21,7 +21,7 @@ use crate::{
 pub const PREFIX: &str = "mkopo_deploy_";
 
 /// A token, without its secret, which is not kept.
-#[derive(Clone, Debug, Serialize, sqlx::FromRow)]
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct DeployToken {
     /// The slice that it deploys.
     pub slice: String,

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::limit::Limit;
 use super::{Bundled, SliceBuilds, all, watch};
@@ -29,9 +29,8 @@ const MAX_WAITING: usize = 10_000;
 pub const KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// What happened to a build on a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum Outcome {
     /// It was loaded.
     Loaded,
@@ -42,6 +41,8 @@ pub enum Outcome {
     /// A call that one of its screens made failed.
     CallFailed,
 }
+
+crate::database::stored_as_text!(Outcome);
 
 impl Outcome {
     /// Its name, in the contract, the database and the metrics.

@@ -119,7 +119,7 @@ impl RolloutBody {
     }
 }
 
-#[derive(sqlx::FromRow)]
+#[derive(sqlx_macros::FromRow)]
 struct RolloutRow {
     name: String,
     version: String,

@@ -41,7 +41,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const BEFORE: Duration = Duration::from_hours(24);
 
 /// A build that is watched.
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, sqlx_macros::FromRow)]
 #[expect(clippy::struct_field_names, reason = "the columns are called so")]
 struct Watch {
     name: String,
