@@ -14,7 +14,8 @@ export async function startServer(stops) {
     join(root, 'server/target/release/mkopo'),
     join(root, 'server/target/debug/mkopo'),
   ].find((path) => path && existsSync(path));
-  if (!binary) throw new Error('the server is not built; run `cargo build --release --manifest-path server/Cargo.toml`');
+  if (!binary)
+    throw new Error('the server is not built; run `cargo build --release --manifest-path server/Cargo.toml`');
   const data = await mkdtemp(join(tmpdir(), 'mkopo-bench-'));
   const server = spawn(binary, ['serve'], {
     env: {
