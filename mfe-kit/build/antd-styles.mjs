@@ -36,8 +36,20 @@ const TOKENS = [
   'zIndexPopupBase',
 ];
 
-/** What no entry of the kit offers: other directions, and joined buttons and inputs (numbers have add-ons). */
-const NOT_OFFERED = /-rtl|textarea|ant-input-search/;
+/**
+ * What no screen has: other directions, colours that are not our theme's, looks that are not our design's, and
+ * joined buttons and inputs (numbers have add-ons).
+ */
+const NOT_OFFERED = new RegExp(
+  [
+    /-rtl|textarea|ant-input-search/,
+    /ant-btn-color-(?!default|primary|dangerous|link)/,
+    /ant-btn-(variant-(dashed|filled)|dashed|background-ghost|group)/,
+    /ant-input-(filled|borderless|underlined|group)/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 const NOT_JOINED = /^(Button|Input-)/;
 
 let written;
