@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { relative } from 'node:path';
 import Watchpack from 'watchpack';
 import { root } from './slices.mjs';
 
@@ -50,9 +49,8 @@ export class WatchedServer {
   /** From now on, builds and restarts it after every change. */
   watch() {
     const watcher = new Watchpack({ aggregateTimeout: 50, ignored: OTHERS });
-    watcher.on('aggregated', (changed, removed) => {
-      const [file] = [...changed, ...removed].filter((path) => !this.sources.includes(path));
-      console.log(`\n  ${file ? relative(root, file) : 'The server'} has changed: building the server …`);
+    watcher.on('aggregated', () => {
+      console.log('\n  The server has changed: building it …');
       void this.#rebuild();
     });
     this.#watcher = watcher;

@@ -101,7 +101,7 @@ test('the panel ends all overrides', async () => {
 
 test('the panel adds an override by version, if the server has it, or by address', async () => {
   const { panel, user } = await openPanel('mfe-auth@2.0.0');
-  const field = panel.getByLabelText('Version or address');
+  const field = await panel.findByLabelText('Version or address');
   const add = async (place: string) => {
     await user.clear(field);
     await user.type(field, place);
