@@ -102,6 +102,16 @@ test('the form can be sent before the scripts are there, and the address has not
   await expect(page.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
 });
 
+test('a link that is clicked before the scripts are there takes along what was typed', async ({ page }) => {
+  const release = await holdScripts(page);
+  await page.goto('/login', { waitUntil: 'commit' });
+  await email(page).fill(EMAIL);
+  await page.getByRole('link', { name: 'Forgot password?' }).click();
+  release();
+  await expect(page.getByRole('heading', { level: 1, name: 'Enter your email' })).toBeVisible();
+  await expect(email(page)).toHaveValue(EMAIL);
+});
+
 test('a signed-in user sees no form on the way to the dashboard', async ({ page, mkopo }) => {
   await mkopo.signIn(page, 'agent');
   await page.addInitScript(() => {

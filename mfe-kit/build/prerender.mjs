@@ -8,7 +8,7 @@
  * 2. **The page** (the script in `mfe-shell/src/index.html`) reads the manifest of the live build anyway, checked
  *    against its integrity. It shows the HTML as `#prerendered` while `#root`, where React draws, is hidden. It
  *    does not for a signed-in user, who is redirected; in another language; while builds are overridden; or if
- *    the HTML was made for another version of the kit. Clicks on buttons are kept for later. If the scripts
+ *    the HTML was made for another version of the kit. Clicks are kept for later. If the scripts
  *    fail, it removes the HTML again.
  * 3. **The shell** (`mfe-shell/src/take-over.ts`), as soon as React has drawn a page, gives its fields what was
  *    typed, the focus and the selection, shows it instead of the HTML, and repeats the clicks.

@@ -1,4 +1,4 @@
-/** The HTML of the first screen, and the buttons that were clicked in it. */
+/** The HTML of the first screen, and the buttons and links that were clicked in it. */
 type Prerendered = HTMLElement & { clicks: Element[] };
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
@@ -8,7 +8,7 @@ const CONTROLS = 'header :is(a, button), main :is(a, button, input, select, text
 /**
  * Shows the page that React draws in `root` instead of the HTML of the first screen (`mfe-kit/build/prerender.mjs`),
  * as soon as it has a heading, as every screen and every failure does. Both happen before the next paint: what was
- * typed, the focus and the selection are kept, and clicks on buttons are repeated.
+ * typed, the focus and the selection are kept, and clicks are repeated.
  */
 export function takeOver(root: HTMLElement): void {
   const html = document.querySelector<Prerendered>('#prerendered');
@@ -35,7 +35,7 @@ function replace(html: Prerendered, root: HTMLElement) {
   if (kindsOf(before) === kindsOf(after)) {
     after.forEach((control, index) => keepInput(before[index], control));
     keepFocus(document.activeElement, after[before.indexOf(document.activeElement as HTMLElement)]);
-    for (const button of html.clicks) after[before.indexOf(button as HTMLElement)]?.click();
+    for (const clicked of html.clicks) after[before.indexOf(clicked as HTMLElement)]?.click();
   }
   html.remove();
 }
