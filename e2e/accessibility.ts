@@ -1,8 +1,11 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
-/** Checks the page against WCAG 2.2 AA, once its animations are done. */
+/** Checks the page against WCAG 2.2 AA, once its styles are there and its animations are done. */
 export async function expectAccessible(page: Page) {
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('link[rel=stylesheet]')].every((link) => (link as HTMLLinkElement).sheet),
+  );
   await page.waitForFunction(isStill);
   const { violations } = await new AxeBuilder({ page })
     // Off by default, although WCAG 2.5.3 requires it.
