@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt, stream::BoxStream};
+use futures::{StreamExt, TryStreamExt, future::ready, stream::BoxStream};
 use sqlx::{
     Arguments as _, AssertSqlSafe, Connection as _, Encode, FromRow, PgConnection, Postgres, SqlSafeStr,
     SqlStr, Sqlite, SqliteConnection, Type,
@@ -403,6 +403,8 @@ enum Row {
     Postgres(PgRow),
 }
 
+type Take<'t> = dyn FnMut(Row) -> Result<(), sqlx::Error> + Send + 't;
+
 impl Row {
     fn read<T: Fetched>(&self) -> Result<T, sqlx::Error> {
         match self {
@@ -509,12 +511,13 @@ impl Query {
             .map(|row| row.map(Row::from)))
     }
 
-    async fn rows(self, connection: &mut Connection) -> Result<Vec<Row>, sqlx::Error> {
+    /// Gives each row to `take` as it comes, so that no row is kept twice.
+    async fn each_row(self, connection: &mut Connection, take: &mut Take<'_>) -> Result<(), sqlx::Error> {
         let (sql, arguments) = self.ready(connection)?;
         either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
             .persistent(keep)
-            .map(Row::from)
-            .fetch_all(on)
+            .fetch(on)
+            .try_for_each(|row| ready(take(row.into())))
             .await)
     }
 }
@@ -569,7 +572,13 @@ impl<T: Fetched> QueryAs<T> {
     /// # Errors
     /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
-        self.query.rows(connection).await?.iter().map(Row::read).collect()
+        let mut rows = Vec::new();
+        let mut take = |row: Row| {
+            rows.push(row.read()?);
+            Ok(())
+        };
+        self.query.each_row(connection, &mut take).await?;
+        Ok(rows)
     }
 
     /// Returns a stream of the rows.
