@@ -77,6 +77,16 @@ async fn tend(app: &TestApp) {
     sandboxes::tend(&app.sandbox.server).await.unwrap();
 }
 
+/// Waits for what the server does in the background.
+async fn until(done: impl AsyncFn() -> bool) {
+    let waiting = async {
+        while !done().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_sandbox_has_data_of_its_own() {
     let app = TestApp::start().await;
@@ -158,11 +168,11 @@ async fn a_sandbox_that_is_not_used_is_closed_and_opens_by_itself() {
     assert_eq!(one.console(Method::PUT, "/clock", Some(clock)).await.status, StatusCode::OK);
     app.clock.advance(sandboxes::IDLE_TIMEOUT);
     // What is due in it is done first.
-    for _ in 0..3 {
+    until(async || {
         tend(&app).await;
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(app.sandbox.server.sandboxes.count_open(), 0);
+        app.sandbox.server.sandboxes.count_open() == 0
+    })
+    .await;
 
     assert_eq!(one.pending(&session).await.len(), loans.len() - 1);
     assert_eq!(app.sandbox.server.sandboxes.count_open(), 1);
@@ -191,7 +201,8 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     assert_eq!(gone.json()["code"], "sandbox_not_found");
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
-    assert_eq!(app.sandbox.server.sandboxes.count_stored().await, 0);
+    // The call was refused because it had expired, which also woke the server to delete its data.
+    until(async || app.sandbox.server.sandboxes.count_stored().await == 0).await;
 }
 
 #[tokio::test]
@@ -379,9 +390,7 @@ async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
     let app = TestApp::start().await;
     let one = Given::make(&app, json!({})).await;
     // The data that is copied, and a spare.
-    while schemas(&app, "template").await.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until(async || schemas(&app, "template").await.len() == 2).await;
     let prepared = schemas(&app, "template").await;
     let other = Given::make(&app, json!({})).await;
     let made = schemas(&app, "sandbox").await;
@@ -393,9 +402,7 @@ async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
     assert_eq!(lists[0].len(), lists[1].len());
 
     // Deleted behind its back, as after a day: made from nothing again.
-    while schemas(&app, "template").await.len() < 2 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until(async || schemas(&app, "template").await.len() == 2).await;
     let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
     let spare: String = sqlx::query_scalar(
         "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, 'mkopo_template_')
