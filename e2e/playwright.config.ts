@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import { BINARY } from './binary';
-
-const chromium = execFileSync(join(import.meta.dirname, 'chromium'), ['--path'], { encoding: 'utf8' }).trim();
+import { browserOptions } from './browser.mjs';
 
 // The program and the portal of this repository, unless others are given.
 process.env.MKOPO_BINARY ??= BINARY;
@@ -41,15 +39,6 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
     locale: 'en-KE',
     timezoneId: 'Africa/Nairobi',
     screenshot: 'only-on-failure',
-    launchOptions: {
-      ...(chromium && { executablePath: chromium }),
-      args: [
-        '--no-sandbox',
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    },
+    launchOptions: browserOptions(),
   },
 });

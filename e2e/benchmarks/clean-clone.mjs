@@ -8,10 +8,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, copyFileSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from '../ports.mjs';
 import { handOver } from './figures.mjs';
 
 const COLD =
@@ -38,7 +38,7 @@ try {
 async function timeFirstStart(env) {
   const readme = await readFile(join(clone, 'README.md'), 'utf8');
   const [, command] = /^## Start$.*?^```sh\n([^#\n]*?) *(#.*)?$/ms.exec(readme);
-  const port = await freePort();
+  const port = await freePorts(2); // The console takes the next one.
   console.log(`${command}, on port ${port}`);
   const seconds = await time(start(command, { ...env, PORT: port }), () =>
     answers(`http://127.0.0.1:${port}/readyz`),
@@ -148,23 +148,6 @@ async function slowestCrates() {
     unit: 's',
     values: [duration],
   }));
-}
-
-/** A port that is free, as is the next one, which the console takes. */
-async function freePort() {
-  const listen = (port) =>
-    new Promise((resolve) => {
-      const server = createServer();
-      server.once('error', () => resolve(undefined));
-      server.listen(port, '127.0.0.1', () => {
-        const taken = server.address().port;
-        server.close(() => resolve(taken));
-      });
-    });
-  for (;;) {
-    const port = await listen(0);
-    if (port < 65_535 && (await listen(port + 1))) return port;
-  }
 }
 
 function show(tables) {

@@ -4,13 +4,14 @@
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from '@playwright/test';
 import { handOver } from './figures.mjs';
-import { browserOptions, signIn, startServer } from './portal.mjs';
+import { browserOptions } from '../browser.mjs';
+import { freePorts } from '../ports.mjs';
+import { signIn, startServer } from './portal.mjs';
 
 const LIGHTHOUSE = 'lighthouse@12.8.2';
 const ROUNDS = Number(process.env.MKOPO_BENCH_ROUNDS ?? 5);
@@ -22,7 +23,7 @@ try {
   const address = await startServer(stops);
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-browser-'));
   stops.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const port = await freePort();
+  const port = await freePorts();
   const browser = await chromium.launchPersistentContext(
     folder,
     browserOptions(`--remote-debugging-port=${port}`),
@@ -121,14 +122,4 @@ async function downloadLighthouse() {
   // The first folder of the path is that of the package's commands.
   const modules = dirname(path.split(delimiter)[0]);
   return (await import(pathToFileURL(join(modules, 'lighthouse/core/index.js')).href)).default;
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,22 +40,6 @@ export async function startServer(stops) {
     });
     server.on('exit', (code) => reject(new Error(`the server ended with ${code}`)));
   });
-}
-
-/** How Playwright starts the Chromium of this machine. */
-export function browserOptions(...more) {
-  const executablePath = execFileSync(join(root, 'e2e/chromium'), ['--path'], { encoding: 'utf8' }).trim();
-  return {
-    ...(executablePath && { executablePath }),
-    args: [
-      '--no-sandbox',
-      '--disable-quic',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...more,
-    ],
-  };
 }
 
 /** Signs the demo's agent in. */

@@ -12,7 +12,8 @@
 import { createServer } from 'node:http';
 import { chromium } from '@playwright/test';
 import { handOver } from './figures.mjs';
-import { browserOptions, signIn, startServer } from './portal.mjs';
+import { browserOptions } from '../browser.mjs';
+import { signIn, startServer } from './portal.mjs';
 
 const KEYSTROKE_BUDGET_MS = 50;
 const PAGE_TURN_BUDGET_MS = 50;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
 import { BINARY } from '../binary';
+import { freePorts } from '../ports.mjs';
 import { expect, test as base } from '../test';
 
 const root = join(import.meta.dirname, '../..');
@@ -60,7 +60,7 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
   },
   dev: [
     async ({ sources: { folder }, page }, use) => {
-      const port = await freePorts();
+      const port = await freePorts(3);
       const dev = spawn(process.execPath, [join(folder, 'mfe-kit/build/dev.mjs')], {
         env: {
           PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
@@ -84,15 +84,6 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
     { timeout: COMPILING_MS + 30_000 },
   ],
 });
-
-/** The first of three ports that are free. */
-async function freePorts(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return Math.min(port, 65_000);
-}
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 

@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
 import { BINARY } from '../binary';
+import { freePorts } from '../ports.mjs';
 import { expect, test as base } from '../test';
 
 const run = promisify(execFile);
@@ -94,14 +94,6 @@ async function forget(address: string) {
     const installed = await readFile(join(kept, name, 'package.json'), 'utf8').catch(() => '');
     if (installed.includes(address)) await rm(join(kept, name), { recursive: true, force: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A step that prints how long it took. */
@@ -194,7 +186,7 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
   await timed('what is refused: a portal that is down, and other, wrong and expired tokens', async () => {
     await edit('package.json', { '"version": "0.2.0"': '"version": "0.3.0"' });
     await kit(['build']);
-    const down = `http://127.0.0.1:${await freePort()}`;
+    const down = `http://127.0.0.1:${await freePorts()}`;
     const other = await slice(['token', 'add', 'mfe-plans']);
     const aDay = ['token', 'add', 'mfe-repayments', '--name', 'old', '--expires', '1d'];
     const expired = await slice(aDay, [join(root, 'e2e/faketime'), '-2d']);
@@ -266,7 +258,7 @@ async function saveWhileOpen(page: Page, { folder, edit }: Repository) {
       <input aria-label="Remark" />
       <QueryStates`,
   });
-  const port = String(await freePort());
+  const port = String(await freePorts());
   const dev = spawn('npm', ['run', 'dev', '--', '--port', port], {
     cwd: folder,
     env: environment,
