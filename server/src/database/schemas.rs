@@ -6,7 +6,7 @@
 
 use std::{
     fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::future::try_join_all;
@@ -163,7 +163,7 @@ impl Schemas {
 
     /// Creates `schema` as `script` has it, with the clock as `setting` has it: of a spare, if there is one.
     pub async fn create(&self, schema: &str, script: &Script, setting: Setting) -> Result<(), sqlx::Error> {
-        let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = self.spares().pop();
         if let Some(spare) = spare {
             let rename = format!("ALTER SCHEMA \"{spare}\" RENAME TO \"{schema}\"");
             match self.create_by(rename, schema, script, setting).await {
@@ -195,12 +195,16 @@ impl Schemas {
 
     /// Makes the spare `schema`, unless there are enough.
     pub async fn make_spare(&self, schema: String) -> Result<(), sqlx::Error> {
-        let count = self.spares.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let count = self.spares().len();
         if count < MAX_SPARES {
             self.create_empty(&schema).await?;
-            self.spares.lock().unwrap_or_else(PoisonError::into_inner).push(schema);
+            self.spares().push(schema);
         }
         Ok(())
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Vec<String>> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How to create a schema with the content of `template`.
@@ -293,7 +297,7 @@ impl Schemas {
 
     /// Deletes the spares; what can't be deleted counts as left by a server that died.
     pub async fn drop_spares(&self) -> Result<(), sqlx::Error> {
-        let spares = std::mem::take(&mut *self.spares.lock().unwrap_or_else(PoisonError::into_inner));
+        let spares = std::mem::take(&mut *self.spares());
         try_join_all(spares.iter().map(|spare| self.drop(spare))).await?;
         Ok(())
     }
