@@ -9,6 +9,9 @@ import { join } from 'node:path';
 const portal = join(import.meta.dirname, '../../dist/portal');
 const KB = 1000;
 
+/** What the shell adds for signed-in users. */
+const SIGNED_IN = ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'];
+
 const PAGES = [
   {
     name: 'login',
@@ -22,7 +25,7 @@ const PAGES = [
     name: 'dashboard',
     slice: 'mfe-loans',
     screen: 'src/dashboard/DashboardPage.tsx',
-    shell: ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'],
+    shell: SIGNED_IN,
     limit: 236 * KB,
     requests: 17,
   },
@@ -30,7 +33,7 @@ const PAGES = [
     name: 'pending loans',
     slice: 'mfe-loans',
     screen: 'src/pending-loans/PendingLoansPage.tsx',
-    shell: ['src/layout/MainLayout.tsx', 'mfe-kit/ui-layout', 'mfe-kit/ui-data'],
+    shell: SIGNED_IN,
     limit: 236 * KB,
     requests: 17,
   },
