@@ -591,10 +591,8 @@ fn api(settings: &Settings) -> Router {
             .merge(updates::api::live())
             .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
     }
-    let signed_in = signed_in.route_layer(middleware::from_fn(session::require));
     public
-        .merge(signed_in)
         .fallback(async || Failure::NotFound)
-        .layer(middleware::from_fn(provider::forward::instead))
-        .layer(middleware::from_fn(api_call::run))
+        .layer(middleware::from_fn(api_call::public))
+        .merge(signed_in.route_layer(middleware::from_fn(api_call::signed_in)))
 }

@@ -294,9 +294,9 @@ async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<
 }
 
 /// Lets only calls with a live session through.
-pub async fn require(sandbox: Sandbox, mut request: Request, next: Next) -> Response {
+pub async fn require(sandbox: &Sandbox, mut request: Request, next: Next) -> Response {
     let versions = request.extensions().get::<Versions>().copied();
-    let mut response = match authenticate(&sandbox, request.headers(), versions).await {
+    let mut response = match authenticate(sandbox, request.headers(), versions).await {
         Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
             let mut response = next.run(request).await;

@@ -1,5 +1,8 @@
-//! The middleware of the portal's API: loads the console's changes, injects faults, and records each call
-//! for the Traffic page.
+//! The middleware of the portal's API: loads the console's changes, injects faults, forwards the call if there
+//! is a provider, checks its session if it needs one, and records it for the Traffic page.
+//!
+//! It is one layer for all of that: each more would clone what is inside of it for every call, and move the
+//! request and the response once more.
 
 use axum::{
     extract::Request,
@@ -8,15 +11,30 @@ use axum::{
 };
 
 use super::{faults::inject::inject, sync::refresh, traffic::Observed};
-use crate::{Sandbox, error::FailureFormat, http::edge};
+use crate::{Sandbox, auth::session, error::FailureFormat, http::edge, provider::forward};
 
-/// Runs one call through it.
-pub async fn run(sandbox: Sandbox, format: FailureFormat, mut request: Request, next: Next) -> Response {
-    if let Err(failure) = refresh(&sandbox, &mut request).await {
+/// Runs a call that anybody may make.
+pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
+    run(&sandbox, format, request, |request| next.run(request)).await
+}
+
+/// Runs a call that needs a live session.
+pub async fn signed_in(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
+    run(&sandbox, format, request, |request| session::require(&sandbox, request, next)).await
+}
+
+async fn run<F: Future<Output = Response>>(
+    sandbox: &Sandbox,
+    format: FailureFormat,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
+    if let Err(failure) = refresh(sandbox, &mut request).await {
         return failure.into_response();
     }
-    let (observed, request) = Observed::begin(&sandbox, request).await;
-    let mut response = inject(&sandbox, &format, request, next).await;
+    let (observed, request) = Observed::begin(sandbox, request).await;
+    let answer = |request| forward::unless_own(sandbox, &format, request, answer);
+    let mut response = inject(sandbox, &format, request, answer).await;
     edge::write_failure(&mut response, &format);
     observed.end(format.request_id, response).await
 }

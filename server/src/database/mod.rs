@@ -275,11 +275,16 @@ impl Database {
     }
 
     /// A connection that sees all commits so far.
-    pub async fn read(&self) -> Result<Reader, Failure> {
-        Ok(match &self.readers {
-            Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
-            Readers::Postgres(readers, is_pooled) => Reader::postgres(readers.acquire().await?, *is_pooled),
-            Readers::Schema(schema) => schema.read().await?,
+    pub fn read(&self) -> BoxFuture<'_, Result<Reader, Failure>> {
+        // Boxed: it is 4 KB, which every call would carry through all layers, though most need no connection.
+        Box::pin(async {
+            Ok(match &self.readers {
+                Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
+                Readers::Postgres(readers, is_pooled) => {
+                    Reader::postgres(readers.acquire().await?, *is_pooled)
+                }
+                Readers::Schema(schema) => schema.read().await?,
+            })
         })
     }
 

@@ -9,9 +9,9 @@ use axum::{
     body::{Body, Bytes, HttpBody},
     extract::{ConnectInfo, OriginalUri, Request},
     http::{Method, StatusCode, Uri, header, request::Parts},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures::FutureExt;
 use http_body_util::Full;
 use tokio::time::Instant;
 
@@ -22,12 +22,17 @@ use crate::{
     http::{accept, extract::whole, reference},
 };
 
-/// Forwards every call of the contract, where there is a provider to forward it to. The contract itself is
-/// this service's.
-pub async fn instead(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
-    let Some(provider) = &sandbox.provider else { return next.run(request).await };
+/// Forwards every call of the contract, where there is a provider to forward it to. Without one, and for the
+/// contract itself, this service's own `answer` is given.
+pub async fn unless_own<F: Future<Output = Response>>(
+    sandbox: &Sandbox,
+    format: &FailureFormat,
+    request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
+    let Some(provider) = &sandbox.provider else { return answer(request).await };
     if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
-        return next.run(request).await;
+        return answer(request).await;
     }
     // A stream never ends, and pages do without.
     if request.uri().path() == "/events" {
@@ -35,7 +40,8 @@ pub async fn instead(sandbox: Sandbox, format: FailureFormat, request: Request, 
     }
     let (parts, body) = request.into_parts();
     let is_read = parts.method.is_safe();
-    let call = Arc::clone(provider).call(parts, whole(body).await, format.request_id);
+    // Boxed: so that calls that are answered here carry nothing of it.
+    let call = Arc::clone(provider).call(parts, whole(body).await, Arc::clone(&format.request_id)).boxed();
     let answer = if is_read {
         call.await
     } else {

@@ -91,7 +91,7 @@ impl Sandboxes {
             self.main_last_used_at.store(now.0, Ordering::Relaxed);
             return Ok(InUse { sandbox: main.clone(), versions: None, known: None });
         };
-        let in_use = self.find(&main.server, &name).await?;
+        let in_use = self.find(&main.server, &name).boxed().await?;
         if let Some(known) = &in_use.known {
             known.count_call(now);
         }

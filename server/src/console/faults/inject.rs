@@ -6,7 +6,6 @@ use axum::{
     body::Body,
     extract::Request,
     http::{HeaderValue, Method, StatusCode, header},
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures::{StreamExt, stream};
@@ -29,19 +28,24 @@ const FLUSH_DELAY: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug)]
 pub struct Hit(pub Kind);
 
-/// Runs a call with the faults that hit it.
-pub async fn inject(sandbox: &Sandbox, format: &FailureFormat, mut request: Request, next: Next) -> Response {
+/// Answers a call, with the faults that hit it.
+pub async fn inject<F: Future<Output = Response>>(
+    sandbox: &Sandbox,
+    format: &FailureFormat,
+    mut request: Request,
+    answer: impl FnOnce(Request) -> F,
+) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     let is_spared = sandbox.provider.as_ref().is_some_and(|provider| provider.is_spared(method, path));
     let active = if is_spared { Vec::new() } else { sandbox.faults.matching(method, path) };
     if active.is_empty() || request.method() == Method::OPTIONS {
-        return next.run(request).await;
+        return answer(request).await;
     }
     let hit = match draw(sandbox, active).await {
         Ok(hit) => hit,
         Err(failure) => return failure.into_response(),
     };
-    let Some(last) = hit.last().cloned() else { return next.run(request).await };
+    let Some(last) = hit.last().cloned() else { return answer(request).await };
     if matches!(last.kind, Kind::Truncate | Kind::Malformed) {
         // These faults change the text of the body, so it must not be compressed.
         request.headers_mut().remove(header::ACCEPT_ENCODING);
@@ -50,7 +54,7 @@ pub async fn inject(sandbox: &Sandbox, format: &FailureFormat, mut request: Requ
     let mut response = if last.kind != Kind::Latency && last.phase == FaultPhase::Before {
         StatusCode::SERVICE_UNAVAILABLE.into_response()
     } else {
-        next.run(request).await
+        answer(request).await
     };
     wait(sandbox, &hit, FaultPhase::After).await;
     edge::write_failure(&mut response, format);
