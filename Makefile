@@ -23,7 +23,7 @@ help: ## List all tasks
 
 .PHONY: demo
 demo: tools ## Build and serve the portal with demo data on http://127.0.0.1:8080 (PORT= for another port)
-	@$(MAKE) -j2 demo-server $(PORTAL)/slices.json
+	@$(MAKE) -j2 demo-server $(PORTAL)/slices.json ASIDE="nice -n 19"
 	@MKOPO_DEMO=true MKOPO_PORTAL_DIR=$(PORTAL) MKOPO_LISTEN=127.0.0.1:$(PORT) exec server/target/demo/mkopo serve
 
 # Compiled sooner than a release, and a little slower to answer.
@@ -32,7 +32,7 @@ demo-server: tools
 	@$(CARGO) build --profile demo $(MANIFEST)
 
 $(PORTAL)/slices.json: node_modules/.package-lock.json $(SOURCES)
-	@npm run --silent build
+	@$(ASIDE) npm run --silent build
 
 node_modules/.package-lock.json: package-lock.json
 	@npm ci --no-audit --no-fund --loglevel=error
