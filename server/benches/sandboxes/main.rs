@@ -37,7 +37,7 @@ const SANDBOXES_POSTGRES: usize = 200;
 const SAMPLES: usize = 30;
 
 const WORKERS: usize = 64;
-/// What each worker does before it is measured: PostgreSQL plans a statement five times before it keeps a plan.
+/// What each worker does before it is measured: the first payouts of a sandbox plan its statements.
 const WARM_UP: usize = 6;
 const JOURNEYS_EACH: usize = 12;
 const ROUNDS: usize = 5;

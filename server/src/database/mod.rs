@@ -288,11 +288,6 @@ impl Database {
         })
     }
 
-    /// Whether connections are shared with other databases, so that none may be kept.
-    fn shares_connections(&self) -> bool {
-        matches!(self.readers, Readers::Schema(_))
-    }
-
     /// A connection to read the file on the caller's thread; `None` on PostgreSQL.
     pub fn in_place(&self) -> Option<InPlace> {
         let Readers::Sqlite(readers) = &self.readers else { return None };

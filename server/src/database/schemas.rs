@@ -7,6 +7,7 @@
 use std::{
     fmt::Write,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures::future::try_join_all;
@@ -14,14 +15,23 @@ use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgConnectOptions};
 use tokio::sync::Semaphore;
 
 use super::{
-    Connection, Database, MAX_BATCH_SIZE, POSTGRES_MIGRATIONS, Reader, Readers, SharedConnections, query,
-    query_as, query_scalar, writer,
+    CONNECT_TIMEOUT, Connection, Database, MAX_BATCH_SIZE, POSTGRES_MIGRATIONS, Reader, Readers,
+    SharedConnections, query, query_as, query_scalar, writer,
 };
 use crate::clock::Setting;
 
-/// The connections to read and to write of all schemas together.
+/// The connections of all schemas together: to read, to write, and to create and to drop schemas, which takes
+/// long enough that payouts must not wait for it.
 const ALL_READERS: usize = 8;
 const ALL_WRITERS: usize = 4;
+const ALL_MAKERS: usize = 2;
+
+/// How long a write waits for its turn: dozens of schemas may be used for the first time at once, each of which
+/// takes PostgreSQL about 0.1 s then.
+const TURN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The statements that a connection keeps prepared: some fifteen for each schema in use.
+const STATEMENTS: usize = 2048;
 
 /// The reading connections that one schema may use at a time.
 const READERS_EACH: usize = 3;
@@ -41,11 +51,15 @@ const WRITER_SETTINGS: [(&str, &str); 7] = [
     ("client_min_messages", "warning"),
 ];
 
+/// A statement is planned once, not five times more: there are as many of each as there are schemas.
+const PLANS: [(&str, &str); 1] = [("plan_cache_mode", "force_generic_plan")];
+
 /// The connections that all schemas of a database share.
 #[derive(Clone, Debug)]
 pub(super) struct Schemas {
     readers: SharedConnections,
     writers: SharedConnections,
+    makers: SharedConnections,
     /// Schemas with empty tables that nobody uses yet. Until PostgreSQL 17 it flushes each new index to disk by
     /// itself, some 115 of them here (measured with a flush of 4 ms: 560 ms for a schema, 45 ms without flushes).
     spares: Arc<Mutex<Vec<String>>>,
@@ -120,13 +134,17 @@ fn sql(text: String) -> SqlStr {
 impl Schemas {
     /// Beside the tables that are read with `options`, through a pooler in transaction mode if it `is_pooled`.
     pub fn beside(options: &PgConnectOptions, is_pooled: bool) -> Self {
-        let readers = SharedConnections::new(options, ALL_READERS, is_pooled);
         let mut options = options.clone();
+        if !is_pooled {
+            options = options.statement_cache_capacity(STATEMENTS).options(PLANS);
+        }
+        let readers = SharedConnections::new(&options, ALL_READERS, is_pooled, CONNECT_TIMEOUT);
         if !is_pooled {
             options = options.options(WRITER_SETTINGS);
         }
-        let writers = SharedConnections::new(&options, ALL_WRITERS, is_pooled);
-        Self { readers, writers, spares: Arc::default() }
+        let writers = SharedConnections::new(&options, ALL_WRITERS, is_pooled, TURN_TIMEOUT);
+        let makers = SharedConnections::new(&options, ALL_MAKERS, is_pooled, TURN_TIMEOUT);
+        Self { readers, writers, makers, spares: Arc::default() }
     }
 
     /// A connection to `schema`, outside of a transaction.
@@ -134,15 +152,15 @@ impl Schemas {
         self.writers.acquire(schema).await
     }
 
-    /// Runs `work` in a transaction of its own, in which `schema` is the search path.
+    /// Runs `work` in a transaction of its own on one of `connections`, in which `schema` is the search path.
     async fn in_transaction<T>(
-        &self,
+        connections: &SharedConnections,
         schema: &str,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        let mut connection = self.connection(schema).await?;
+        let mut connection = connections.acquire(schema).await?;
         let outcome = async {
-            connection.command(sql(begin_alone(schema, self.writers.is_pooled()))).await?;
+            connection.command(sql(begin_alone(schema, connections.is_pooled()))).await?;
             let done = work(&mut connection).await?;
             connection.command("COMMIT").await?;
             Ok(done)
@@ -158,7 +176,8 @@ impl Schemas {
     pub async fn create_empty(&self, schema: &str) -> Result<(), sqlx::Error> {
         let main = self.main_schema().await?;
         let script = tables(&main).replace(NAME, schema);
-        self.in_transaction(schema, async |connection| connection.command(sql(script)).await).await
+        let create = async |connection: &mut Connection| connection.command(sql(script)).await;
+        Self::in_transaction(&self.makers, schema, create).await
     }
 
     /// Creates `schema` as `script` has it, with the clock as `setting` has it: of a spare, if there is one.
@@ -183,7 +202,7 @@ impl Schemas {
         setting: Setting,
     ) -> Result<(), sqlx::Error> {
         let script = format!("{tables};\n{}", script.content);
-        self.in_transaction(schema, async |connection| {
+        Self::in_transaction(&self.makers, schema, async |connection| {
             connection.command(sql(script)).await?;
             if setting != Setting::default() {
                 query(SET_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
@@ -252,7 +271,7 @@ impl Schemas {
 
     async fn migrate(&self, schema: &str) -> Result<(), sqlx::Error> {
         let last = POSTGRES_MIGRATIONS.iter().map(|migration| migration.version).max();
-        self.in_transaction(schema, async |connection| {
+        Self::in_transaction(&self.writers, schema, async |connection| {
             let mut is: Option<i64> = query_scalar(LATEST_MIGRATION).fetch_one(connection).await?;
             for migration in POSTGRES_MIGRATIONS.iter().filter(|migration| Some(migration.version) > is) {
                 connection.command(migration.sql.clone()).await?;
@@ -272,7 +291,7 @@ impl Schemas {
 
     /// Drops `schema`, if it exists.
     pub async fn drop(&self, schema: &str) -> Result<(), sqlx::Error> {
-        let mut connection = self.connection(schema).await?;
+        let mut connection = self.makers.acquire(schema).await?;
         // Whoever still uses it has a moment left.
         let statement = format!(
             "BEGIN READ WRITE; SET LOCAL lock_timeout = '5s'; SET LOCAL client_min_messages = error;
@@ -306,6 +325,7 @@ impl Schemas {
     pub async fn close(&self) {
         self.readers.close().await;
         self.writers.close().await;
+        self.makers.close().await;
     }
 }
 
@@ -325,6 +345,16 @@ impl Schema {
             connection.command(begin).await.inspect_err(|_| connection.discard())?;
         }
         Ok(Reader::in_schema(connection, Arc::clone(&self.name), slot))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A connection outside of a transaction, for statements that name the schema themselves.
+    pub async fn connection(&self) -> Result<Connection, sqlx::Error> {
+        self.readers.acquire(&self.name).await
     }
 
     /// The reading connections of all schemas.

@@ -16,7 +16,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{CONNECT_TIMEOUT, Connection, Reader};
+use super::{Connection, Reader};
 
 /// How long a connection is kept without being used.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -34,12 +34,12 @@ pub(super) struct SharedConnections {
 }
 
 impl SharedConnections {
-    /// At most `count` connections.
-    pub fn new(options: &PgConnectOptions, count: usize, is_pooled: bool) -> Self {
+    /// At most `count` connections, for each of which a schema waits for `patience` at most.
+    pub fn new(options: &PgConnectOptions, count: usize, is_pooled: bool, patience: Duration) -> Self {
         let one = || {
             PgPoolOptions::new()
                 .max_connections(1)
-                .acquire_timeout(CONNECT_TIMEOUT)
+                .acquire_timeout(patience)
                 .idle_timeout(IDLE_TIMEOUT)
                 .test_before_acquire(false)
                 .before_acquire(|connection, meta| {

@@ -23,11 +23,12 @@ use std::{
 };
 
 use axum::{extract::FromRequestParts, http::request::Parts};
+use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 use sqlx_macros::FromRow;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Connection, Database, InPlace, query_as};
+use super::{Connection, Database, InPlace, Readers, query_as};
 use crate::error::Failure;
 
 /// The current versions. An API handler can extract them: they include every write that was answered
@@ -72,19 +73,21 @@ const READ: &str = "
            (SELECT value FROM version WHERE name = 'console') AS console,
            CAST(0 AS BIGINT) AS store";
 
-/// A pooler may pass the connection on to another server, or to another database of the same name.
+/// A pooler may pass the connection on to another server, or to another database of the same name. `{schema}`
+/// stands for the name of the schema and a dot, or for nothing: a statement that names it needs no transaction
+/// with a search path, which would be two round trips more for every call.
 const LOOK: &str = "
     SELECT CAST(0 AS BIGINT) AS loans,
-           (SELECT value FROM version WHERE name = 'sessions') AS sessions,
-           (SELECT value FROM version WHERE name = 'console') AS console,
+           (SELECT value FROM {schema}version WHERE name = 'sessions') AS sessions,
+           (SELECT value FROM {schema}version WHERE name = 'console') AS console,
            (SELECT hashint8extended(
                 oid::bigint, CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT))
             FROM pg_database WHERE datname = current_database()) AS store,
            CAST(pg_current_snapshot() AS TEXT) AS snapshot,
-           EXISTS (SELECT FROM loan_feed
+           EXISTS (SELECT FROM {schema}loan_feed
                    WHERE xid >= pg_snapshot_xmin(CAST($1 AS PG_SNAPSHOT))
                    AND NOT pg_visible_in_snapshot(xid, CAST($1 AS PG_SNAPSHOT))) AS has_changes,
-           COALESCE((SELECT xid > pg_snapshot_xmin(CAST($1 AS PG_SNAPSHOT)) FROM loan_feed_start), false)
+           COALESCE((SELECT xid > pg_snapshot_xmin(CAST($1 AS PG_SNAPSHOT)) FROM {schema}loan_feed_start), false)
                AS is_too_late";
 
 /// How long a read may take before waiting calls fail with [`Failure::Busy`].
@@ -172,7 +175,13 @@ async fn read_until(
     mut waiting: mpsc::UnboundedReceiver<Waiter>,
 ) {
     let in_place = database.in_place();
-    let mut source = Source { copy, latest: None, snapshot: None, in_place, database, connection: None };
+    let schema = match &database.readers {
+        Readers::Schema(schema) => format!("\"{}\".", schema.name()),
+        Readers::Sqlite(_) | Readers::Postgres(..) => String::new(),
+    };
+    let look = AssertSqlSafe(LOOK.replace("{schema}", &schema)).into_sql_str();
+    let mut source =
+        Source { copy, latest: None, snapshot: None, look, in_place, database, connection: None };
     stop.run_until_cancelled(source.read_for_all(&mut waiting)).await;
     if let Some(connection) = source.connection {
         connection.close().await;
@@ -187,6 +196,8 @@ struct Source {
     /// What the latest look at PostgreSQL saw.
     snapshot: Option<String>,
     database: Database,
+    /// How PostgreSQL is asked.
+    look: SqlStr,
     in_place: Option<InPlace>,
     /// Removed from the pool, so that it never waits for slower readers.
     connection: Option<Connection>,
@@ -254,9 +265,15 @@ impl Source {
                 Err(error) => tracing::warn!(%error, "reading the versions on a new connection"),
             }
         }
-        if self.database.shares_connections() {
-            let mut reader = self.database.read().await?;
-            return Ok(self.look(&mut reader).await?);
+        if let Readers::Schema(schema) = self.database.readers.clone() {
+            let mut connection = schema.connection().await?;
+            let mut looked = self.look(&mut connection).await;
+            if let Err(sqlx::Error::Io(_)) = looked {
+                connection.discard();
+                connection = schema.connection().await?;
+                looked = self.look(&mut connection).await;
+            }
+            return Ok(looked?);
         }
         let mut new = self.database.read().await?.detach();
         new.find_by_index().await?;
@@ -273,7 +290,8 @@ impl Source {
         if let Connection::Sqlite(_) = connection {
             return Ok((Versions::read(connection).await?, true));
         }
-        let look: Look = query_as(LOOK).bind(self.snapshot.as_deref()).fetch_one(connection).await?;
+        let look: Look =
+            query_as(self.look.clone()).bind(self.snapshot.as_deref()).fetch_one(connection).await?;
         let is_first = self.snapshot.replace(look.snapshot).is_none();
         let before = self.latest.map_or(0, |latest| latest.loans);
         let loans = before + i64::from(look.has_changes || is_first);
