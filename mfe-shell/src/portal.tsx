@@ -38,6 +38,11 @@ startTransition(() =>
 
 // Not needed for the first page.
 if (isLive()) void import('./live/start-live').then(({ startLive }) => startLive());
-void import('./slices/watch-versions').then(({ watchVersions }) => watchVersions());
-if (list?.portal.reports) void import('./reports/send-reports').then(({ sendReports }) => sendReports());
+void import(/* webpackChunkName: "background" */ './slices/watch-versions').then(({ watchVersions }) =>
+  watchVersions(),
+);
+if (list?.portal.reports)
+  void import(/* webpackChunkName: "background" */ './reports/send-reports').then(({ sendReports }) =>
+    sendReports(),
+  );
 else onReport(null);
