@@ -89,12 +89,9 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
     charset::add(response.headers_mut());
-    // It is 0.7 KB, and a page's own policy decides what its scripts and styles may do.
-    let is_page = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/html"));
-    if let Some(policy) = policy.filter(|_| is_page) {
+    // It is 0.7 KB, and that of the page decides what scripts and styles may do. Pages are never in these folders.
+    // A 304 has no media type to tell them apart by, and its policy replaces the one that the browser has kept.
+    if let Some(policy) = policy.filter(|_| !never_changes) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response

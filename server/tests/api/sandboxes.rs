@@ -6,6 +6,7 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
+use futures::future::join_all;
 use mkopo::{demo, sandboxes};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -202,6 +203,20 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
     // The call was refused because it had expired, which also woke the server to delete its data.
+    until(async || app.sandbox.server.sandboxes.count_stored().await == 0).await;
+}
+
+#[tokio::test]
+async fn several_servers_may_remove_the_same_sandboxes_at_once() {
+    let app = TestApp::start().await;
+    for _ in 0..4 {
+        Given::make(&app, json!({"expires_in": "10m"})).await;
+    }
+    app.clock.advance(Duration::from_mins(11));
+    let rounds = (0..4).map(|_| sandboxes::tend(&app.sandbox.server));
+    for done in join_all(rounds).await {
+        done.unwrap();
+    }
     until(async || app.sandbox.server.sandboxes.count_stored().await == 0).await;
 }
 
