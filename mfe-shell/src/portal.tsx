@@ -36,13 +36,23 @@ startTransition(() =>
   ),
 );
 
-// Not needed for the first page.
-if (isLive()) void import('./live/start-live').then(({ startLive }) => startLive());
-void import(/* webpackChunkName: "background" */ './slices/watch-versions').then(({ watchVersions }) =>
-  watchVersions(),
+/** Loads what is not needed for the first page, and once more when a browser that is offline no longer is. */
+function later<Part>(load: () => Promise<Part>, start: (part: Part) => void) {
+  load().then(start, () => addEventListener('online', () => later(load, start), { once: true }));
+}
+
+if (isLive())
+  later(
+    () => import('./live/start-live'),
+    ({ startLive }) => startLive(),
+  );
+later(
+  () => import(/* webpackChunkName: "background" */ './slices/watch-versions'),
+  ({ watchVersions }) => watchVersions(),
 );
 if (list?.portal.reports)
-  void import(/* webpackChunkName: "background" */ './reports/send-reports').then(({ sendReports }) =>
-    sendReports(),
+  later(
+    () => import(/* webpackChunkName: "background" */ './reports/send-reports'),
+    ({ sendReports }) => sendReports(),
   );
 else onReport(null);
