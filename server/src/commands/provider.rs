@@ -79,7 +79,13 @@ pub struct Access {
     pub email: Email,
 
     /// Its password. Asked for if it is not set.
-    #[arg(long, env = "MKOPO_PROVIDER_PASSWORD", hide = true, hide_env_values = true)]
+    #[arg(
+        long,
+        env = "MKOPO_PROVIDER_PASSWORD",
+        hide = true,
+        hide_env_values = true,
+        allow_hyphen_values = true
+    )]
     pub password: Option<SecretString>,
 
     /// File with the certificates (PEM) of the authorities that may vouch for the provider, besides those of

@@ -32,7 +32,8 @@ pub struct SandboxSettings {
     pub server: Option<String>,
 
     /// The operator's console token of that service.
-    #[arg(long, global = true, value_parser = values::existing_console_token, value_name = "TOKEN")]
+    #[arg(long, global = true, allow_hyphen_values = true, value_parser = values::existing_console_token,
+          value_name = "TOKEN")]
     pub token: Option<SecretString>,
 
     /// What to do.

@@ -44,7 +44,7 @@ pub struct SliceSettings {
     pub server: Option<String>,
 
     /// Console token of that service, or the slice's deploy token.
-    #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
+    #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
           value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
 

@@ -195,8 +195,8 @@ pub struct Settings {
 
     /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
     /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
-    #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, value_parser = values::jwt_secret,
-          value_name = "SECRET")]
+    #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, allow_hyphen_values = true,
+          value_parser = values::jwt_secret, value_name = "SECRET")]
     pub jwt_secret: Option<SecretString>,
 
     /// File that contains the secret, for secrets that are mounted as files. A trailing line break
@@ -208,8 +208,8 @@ pub struct Settings {
     /// Token that opens the operator's console, at least 16 characters. By default, one is
     /// generated, stored in the data folder and printed at start. On PostgreSQL it is required, and
     /// must be the same on all servers.
-    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, value_parser = values::console_token,
-          value_name = "TOKEN")]
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
+          value_parser = values::console_token, value_name = "TOKEN")]
     pub console_token: Option<SecretString>,
 
     /// File that contains the console token. `MKOPO_CONSOLE_TOKEN` takes precedence.

@@ -26,7 +26,7 @@ pub struct ReplaySettings {
     pub server: String,
 
     /// The operator's console token of that service.
-    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true,
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
           value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: SecretString,
 
