@@ -68,8 +68,13 @@ test: ## Run everything that CI runs
 	@./e2e/checks
 
 .PHONY: journeys
-journeys: tools chromium $(PORTAL)/slices.json ## Run the journeys in Chromium against the real server
+journeys: tools ## Run the journeys in Chromium against the real server
 	@$(CARGO) build $(MANIFEST)
+	@$(MAKE) journeys-only
+
+# With the server as it was compiled last: tests compile it with other features than `cargo build`.
+.PHONY: journeys-only
+journeys-only: chromium $(PORTAL)/slices.json
 	@npx playwright test --config e2e/playwright.config.ts || { \
 		echo "mkopo: what failed runs once more for a trace, whatever comes out:"; \
 		npx playwright test --config e2e/playwright.config.ts --last-failed --max-failures 5 --trace retain-on-failure || true; \
