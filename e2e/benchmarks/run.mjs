@@ -30,6 +30,7 @@ const BENCHMARKS = {
     cargo('build'),
     ['npx', 'playwright', 'test', '--config', 'e2e/benchmarks/playwright.config.ts'],
   ],
+  'next-change': [['node', 'e2e/benchmarks/next-change.mjs']],
   'transaction-history': [['node', 'e2e/benchmarks/transaction-history.mjs']],
   'first-start': [['node', 'e2e/benchmarks/clean-clone.mjs', 'first-start']],
   tests: [['node', 'e2e/benchmarks/clean-clone.mjs', 'tests']],
