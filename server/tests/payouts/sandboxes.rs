@@ -226,15 +226,18 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
         let server = Server::start_on(&options);
         let mut rng = ChaCha12Rng::seed_from_u64(round);
         // The first one takes longer: its data is made.
+        let began = Instant::now();
         make(&server, &format!("first-{round}"));
         assert_eq!(console(&server, "DELETE", &format!("/sandboxes/first-{round}"), None).status, 204);
+        let took = began.elapsed();
         let address = server.console.clone();
         thread::scope(|scope| {
             for who in 0..4 {
                 let (address, answered) = (&address, &answered);
                 scope.spawn(move || make_and_remove(address, &format!("r{round}-{who}"), answered));
             }
-            thread::sleep(Duration::from_millis(rng.random_range(20..900)));
+            // Later on a busy machine, where each takes longer.
+            thread::sleep(took.mul_f64(rng.random_range(0.05..2.0)));
             drop(server);
         });
     }
