@@ -10,12 +10,19 @@ const root = join(import.meta.dirname, '../..');
 /** A temporary clone of the last commit, and a command that runs in it. */
 export class Clone {
   #running;
+  #log;
+
+  constructor(temporary) {
+    /** A folder that is removed in the end, with all that is in it. */
+    this.temporary = temporary;
+    /** The clone, which is in it. */
+    this.folder = join(temporary, 'clone');
+    this.#log = join(temporary, 'log');
+  }
 
   /** Calls `use` with a clone, and then ends what it started and removes everything. */
   static async with(use) {
-    const folder = await mkdtemp(join(tmpdir(), 'mkopo-clone-'));
-    const clone = new Clone();
-    Object.assign(clone, { temporary: folder, folder: join(folder, 'clone'), log: join(folder, 'log') });
+    const clone = new Clone(await mkdtemp(join(tmpdir(), 'mkopo-clone-')));
     for (const signal of ['SIGINT', 'SIGTERM'])
       process.on(signal, () => void clone.#remove().then(() => process.exit(1)));
     try {
@@ -34,7 +41,7 @@ export class Clone {
 
   /** Starts a command in the clone, in a process group of its own. */
   start(command, env) {
-    const log = openSync(this.log, 'w');
+    const log = openSync(this.#log, 'w');
     const stdio = ['ignore', log, log];
     this.#running = spawn('sh', ['-c', command], { cwd: this.folder, env, detached: true, stdio });
     closeSync(log);
@@ -58,7 +65,7 @@ export class Clone {
 
   /** What the command has printed. */
   said() {
-    return readFile(this.log, 'utf8');
+    return readFile(this.#log, 'utf8');
   }
 
   async #remove() {

@@ -1,6 +1,6 @@
 /**
- * Times how soon a saved change runs with `make dev`, in a temporary clone: from the save until the server has restarted,
- * or until the open page shows it. Builds everything once before, with the caches of this machine.
+ * Times how soon a saved change runs with `make dev`, in a temporary clone: from the save until the server has
+ * restarted, or until the open page shows it. Builds everything once before, with the caches of this machine.
  *
  *   node e2e/benchmarks/next-change.mjs
  */
@@ -59,10 +59,9 @@ await Clone.with(async (clone) => {
 
   const figures = [];
   for (const change of CHANGES) {
-    const restarts = await restartsOf(clone);
     const isDone = change.title
       ? (turn) => heading(turn > TURNS ? TITLE : change.title(turn)).isVisible()
-      : async (turn) => (await restartsOf(clone)) > restarts + turn;
+      : await restartOf(clone);
     const values = await timeSaves(clone, change, isDone);
     figures.push({ what: change.what, unit: 's', values, target: change.title ? '≤ 2' : '≤ 15' });
   }
@@ -91,6 +90,9 @@ async function timeSaves(clone, { file, line, changed }, isDone) {
   return seconds.slice(1, -1);
 }
 
-async function restartsOf(clone) {
-  return (await clone.said()).split('The server is restarted').length - 1;
+/** Tells whether the server has restarted after a turn, as it does once in each. */
+async function restartOf(clone) {
+  const restarts = async () => (await clone.said()).split('The server is restarted').length;
+  const before = await restarts();
+  return async (turn) => (await restarts()) > before + turn;
 }
