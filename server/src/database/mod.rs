@@ -200,10 +200,13 @@ impl Database {
             .disable_statement_logging();
         let mut connection = connect_sqlite(&options).await?;
         SQLITE_MIGRATIONS.run(&mut connection).await?;
+        // Optimizing writes: it fails on a reader, and sqlx then doesn't wait for the end of that connection.
+        let read_options =
+            options.clone().read_only(true).create_if_missing(false).optimize_on_close(false, None);
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .acquire_timeout(READER_TIMEOUT)
-            .connect_with(options.clone().read_only(true).create_if_missing(false))
+            .connect_with(read_options)
             .await?;
         let target = Target::Sqlite(Box::new(options));
         Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))

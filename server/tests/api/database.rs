@@ -2,7 +2,10 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures::future::join_all;
-use mkopo::{database::Connection, error::Failure};
+use mkopo::{
+    database::{Connection, Database},
+    error::Failure,
+};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -230,4 +233,25 @@ async fn closing_finishes_queued_writes_and_rejects_later_ones() {
     assert!(matches!(late, Err(Failure::Busy)), "{late:?}");
     let app = app.restart().await;
     assert_eq!(count(&app).await, before + 1);
+}
+
+#[tokio::test]
+async fn closing_leaves_no_connection_open() {
+    // One that is left open for a moment rarely outlasts the others: only where many files are closed at once.
+    let closings = (0..16).map(async |_| {
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..16 {
+            let database = Database::open(&folder.path().join("mkopo.db")).await.unwrap();
+            for reader in join_all((0..8).map(|_| database.read())).await {
+                mkopo::database::query_scalar::<Option<i64>>("SELECT max(at) FROM event")
+                    .fetch_one(&mut reader.unwrap())
+                    .await
+                    .unwrap();
+            }
+            database.close().await;
+            // The last one deletes the log.
+            assert!(!folder.path().join("mkopo.db-wal").exists());
+        }
+    });
+    join_all(closings).await;
 }
