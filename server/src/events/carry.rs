@@ -3,17 +3,18 @@
 use super::Event;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
+    database::{Connection, query, query_as},
     error::Failure,
 };
 
-const LATEST: &str = "SELECT max(at) FROM event";
+const LATEST: &str = "SELECT max(at), max(position) FROM event";
 
 const SINCE: &str = "
     SELECT position AS id, at, kind, who, about, address, details, times FROM event
-    WHERE at > $1 ORDER BY position";
+    WHERE at > $1 OR position > $2 ORDER BY position";
 
-/// The events of `previous` since the latest one of `restored`, the oldest first.
+/// The events of `previous` that are later or were written later than all of `restored`, the oldest first: clocks
+/// differ, and the data may have been restored before.
 ///
 /// # Errors
 /// When either can't be read.
@@ -21,8 +22,12 @@ pub async fn since_backup(
     previous: &mut Connection,
     restored: &mut Connection,
 ) -> Result<Vec<Event>, sqlx::Error> {
-    let latest: Option<UnixMillis> = query_scalar(LATEST).fetch_one(restored).await?;
-    query_as(SINCE).bind(latest.unwrap_or(UnixMillis(i64::MIN))).fetch_all(previous).await
+    let (at, position): (Option<UnixMillis>, Option<i64>) = query_as(LATEST).fetch_one(restored).await?;
+    query_as(SINCE)
+        .bind(at.unwrap_or(UnixMillis(i64::MIN)))
+        .bind(position.unwrap_or_default())
+        .fetch_all(previous)
+        .await
 }
 
 const ADD: &str = "
