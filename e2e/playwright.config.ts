@@ -26,7 +26,8 @@ export default defineConfig<{ sandboxPer: 'worker' | 'none' }>({
   snapshotPathTemplate: '{testDir}/recorded/{arg}{ext}',
   reporter: [['list']],
   fullyParallel: true,
-  workers: isDeployed ? 1 : Math.max(2, availableParallelism()),
+  // More than cores: a journey also waits, for a payout or for an animation.
+  workers: isDeployed ? 1 : Math.ceil(availableParallelism() * 1.5),
   // These start portals of their own.
   ...(isDeployed && { testIgnore: /(elsewhere|live|provider|slices)\.spec/ }),
   retries: 0,
