@@ -1,6 +1,11 @@
 //! `mkopo replay`, on the real binary.
 
-use std::{path::Path, process::Output, thread, time::Duration};
+use std::{
+    path::Path,
+    process::Output,
+    thread,
+    time::{Duration, Instant},
+};
 
 use mkopo::demo;
 use serde_json::{Value, json};
@@ -188,6 +193,18 @@ impl Pages {
         assert_eq!(self.send(page, act, typed), 303, "{page} {act} {typed:?}");
     }
 
+    /// Moves the clock, and waits until all payouts have settled.
+    fn settle_at(&self, now: &str) {
+        let settled = || self.caller.evidence()["settled"].as_u64().unwrap();
+        let pending = self.caller.console("GET", "/payouts?settled=false", Value::Null).1;
+        let all = settled() + pending.as_array().unwrap().len() as u64;
+        self.done("/clock", "go", &[("now", now)]);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while settled() < all {
+            assert!(Instant::now() < deadline, "still pending: {pending}");
+        }
+    }
+
     /// What somebody does with every page, while an agent works in the portal.
     fn live(&self) {
         let agent = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD});
@@ -232,7 +249,7 @@ impl Pages {
         assert_eq!(get("/auth/me").0, 401);
         self.caller.portal("POST", "/auth/request-signin-otp", None, json!({"email": agent["email"]}));
         self.done("/outbox", "empty", &[]);
-        self.done("/clock", "go", &[("now", "2026-12-24T06:00:00Z")]);
+        self.settle_at("2026-12-24T06:00:00Z");
         let history = self.caller.portal("GET", "/disbursement-records", Some(&sign_in()), Value::Null).1;
         assert_eq!(history[0]["loan_id"], "LN-1");
     }
