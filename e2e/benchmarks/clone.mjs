@@ -57,7 +57,7 @@ export class Clone {
     const started = performance.now();
     while (!(await isSo())) {
       const end = this.#running.exitCode ?? this.#running.signalCode;
-      if (end !== null) throw new Error(`it ended with ${end}:\n${(await this.said()).slice(-3000)}`);
+      if (end !== null) throw new Error(`it ended with ${end}:\n${(await this.said()).slice(-20_000)}`);
       await sleep(50);
     }
     return (performance.now() - started) / 1000;

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expectAccessible } from '../accessibility';
+import { expectAccessible, isStill } from '../accessibility';
 import { expect, test } from '../test';
 
 const DISBURSE = '**/api/v1/disbursements/*/disburse';
@@ -144,6 +144,26 @@ test('Tab and Shift+Tab never leave the open dialog', async ({ page, mkopo }) =>
   await page.getByRole('button', { name: 'Confirm Disbursement' }).click();
   await expect(dialog(page, 'Disbursement Failed')).toBeVisible();
   await expectFocusLoop(page, ['Try Again', 'Close']);
+});
+
+test('the dialog fades in where it stays, so that no click is lost', async ({ page, mkopo }) => {
+  await mkopo.signIn(page, 'agent');
+  await openLoan(page, 'KES 300,000');
+  const places = await page.evaluateHandle(() => {
+    const places = new Set<string>();
+    const look = () => {
+      const buttons = document.querySelectorAll('[role=dialog] button');
+      if (buttons.length > 0)
+        places.add(JSON.stringify(Array.from(buttons, (button) => button.getBoundingClientRect())));
+      requestAnimationFrame(look);
+    };
+    look();
+    return places;
+  });
+  await page.getByRole('button', { name: 'Disburse Loan' }).click();
+  await expect(dialog(page, 'Confirm Loan Disbursement')).toBeVisible();
+  await page.waitForFunction(isStill);
+  expect(await places.evaluate((places) => [...places])).toHaveLength(1);
 });
 
 /** Presses Tab and Shift+Tab twice around; the first button has focus at the start. */
