@@ -430,6 +430,8 @@ async fn commands_write_events_and_a_restored_backup_keeps_those_since() {
     let url = format!("sqlite:{}", app.data_dir().join("mkopo.db").display());
     let restored = TestApp::start_at(&url, clock).await;
     let written = events(&restored, "?limit=1000").await;
+    let mut of_commands = written.iter().filter(|event| event["who"] == "command line");
+    assert!(of_commands.all(|event| event["address"].is_null()));
     assert_eq!(
         written.iter().map(short).collect::<Vec<_>>(),
         [
