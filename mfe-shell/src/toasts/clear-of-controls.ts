@@ -6,11 +6,14 @@ const GAP = 12;
 /** What toasts never cover: the page's title, its primary actions, and fields. */
 const KEPT_CLEAR = 'h1, .ant-btn-primary, input';
 
+/** What they cover only where there is no room below it: somebody has to read all of it. */
+const DIALOG = '[role="dialog"]';
+
 type Box = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**
  * How far the toasts have to move down from their place at the top right, in CSS pixels, so that they cover
- * no title, primary action or field of the page or of a dialog.
+ * no title, primary action or field of the page or of a dialog, and if there is room no dialog at all.
  */
 export function useOffsetClearOfControls(toasts: RefObject<HTMLElement | null>, count: number): number {
   const [offset, setOffset] = useState(0);
@@ -21,11 +24,11 @@ export function useOffsetClearOfControls(toasts: RefObject<HTMLElement | null>, 
       if (!toasts.current) return;
       const { left, right, top, bottom } = toasts.current.getBoundingClientRect();
       const moved = Number(toasts.current.dataset.offset);
-      const controls = [...document.querySelectorAll(KEPT_CLEAR)]
-        .filter((control) => control.checkVisibility())
-        .map((control) => control.getBoundingClientRect());
+      const controls = visibleBoxes(KEPT_CLEAR);
+      const dialogs = visibleBoxes(DIALOG);
       const home = { left, right, top: top - moved, bottom: bottom - moved };
-      setOffset(offsetClearOf(home, controls, window.innerHeight));
+      const clearOf = (boxes: readonly Box[]) => offsetClearOf(home, boxes, window.innerHeight);
+      setOffset(clearOf([...controls, ...dialogs]) || clearOf(controls));
     };
     place();
     const changes = new MutationObserver(place);
@@ -40,6 +43,11 @@ export function useOffsetClearOfControls(toasts: RefObject<HTMLElement | null>, 
   }, [toasts, count]);
 
   return offset;
+}
+
+function visibleBoxes(selector: string): Box[] {
+  const elements = [...document.querySelectorAll(selector)].filter((element) => element.checkVisibility());
+  return elements.map((element) => element.getBoundingClientRect());
 }
 
 /** The smallest move down after which the toasts cover none of the boxes; 0 where there is no room below. */
