@@ -55,7 +55,8 @@ async fn main() {
          on a server with SQLite, {SANDBOXES_POSTGRES} with PostgreSQL, which flushes every commit. Making and opening: \
          {SAMPLES} each. *The lists of `main`*: {LIST_CONNECTIONS} connections, against a server without sandboxes, in turns. \
          *Journeys*: {WORKERS} workers pay out {JOURNEYS_EACH} loans each, from the approval to the record, after \
-         {WARM_UP} that do not count, in a sandbox each and all in one, in turns. First rounds do not count."
+         {WARM_UP} that do not count, in a sandbox each and all in one, in turns, each time once no schema is created or \
+         dropped any more. First rounds do not count."
     );
     let mut section = Section::new("sandboxes", "Sandboxes", how, Vec::new());
     measure("SQLite", folder.path(), SANDBOXES, &[None, None, None], &mut section).await;
@@ -89,14 +90,14 @@ async fn measure(
         .map(|(name, url)| store(&folder.join(format!("{engine}-{name}")), *url))
         .collect();
     if std::env::args().nth(1).as_deref() == Some("journeys") {
-        return journeys(&stores[2], section).await;
+        return journeys(&stores[2], urls[2], section).await;
     }
     let target = if engine == "SQLite" { "≤ 50" } else { "≤ 250" };
     let names = making(&stores[0], sandboxes, target, section).await;
     opening(&stores[0], &names, section).await;
     closed(&stores[0], &names, section).await;
     lists(&stores[0], &stores[1], &names, section).await;
-    journeys(&stores[2], section).await;
+    journeys(&stores[2], urls[2], section).await;
 }
 
 /// Makes all sandboxes, some of them one by one, and returns their names.
@@ -256,13 +257,13 @@ async fn list_rate(address: SocketAddr) -> f64 {
 }
 
 /// 64 workers in a sandbox each against 64 in one sandbox, with the same calls.
-async fn journeys(store: &[String], section: &mut Section) {
+async fn journeys(store: &[String], url: Option<&str>, section: &mut Section) {
     let server = Server::start(store, 200, None).await;
     let (mut separate, mut together, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=rounds(ROUNDS) {
         let each: Vec<String> = (0..WORKERS).map(|number| format!("each-{number}")).collect();
-        let own = journey_rate(&server, &each).await;
-        let shared = journey_rate(&server, &["shared".to_owned()]).await;
+        let own = journey_rate(&server, url, &each).await;
+        let shared = journey_rate(&server, url, &["shared".to_owned()]).await;
         if round > 0 {
             separate.push(own);
             together.push(shared);
@@ -275,7 +276,7 @@ async fn journeys(store: &[String], section: &mut Section) {
 }
 
 /// How many journeys a second the workers finish in new sandboxes of those names.
-async fn journey_rate(server: &Server, names: &[String]) -> f64 {
+async fn journey_rate(server: &Server, url: Option<&str>, names: &[String]) -> f64 {
     let mut console = Client::of_main(server.console).await;
     for name in names {
         console.call("POST", "/console/api/sandboxes", Some(&json!({"name": name, "seed": "empty"}))).await;
@@ -291,7 +292,11 @@ async fn journey_rate(server: &Server, names: &[String]) -> f64 {
         agent.sign_in().await;
         Worker { number, console, agent }
     });
-    let workers = run(join_all(workers).await, 0..WARM_UP).await;
+    let workers = join_all(workers).await;
+    if let Some(url) = url {
+        schemas_are_settled(url).await;
+    }
+    let workers = run(workers, 0..WARM_UP).await;
     let began = Instant::now();
     run(workers, WARM_UP..WARM_UP + JOURNEYS_EACH).await;
     let rate = (WORKERS * JOURNEYS_EACH) as f64 / began.elapsed().as_secs_f64();
@@ -299,6 +304,22 @@ async fn journey_rate(server: &Server, names: &[String]) -> f64 {
         console.call("DELETE", &format!("/console/api/sandboxes/{name}"), None).await;
     }
     rate
+}
+
+/// Waits until no schema has been created or dropped for a second: to create spares, and to drop the schemas of the
+/// round before, takes processor time, and PostgreSQL then plans all statements once more.
+async fn schemas_are_settled(url: &str) {
+    const NAMES: &str = "SELECT nspname::text FROM pg_namespace ORDER BY nspname";
+    let mut database = PgConnection::connect(url).await.unwrap();
+    let mut before: Vec<String> = Vec::new();
+    loop {
+        let names = sqlx::query_scalar(NAMES).fetch_all(&mut database).await.unwrap();
+        if names == before {
+            return;
+        }
+        before = names;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
 }
 
 /// Runs these journeys of all workers at once.
