@@ -1,7 +1,7 @@
 //! The middleware around every call: request id, reading the body, logging, failure bodies and
 //! security headers.
 
-use std::{any::Any, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{any::Any, cell::RefCell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
@@ -18,6 +18,7 @@ use tracing::Instrument;
 use super::accept::{items, quality};
 use crate::{
     Sandbox,
+    clock::UnixMillis,
     error::{Failure, FailureBody, FailureFormat},
     settings::Settings,
 };
@@ -94,7 +95,7 @@ pub async fn answer(
             headers.insert(REQUEST_ID, id);
         }
         // The browser takes the time from it: that of the sandbox, which may have been set.
-        if let Ok(date) = HeaderValue::from_str(&sandbox.clock.now().http_date()) {
+        if let Some(date) = date(sandbox.clock.now()) {
             headers.insert(header::DATE, date);
         }
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -124,6 +125,22 @@ pub async fn answer(
     }
     .instrument(span)
     .await
+}
+
+/// The header `Date` at `now`. Each thread keeps that of the latest second, which most calls share.
+fn date(now: UnixMillis) -> Option<HeaderValue> {
+    thread_local! {
+        static LATEST: RefCell<Option<(i64, HeaderValue)>> = const { RefCell::new(None) };
+    }
+    let second = now.0.div_euclid(1000);
+    LATEST.with_borrow_mut(|latest| {
+        let known = latest.as_ref().filter(|known| known.0 == second).map(|known| known.1.clone());
+        known.or_else(|| {
+            let date = HeaderValue::from_str(&now.http_date()).ok()?;
+            *latest = Some((second, date.clone()));
+            Some(date)
+        })
+    })
 }
 
 /// Answers a call whose sandbox can't be found: browsers with a page that says so.

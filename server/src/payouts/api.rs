@@ -3,6 +3,7 @@
 use axum::{
     Router,
     body::Body,
+    extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -131,7 +132,7 @@ async fn records(
     sandbox: Sandbox,
     versions: Versions,
     Query(page): Query<PageQuery>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Result<Response, Failure> {
-    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, &headers).await
+    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, request.headers()).await
 }

@@ -290,7 +290,7 @@ impl Traffic {
     pub fn bound(&self, max_bytes: usize) {
         let mut ring = self.ring();
         ring.max_bytes = max_bytes;
-        ring.take_excess(self.capacity());
+        while ring.take_excess(self.capacity()).is_some() {}
         ring.entries.shrink_to_fit();
     }
 
@@ -350,9 +350,12 @@ impl Traffic {
             entry.id = ring.counted;
         }
         ring.add(entry);
-        let oldest = ring.take_excess(self.capacity());
+        let mut oldest = ring.take_excess(self.capacity());
         drop(ring);
-        drop(oldest);
+        // Each is dropped while the others can be read.
+        while oldest.is_some() {
+            oldest = self.ring().take_excess(self.capacity());
+        }
     }
 
     /// The number of this moment.
@@ -383,28 +386,28 @@ impl Ring {
         self.entries.push_back(entry);
     }
 
-    fn take_excess(&mut self, capacity: usize) -> Vec<Entry> {
-        let mut oldest = Vec::new();
-        while self.entries.len() > capacity || self.bytes > self.max_bytes {
-            let Some(entry) = self.entries.pop_front() else { break };
-            self.bytes -= entry.bytes();
-            for body in [&entry.request_body, &entry.response_body].into_iter().filter_map(KeptBody::kept) {
-                let address = body.as_ptr().addr();
-                if body.len() > MAX_BODY_BYTES
-                    && let Some(users) = self.shared.get_mut(&address)
-                {
-                    *users -= 1;
-                    if *users > 0 {
-                        continue;
-                    }
-                    self.shared.remove(&address);
-                }
-                self.bytes -= body.len();
-            }
-            self.state.dropped += u64::from(entry.details.is_some());
-            oldest.push(entry);
+    /// Takes the oldest entry out, if there are too many.
+    fn take_excess(&mut self, capacity: usize) -> Option<Entry> {
+        if self.entries.len() <= capacity && self.bytes <= self.max_bytes {
+            return None;
         }
-        oldest
+        let oldest = self.entries.pop_front()?;
+        self.bytes -= oldest.bytes();
+        for body in [&oldest.request_body, &oldest.response_body].into_iter().filter_map(KeptBody::kept) {
+            let address = body.as_ptr().addr();
+            if body.len() > MAX_BODY_BYTES
+                && let Some(users) = self.shared.get_mut(&address)
+            {
+                *users -= 1;
+                if *users > 0 {
+                    continue;
+                }
+                self.shared.remove(&address);
+            }
+            self.bytes -= body.len();
+        }
+        self.state.dropped += u64::from(oldest.details.is_some());
+        Some(oldest)
     }
 }
 
