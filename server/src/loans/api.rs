@@ -13,7 +13,7 @@ async fn pending(
     sandbox: Sandbox,
     versions: Versions,
     Query(page): Query<PageQuery>,
-    // A call of these is answered in microseconds; taking its headers alone would copy them.
+    // Not `HeaderMap`, which would be a copy.
     request: Request,
 ) -> Result<Response, Failure> {
     sandbox.pending.answer("/api/v1/disbursements/pending", versions, &page, request.headers()).await
