@@ -208,7 +208,7 @@ impl Database {
             .acquire_timeout(READER_TIMEOUT)
             .connect_with(read_options)
             .await?;
-        let target = Target::Sqlite(Box::new(options));
+        let target = Target::Sqlite { options: Box::new(options), is_durable: true, idle_timeout: None };
         Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
     }
 

@@ -10,10 +10,13 @@
 //! after the other, by the lock of one row. What replaces the data as a whole excludes every writer
 //! (docs/decisions/0007).
 
-use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
-use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, SqlSafeStr, SqlStr, postgres::PgConnectOptions,
+    sqlite::SqliteConnectOptions,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Companion, Connection, SharedConnections, connect_postgres, connect_sqlite, engine_error};
@@ -126,7 +129,13 @@ fn prepare_run(work: RunToResult, is_alone: bool) -> (Work, BoxFuture<'static, R
 
 /// The database of the writer, and its transaction statements.
 pub(super) enum Target {
-    Sqlite(Box<SqliteConnectOptions>),
+    Sqlite {
+        options: Box<SqliteConnectOptions>,
+        /// Whether a commit must survive a power failure.
+        is_durable: bool,
+        /// How long the connection is kept without being used; always, if `None`.
+        idle_timeout: Option<Duration>,
+    },
     Postgres(PostgresOptions, Excludes),
     /// A schema, on connections that are returned after each transaction; with its name, and how one begins.
     Schema(SharedConnections, Arc<str>, Arc<str>),
@@ -193,7 +202,8 @@ const BEGIN_ALONE: &str = begin!("SELECT pg_advisory_xact_lock(469953900655);");
 impl Target {
     async fn connect(&self) -> Result<Connection, sqlx::Error> {
         Ok(match self {
-            Self::Sqlite(options) => connect_sqlite(options).await?.into(),
+            Self::Sqlite { options, is_durable: true, .. } => connect_sqlite(options).await?.into(),
+            Self::Sqlite { options, .. } => options.connect().await?.into(),
             Self::Postgres(options, _) => connect_postgres(options).await?,
             Self::Schema(connections, name, _) => connections.acquire(name).await?,
         })
@@ -203,7 +213,7 @@ impl Target {
     fn begin(&self, is_alone: bool) -> SqlStr {
         let begin = match self {
             Self::Schema(_, _, begin) => return AssertSqlSafe(begin.to_string()).into_sql_str(),
-            Self::Sqlite(_) => "BEGIN IMMEDIATE; SAVEPOINT work",
+            Self::Sqlite { .. } => "BEGIN IMMEDIATE; SAVEPOINT work",
             Self::Postgres(..) if is_alone => BEGIN_ALONE,
             Self::Postgres(_, Excludes::Rows) => BEGIN_SIDE_BY_SIDE,
             Self::Postgres(_, Excludes::Turn) => BEGIN_IN_TURN,
@@ -213,7 +223,7 @@ impl Target {
 
     fn commit(&self) -> &'static str {
         match self {
-            Self::Sqlite(_) => "COMMIT",
+            Self::Sqlite { .. } => "COMMIT",
             // In a failed transaction, COMMIT alone would roll back and report success.
             Self::Postgres(..) | Self::Schema(..) => "RELEASE work; COMMIT",
         }
@@ -226,7 +236,7 @@ const UNDO_WRITE: &str = "ROLLBACK TO work";
 
 pub(super) struct Writer {
     target: Target,
-    /// `None` before the first write, or after a failure that made it unusable.
+    /// `None` before the first write, after a failure that made it unusable, and when it was not used for long.
     connection: Option<Connection>,
     orders: mpsc::UnboundedReceiver<Order>,
     /// Work that was taken from the queue and can't be done with what was before it.
@@ -258,7 +268,7 @@ impl Writer {
                 self.write_together(work).await;
                 continue;
             }
-            match self.orders.recv().await {
+            match self.next_order().await {
                 Some(Order::Work(first)) => self.write_together(first).await,
                 Some(Order::Close(closed)) => self.close_after(closed),
                 None => break,
@@ -270,6 +280,21 @@ impl Writer {
         if let Some(closed) = self.closing {
             _ = closed.send(());
         }
+    }
+
+    /// The next order. Until it comes, the connection is kept for as long as the target says.
+    async fn next_order(&mut self) -> Option<Order> {
+        if let Target::Sqlite { idle_timeout: Some(idle_timeout), .. } = self.target
+            && self.connection.is_some()
+        {
+            if let Ok(order) = tokio::time::timeout(idle_timeout, self.orders.recv()).await {
+                return order;
+            }
+            if let Some(connection) = self.connection.take() {
+                connection.close().await;
+            }
+        }
+        self.orders.recv().await
     }
 
     fn close_after(&mut self, closed: oneshot::Sender<()>) {
@@ -364,9 +389,9 @@ impl Writer {
         tracing::error!(%error, "commit failed");
         match (&self.target, roll_back(connection, &error).await) {
             (_, RolledBack::Failed) => (WriteOutcome::Unknown, false),
-            (Target::Sqlite(_), RolledBack::Now) => (WriteOutcome::NotDone, true),
+            (Target::Sqlite { .. }, RolledBack::Now) => (WriteOutcome::NotDone, true),
             (_, _) if engine_error::is_uncommitted(&error) => (WriteOutcome::NotDone, true),
-            (Target::Sqlite(_), RolledBack::Before) => (WriteOutcome::Unknown, true),
+            (Target::Sqlite { .. }, RolledBack::Before) => (WriteOutcome::Unknown, true),
             // PostgreSQL also accepts a rollback after a commit, and does nothing.
             (Target::Postgres(..) | Target::Schema(..), _) => (WriteOutcome::Unknown, false),
         }

@@ -1,6 +1,6 @@
 //! The rows of sandboxes in the store of `main`: who exists, for all servers on that store.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use super::Name;
 use crate::{
@@ -48,6 +48,15 @@ const ALL: &str = "
 /// All sandboxes, the latest used first.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
     query_as(ALL).fetch_all(connection).await
+}
+
+/// As one row: a row each takes longer to hand over than to find.
+const IDS: &str = "SELECT string_agg(sandbox_id, ' ') FROM sandbox";
+
+/// The ids of all sandboxes.
+pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::Error> {
+    let ids: Option<String> = query_scalar(IDS).fetch_one(connection).await?;
+    Ok(ids.unwrap_or_default().split_whitespace().map(str::to_owned).collect())
 }
 
 const FIND: &str = "
@@ -126,15 +135,17 @@ const STORE_USE: &str = "
         calls = calls + $3, due_at = $4
     WHERE sandbox_id = $1";
 
-/// Stores the use of a sandbox.
-pub async fn store_use(connection: &mut Connection, used: &Use) -> Result<(), sqlx::Error> {
-    query(STORE_USE)
-        .bind(&used.id)
-        .bind(used.last_used_at)
-        .bind(used.new_calls)
-        .bind(used.due_at)
-        .execute(connection)
-        .await?;
+/// Stores the use of these sandboxes.
+pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(), sqlx::Error> {
+    for used in uses {
+        query(STORE_USE)
+            .bind(&used.id)
+            .bind(used.last_used_at)
+            .bind(used.new_calls)
+            .bind(used.due_at)
+            .execute(connection)
+            .await?;
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use super::{
     Name, Record, Sandboxes,
     known::{Due, Known, Open},
     open_files::max_open,
-    records,
+    records::{self, Use},
 };
 use crate::{
     Sandbox, Server,
@@ -294,10 +294,17 @@ impl Sandboxes {
 
     /// Stores the use of `known`.
     pub(super) async fn store_use(&self, known: &Known, due: Due) -> Result<(), Failure> {
-        let used = known.take_use(self.clock.unset_now(), due);
+        self.store_uses(vec![known.take_use(self.clock.unset_now(), due)]).await
+    }
+
+    /// Stores what [`Known::take_use`] returned, in one transaction.
+    pub(super) async fn store_uses(&self, uses: Vec<Use>) -> Result<(), Failure> {
+        if uses.is_empty() {
+            return Ok(());
+        }
         self.database
             .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { Ok(records::store_use(connection, &used).await?) })
+                Box::pin(async move { Ok(records::store_uses(connection, &uses).await?) })
             })
             .await
     }

@@ -2,7 +2,6 @@
 //! and removing. It sleeps while no sandbox is open and nothing is due in those that are closed.
 
 use std::{
-    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -92,7 +91,10 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
             }
         }
     }
-    for known in sandboxes.open_ones() {
+    let open = sandboxes.open_ones();
+    let used = open.iter().filter(|known| known.has_use_to_store(now));
+    sandboxes.store_uses(used.map(|known| known.take_use(now, Due::WhileOpen)).collect()).await?;
+    for known in open {
         sandboxes.look_after(&known, now).await?;
     }
     Ok(())
@@ -124,13 +126,12 @@ impl Sandboxes {
         let now = self.clock.unset_now();
         let stored = self.databases.ids().await?;
         // After the data: what is made in the meantime has a row.
-        let records = records::all(&mut *self.database.read().await?).await?;
-        let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
+        let ids = records::ids(&mut *self.database.read().await?).await?;
         for Stored { id, is_template } in &stored {
             let age = made_at(id).map_or(Duration::ZERO, |at| now.since(at));
             if *is_template && age >= TEMPLATE_AGE {
                 self.databases.delete_left_template(id).await?;
-            } else if !*is_template && !ids.contains(id.as_str()) && age >= ORPHAN_AGE {
+            } else if !*is_template && !ids.contains(id) && age >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
                 tracing::info!(sandbox.id = id, "sandbox.orphan_deleted");
             }
@@ -163,9 +164,8 @@ impl Sandboxes {
         if met.is_empty() {
             return Ok(());
         }
-        let records = records::all(&mut *self.database.read().await?).await?;
-        let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
-        for known in met.iter().filter(|known| !ids.contains(known.record.id.as_str())) {
+        let ids = records::ids(&mut *self.database.read().await?).await?;
+        for known in met.iter().filter(|known| !ids.contains(&known.record.id)) {
             self.drop_open(known).await;
         }
         Ok(())
@@ -173,9 +173,6 @@ impl Sandboxes {
 
     async fn look_after(&self, known: &Arc<Known>, now: UnixMillis) -> Result<(), Failure> {
         let idle = now.since(known.last_used_at());
-        if known.has_use_to_store(now) {
-            self.store_use(known, Due::WhileOpen).await?;
-        }
         let sandbox = {
             let slot = known.open.read().await;
             let Some(open) = &*slot else { return Ok(()) };
