@@ -58,6 +58,27 @@ impl Server {
         let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
+
+    /// The processor time that it took since it started, in ticks of the system.
+    pub fn processor_time(&self) -> f64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
+        // The name of the program comes before, and may have spaces.
+        let (_, fields) = stat.rsplit_once(')').unwrap();
+        fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum()
+    }
+
+    /// Waits until it has had hardly anything to do for a while: what is due in sandboxes that were opened is done,
+    /// and connections that nobody uses are closed.
+    pub async fn rests(&self) {
+        const TICKS: f64 = 3.0;
+        const SECONDS: usize = 35;
+        let mut resting = 0;
+        while resting < SECONDS {
+            let before = self.processor_time();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            resting = if self.processor_time() - before <= TICKS { resting + 1 } else { 0 };
+        }
+    }
 }
 
 /// Kills it, so that all sandboxes are closed when another one starts on the data.
