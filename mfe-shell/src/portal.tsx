@@ -4,9 +4,11 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { preferredLanguage } from './live/preferred-language';
 import { onReport } from './reports/report';
+import { sendReports } from './reports/send-reports';
 import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
+import { watchVersions } from './slices/watch-versions';
 import { takeOver } from './take-over';
 
 theme.start();
@@ -46,13 +48,6 @@ if (isLive())
     () => import('./live/start-live'),
     ({ startLive }) => startLive(),
   );
-later(
-  () => import(/* webpackChunkName: "background" */ './slices/watch-versions'),
-  ({ watchVersions }) => watchVersions(),
-);
-if (list?.portal.reports)
-  later(
-    () => import(/* webpackChunkName: "background" */ './reports/send-reports'),
-    ({ sendReports }) => sendReports(),
-  );
+watchVersions();
+if (list?.portal.reports) sendReports();
 else onReport(null);
