@@ -428,7 +428,8 @@ async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
         .test_before_acquire(false)
         .connect_lazy_with(options.clone().read_only(true).create_if_missing(false));
     let target = writer::Target::Sqlite {
-        options: Box::new(options),
+        // It may have been removed in the meantime.
+        options: Box::new(options.create_if_missing(false)),
         is_durable: false,
         idle_timeout: Some(IDLE_TIMEOUT),
     };

@@ -274,12 +274,21 @@ impl Writer {
                 None => break,
             }
         }
+        if self.is_resting() {
+            // The last connection to be closed deletes the log, if it may write.
+            self.connection = self.target.connect().await.ok();
+        }
         if let Some(connection) = self.connection {
             connection.close().await;
         }
         if let Some(closed) = self.closing {
             _ = closed.send(());
         }
+    }
+
+    /// Whether the connection was closed because nobody used it.
+    fn is_resting(&self) -> bool {
+        self.connection.is_none() && matches!(self.target, Target::Sqlite { idle_timeout: Some(_), .. })
     }
 
     /// The next order. Until it comes, the connection is kept for as long as the target says.

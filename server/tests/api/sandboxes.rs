@@ -189,6 +189,16 @@ fn open_files(app: &TestApp) -> usize {
     open.filter(|file| std::fs::read_link(file.path()).is_ok_and(|file| file.starts_with(&folder))).count()
 }
 
+/// Waits until the sandboxes that nobody uses have closed their connections.
+async fn rest(app: &TestApp) {
+    let open = open_files(app);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_mins(1)).await;
+    tokio::time::resume();
+    // On PostgreSQL there are none.
+    until(async || open == 0 || open_files(app) < open).await;
+}
+
 #[tokio::test]
 async fn a_sandbox_that_has_closed_its_connection_writes_again() {
     let app = TestApp::start().await;
@@ -197,14 +207,22 @@ async fn a_sandbox_that_has_closed_its_connection_writes_again() {
     let loans = one.pending(&session).await;
     let mut loans = waiting(&loans);
     assert_eq!(one.disburse(&session, loans.next().unwrap()).await.status, StatusCode::OK);
-
-    let open = open_files(&app);
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_mins(1)).await;
-    tokio::time::resume();
-    // On PostgreSQL there are none.
-    until(async || open == 0 || open_files(&app) < open).await;
+    rest(&app).await;
     assert_eq!(one.disburse(&session, loans.next().unwrap()).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_stopped_service_leaves_no_log_of_a_sandbox_that_has_closed_its_connection() {
+    let app = TestApp::start_on_file().await;
+    let one = Given::make(&app, json!({})).await;
+    let session = one.sign_in("agent").await;
+    one.pending(&session).await;
+    rest(&app).await;
+    app.sandbox.close(Duration::ZERO).await;
+    let files = std::fs::read_dir(app.data_dir().join("sandboxes")).unwrap();
+    let logs: Vec<_> =
+        files.map(|file| file.unwrap().path()).filter(|path| path.extension().unwrap() != "db").collect();
+    assert_eq!(logs, Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]
