@@ -21,6 +21,20 @@ async fn reject(connection: &mut PgConnection, loan: &str) {
     sqlx::query(REJECT).bind(loan).execute(connection).await.unwrap();
 }
 
+/// Waits until all transactions have ended that began before. The tests beside have theirs on the same PostgreSQL, and
+/// no change is deleted that is later than the oldest one.
+async fn earlier_ones_have_ended(connection: &mut PgConnection) {
+    const NOW: &str = "SELECT pg_current_xact_id()::text::bigint";
+    const OLDEST: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint";
+    let now: i64 = sqlx::query_scalar(NOW).fetch_one(&mut *connection).await.unwrap();
+    let waiting = async {
+        while sqlx::query_scalar::<_, i64>(OLDEST).fetch_one(&mut *connection).await.unwrap() <= now {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_change_that_is_committed_after_a_later_one_was_seen_is_not_missed() {
     if !store::is_postgres() {
@@ -61,17 +75,12 @@ async fn a_list_that_was_read_before_the_oldest_change_that_is_kept_is_read_as_a
     let since = Changes::since(&mut reader, Some(&before)).await.unwrap();
     assert_eq!(since.loans.map(|loans| loans.len()), Some(1));
 
+    earlier_ones_have_ended(&mut writer).await;
     // Not what a transaction that still runs has written, or what began after it.
     sqlx::raw_sql("BEGIN").execute(&mut writer).await.unwrap();
     reject(&mut writer, loans.next().unwrap()).await;
-    let mut horizon = changes::delete_before(database, None).await.unwrap();
-    // The tests beside have transactions on the same PostgreSQL, and one from before may still run.
-    let deleted = async {
-        while Changes::since(&mut reader, Some(&before)).await.unwrap().loans.is_some() {
-            horizon = changes::delete_before(database, horizon).await.unwrap();
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), deleted).await.unwrap();
+    let horizon = changes::delete_before(database, None).await.unwrap();
+    changes::delete_before(database, horizon).await.unwrap();
     sqlx::raw_sql("COMMIT").execute(&mut writer).await.unwrap();
     let since = Changes::since(&mut reader, Some(&before)).await.unwrap();
     assert!(since.loans.is_none(), "{since:?}");
@@ -129,28 +138,30 @@ async fn changes_in_a_sandbox_are_deleted_once_every_server_has_seen_them() {
             .fetch_one(&mut writer)
             .await
             .unwrap();
-    let recorded =
-        format!("SELECT DISTINCT loan_id::text FROM \"{schema}\".loan_feed WHERE loan_id = ANY($1)");
-    let paid: Vec<String> =
-        waiting(&loans).take(3).map(|loan| loan["loan_id"].as_str().unwrap().to_owned()).collect();
-    for (round, loan) in waiting(&loans).take(3).enumerate() {
+    let recorded = format!("SELECT count(*) FROM \"{schema}\".loan_feed WHERE loan_id = $1");
+    let recorded = async |writer: &mut PgConnection, loan: &str| {
+        let count: i64 =
+            sqlx::query_scalar(AssertSqlSafe(recorded.clone())).bind(loan).fetch_one(writer).await.unwrap();
+        count > 0
+    };
+    for loan in waiting(&loans).take(3) {
+        let session = one.sign_in("agent").await;
         assert_eq!(one.disburse(&session, loan).await.status, 200);
-        app.clock.advance(Duration::from_mins(11));
-        // In the background.
-        let mut found: Vec<String> = Vec::new();
-        for _ in 0..500 {
-            sandboxes::tend(&app.sandbox.server).await.unwrap();
-            found = sqlx::query_scalar(AssertSqlSafe(recorded.clone()))
-                .bind(&paid)
-                .fetch_all(&mut writer)
-                .await
-                .unwrap();
-            if found == [paid[round].as_str()] {
-                break;
+        let loan = loan["loan_id"].as_str().unwrap();
+        assert!(recorded(&mut writer, loan).await);
+        // In the background, and those of the round before.
+        let deleted = async {
+            while recorded(&mut writer, loan).await {
+                earlier_ones_have_ended(&mut writer).await;
+                app.clock.advance(Duration::from_mins(11));
+                // So that it is open.
+                one.sign_in("agent").await;
+                sandboxes::tend(&app.sandbox.server).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        assert_eq!(found, [paid[round].as_str()], "those of the round before are deleted");
+        };
+        tokio::time::timeout(Duration::from_secs(20), deleted).await.unwrap();
     }
+    let session = one.sign_in("agent").await;
     assert_eq!(one.pending(&session).await.len(), loans.len() - 3);
 }
