@@ -149,7 +149,7 @@ async fn changes_in_a_sandbox_are_deleted_once_every_server_has_seen_them() {
         assert_eq!(one.disburse(&session, loan).await.status, 200);
         let loan = loan["loan_id"].as_str().unwrap();
         assert!(recorded(&mut writer, loan).await);
-        // In the background, and those of the round before.
+        // Each round deletes, in the background, what everybody could see in the round before.
         let deleted = async {
             while recorded(&mut writer, loan).await {
                 earlier_ones_have_ended(&mut writer).await;
