@@ -30,6 +30,8 @@ mod cores;
 mod figures;
 #[path = "lists/mocks.rs"]
 mod mocks;
+#[path = "processes/mod.rs"]
+mod processes;
 #[path = "lists/proxies.rs"]
 mod proxies;
 
@@ -266,9 +268,7 @@ impl Server {
 
     /// A figure of the process in MB, such as `VmRSS`.
     fn memory(&self, name: &str) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.0.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+        processes::memory(self.process.0.id(), name) / 1024.0
     }
 }
 
@@ -346,17 +346,6 @@ impl Running {
         let (what, headers, process) = (what.to_owned(), headers.to_owned(), self.0.id());
         Asked { what, address, headers, process, rates: Vec::new() }
     }
-}
-
-/// The time that a process had a processor, in its own code and in the kernel's.
-fn processor_time(process: u32) -> Duration {
-    /// Linux counts in hundredths of a second for every machine.
-    const TICK: Duration = Duration::from_millis(10);
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    // The name before may contain spaces.
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks = [fields[11], fields[12]].map(|field| field.parse::<u32>().unwrap());
-    TICK * ticks.iter().sum()
 }
 
 impl Drop for Running {
@@ -461,7 +450,7 @@ fn header<'a>(head: &'a str, name: &str) -> &'a str {
 /// Sends requests on all connections for the time of a round.
 async fn load(asked: &Asked) -> Rate {
     let (address, process) = (asked.address, asked.process);
-    let processors = || [process, std::process::id()].map(processor_time);
+    let processors = || [process, std::process::id()].map(processes::processor_time);
     let before = processors();
     let started = Instant::now();
     let clients = (0..CONNECTIONS).map(|_| {

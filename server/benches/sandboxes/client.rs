@@ -13,6 +13,8 @@ use tokio::{
     net::TcpStream,
 };
 
+use crate::processes;
+
 const CONSOLE_TOKEN: &str = "a-token-of-a-bench";
 
 /// A server process, as in a deployment.
@@ -54,29 +56,25 @@ impl Server {
 
     /// The resident memory in KB.
     pub fn resident(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        processes::memory(self.process.id(), "VmRSS")
     }
 
-    /// The processor time that it took since it started, in ticks of the system.
+    /// The time that it had a processor, in seconds.
     pub fn processor_time(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
-        // The name of the program comes before, and may have spaces.
-        let (_, fields) = stat.rsplit_once(')').unwrap();
-        fields.split_whitespace().skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum()
+        processes::processor_time(self.process.id()).as_secs_f64()
     }
 
     /// Waits until it has had hardly anything to do for a while: what is due in sandboxes that were opened is done,
     /// and connections that nobody uses are closed.
     pub async fn rests(&self) {
-        const TICKS: f64 = 3.0;
+        /// Of each second.
+        const HARDLY_ANYTHING: f64 = 0.03;
         const SECONDS: usize = 35;
         let mut resting = 0;
         while resting < SECONDS {
             let before = self.processor_time();
             tokio::time::sleep(Duration::from_secs(1)).await;
-            resting = if self.processor_time() - before <= TICKS { resting + 1 } else { 0 };
+            resting = if self.processor_time() - before <= HARDLY_ANYTHING { resting + 1 } else { 0 };
         }
     }
 }

@@ -11,6 +11,8 @@
 mod client;
 #[path = "../figures/mod.rs"]
 mod figures;
+#[path = "../processes/mod.rs"]
+mod processes;
 
 use std::{
     net::SocketAddr,
