@@ -35,8 +35,9 @@ function layoutProblems(): string[] {
     }
     if (box.right > clientWidth + 1) problems.push(`"${text}" is cut off by the window`);
   }
-  boxes.forEach((one, index) => {
-    for (const other of boxes.slice(index + 1)) {
+  const seen = boxes.map(({ text, element, box }) => ({ text, element, box: visiblePart(element, box) }));
+  seen.forEach((one, index) => {
+    for (const other of seen.slice(index + 1)) {
       if (one.element.contains(other.element) || other.element.contains(one.element)) continue;
       const width = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
       const height = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
@@ -45,6 +46,24 @@ function layoutProblems(): string[] {
     }
   });
   return problems;
+
+  /** The part of a text's box that the boxes around it which scroll do not hide. */
+  function visiblePart(element: Element, { left, top, right, bottom }: DOMRect) {
+    const part = { left, top, right, bottom };
+    for (let one: Element | null = element; one && one !== document.body; one = one.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(one);
+      const frame = one.getBoundingClientRect();
+      if (overflowX === 'auto' || overflowX === 'scroll') {
+        part.left = Math.max(part.left, frame.left);
+        part.right = Math.min(part.right, frame.right);
+      }
+      if (overflowY === 'auto' || overflowY === 'scroll') {
+        part.top = Math.max(part.top, frame.top);
+        part.bottom = Math.min(part.bottom, frame.bottom);
+      }
+    }
+    return part;
+  }
 
   /** Whether the text is for assistive technology only, off-screen, or in the header, which floats over the page. */
   function isHidden(element: Element) {
