@@ -13,6 +13,10 @@ CASES ?= 10000
 CARGO := cargo --locked
 MANIFEST := --manifest-path server/Cargo.toml
 PORTAL := dist/portal
+KITS := $(PORTAL)/kit/index.html
+# What every full installation has.
+CHECKERS := node_modules/eslint
+QUIETLY := --no-audit --no-fund --loglevel=error
 SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
@@ -24,19 +28,32 @@ help: ## List all tasks
 .PHONY: demo
 demo: tools ## Build and serve the portal with demo data on http://127.0.0.1:8080 (PORT= for another port)
 	@$(MAKE) -j2 demo-server $(PORTAL)/slices.json ASIDE="nice -n 19"
-	@MKOPO_DEMO=true MKOPO_PORTAL_DIR=$(PORTAL) MKOPO_LISTEN=127.0.0.1:$(PORT) exec server/target/demo/mkopo serve
+	@{ nice -n 19 $(MAKE) $(KITS) >/dev/null || echo "mkopo: /kit/ is not complete, see above; 'make kits' tries again." >&2; } & \
+	MKOPO_DEMO=true MKOPO_PORTAL_DIR=$(PORTAL) MKOPO_LISTEN=127.0.0.1:$(PORT) exec server/target/demo/mkopo serve
 
 # Compiled sooner than a release, and a little slower to answer.
 .PHONY: demo-server
 demo-server: tools
 	@$(CARGO) build --profile demo $(MANIFEST)
 
-$(PORTAL)/slices.json: node_modules/.package-lock.json $(SOURCES)
+$(PORTAL)/slices.json: $(SOURCES) | node_modules/.package-lock.json
 	@$(ASIDE) npm run --silent build
 
+# The kits follow the portal, which needs none of them.
+.PHONY: kits
+kits: $(KITS)
+
+$(KITS): $(PORTAL)/slices.json
+	@npm run --silent kits
+
+# A portal is built with a half of the packages: those that are no `devDependencies`.
 node_modules/.package-lock.json: package-lock.json
-	@npm ci --no-audit --no-fund --loglevel=error
+	@npm ci $(if $(wildcard $(CHECKERS)),,--omit=dev) $(QUIETLY)
 	@touch $@
+
+.PHONY: packages
+packages: $(if $(wildcard $(CHECKERS)),node_modules/.package-lock.json)
+	@[ -d $(CHECKERS) ] || npm ci $(QUIETLY)
 
 .PHONY: install
 install: tools ## Install the `mkopo` command for this user
@@ -46,20 +63,20 @@ install: tools ## Install the `mkopo` command for this user
 	*) echo "mkopo is installed in $$folder, which is not on the path: add it to PATH." ;; esac
 
 .PHONY: dev
-dev: tools node_modules/.package-lock.json $(if $(SLICE),$(PORTAL)/slices.json) ## Run the portal as you edit it: the server and all slices, or one (SLICE=loans)
+dev: tools packages $(if $(SLICE),$(PORTAL)/slices.json) ## Run the portal as you edit it: the server and all slices, or one (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)
 	@PORT=$(PORT) node mfe-kit/build/dev.mjs "$(SLICE)"
 
 .PHONY: slice
-slice: tools node_modules/.package-lock.json ## Create a new slice that builds, tests and loads (NAME=repayments)
+slice: tools packages ## Create a new slice that builds, tests and loads (NAME=repayments)
 	@node mfe-kit/build/new-slice.mjs "$(NAME)"
-	@npm install --no-audit --no-fund --loglevel=error
+	@npm install $(QUIETLY)
 
 .PHONY: testkit
-testkit: node_modules/.package-lock.json python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
+testkit: kits python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
 	@npm run --silent pack --workspace mkopo-test
 	@testkit/python/build
-	@if [ -d $(PORTAL) ]; then node mfe-kit/build/kit-folder.mjs $(PORTAL); fi
+	@node mfe-kit/build/kit-folder.mjs
 
 ## Checking
 
@@ -74,7 +91,7 @@ journeys: tools ## Run the journeys in Chromium against the real server
 
 # With the server as it was compiled last: tests compile it with other features than `cargo build`.
 .PHONY: journeys-only
-journeys-only: chromium $(PORTAL)/slices.json
+journeys-only: chromium kits
 	@npx playwright test --config e2e/playwright.config.ts || { \
 		echo "mkopo: what failed runs once more for a trace, whatever comes out:"; \
 		npx playwright test --config e2e/playwright.config.ts --last-failed --max-failures 5 --trace retain-on-failure || true; \
@@ -107,7 +124,7 @@ python:
 	@e2e/python
 
 .PHONY: chromium
-chromium: node_modules/.package-lock.json
+chromium: packages
 	@e2e/chromium
 
 .PHONY: tools
@@ -117,12 +134,12 @@ tools:
 ## Changing
 
 .PHONY: fix
-fix: tools node_modules/.package-lock.json ## Format the code and apply the linters' fixes
+fix: tools packages ## Format the code and apply the linters' fixes
 	@cargo fmt $(MANIFEST)
 	@npm run --silent fix
 
 .PHONY: generate
-generate: tools node_modules/.package-lock.json ## Regenerate the code that is generated from the contract, and check the contract
+generate: tools packages ## Regenerate the code that is generated from the contract, and check the contract
 	@npm run --silent generate
 
 .PHONY: clean

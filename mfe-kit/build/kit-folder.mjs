@@ -1,20 +1,25 @@
 /**
- * Fills `kit/` of a built portal: the gallery and the packages that this repository has built, and a plain list of them, from
- * which `pip install --find-links` and people choose.
+ * Adds the kits to a built portal: fills `kit/` with the gallery, the packages that this repository has built, and a
+ * plain list of them, from which `pip install --find-links` and people choose; and names the package of mfe-kit in
+ * `slices.json`, if the folder has one. The portal may be served meanwhile.
  *
  *     node mfe-kit/build/kit-folder.mjs dist/portal
  */
-import { copyFile, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compressFile } from './compress.mjs';
+import { packedKit } from './shell.mjs';
 import { root } from './slices.mjs';
 
 /** Where packages are built. */
 const BUILT = ['mfe-kit/dist', 'testkit/typescript/dist', 'testkit/python/dist'];
 
+const portal = process.argv[2] ?? join(root, 'dist/portal');
+await nameKit(join(portal, 'slices.json'));
+await fillFolder(join(portal, 'kit'));
+
 /** Copies the gallery and the packages, and `mkopo-test.tgz` as the newest of its kind; lists them. */
-export async function fillKitFolder(portal) {
-  const folder = join(portal, 'kit');
+async function fillFolder(folder) {
   await mkdir(folder, { recursive: true });
   for (const built of BUILT)
     for (const name of await packages(join(root, built)))
@@ -36,5 +41,15 @@ async function packages(folder) {
   return names.filter((name) => /-\d.*\.(tgz|whl)$/.test(name)).sort(byVersion.compare);
 }
 
-if (process.argv[1] && basename(fileURLToPath(import.meta.url)) === basename(process.argv[1]))
-  await fillKitFolder(process.argv[2] ?? join(root, 'dist/portal'));
+/** Replaces the list at once, as a server may read it at any time. */
+async function nameKit(file) {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (!text) return;
+  const list = JSON.parse(text);
+  list.shell.kit_package = await packedKit();
+  await writeFile(`${file}.new`, `${JSON.stringify(list, null, 2)}\n`);
+  await rename(`${file}.new`, file);
+  await compressFile(file);
+}

@@ -157,8 +157,9 @@ async function packageJson() {
   const { exports, dependencies, ...own } = await read(join(kit, 'package.json'));
   Reflect.deleteProperty(own, 'private');
   Reflect.deleteProperty(own, 'scripts');
-  const { devDependencies } = await read(join(root, 'package.json'));
-  const tools = Object.fromEntries(TOOLS.map((name) => [name, devDependencies[name]]));
+  const { dependencies: toBuild, devDependencies } = await read(join(root, 'package.json'));
+  const versions = { ...toBuild, ...devDependencies };
+  const tools = Object.fromEntries(TOOLS.map((name) => [name, versions[name]]));
   const missing = TOOLS.filter((name) => !tools[name]);
   if (missing.length > 0) throw new Error(`The root has no version of ${missing.join(', ')}`);
   return {

@@ -1,7 +1,7 @@
 /**
  * Assembles `dist/portal` from the builds: the shell's files at its root, each slice under
  * `slices/<name>/<version>/`, `slices.json`, which says which build is live, and `csp.txt`, the
- * policy that the page is served with.
+ * policy that the page is served with. `kit-folder.mjs` adds the kits.
  *
  *     --out FOLDER            another folder than dist/portal
  *     --at NAME=ADDRESS       a slice that is served elsewhere: the address of its mf-manifest.json,
@@ -16,7 +16,6 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compressFile } from './compress.mjs';
-import { fillKitFolder } from './kit-folder.mjs';
 import { describeShell } from './shell.mjs';
 import { listedBuild, MANIFEST } from './manifest.mjs';
 import { root, sliceNames } from './slices.mjs';
@@ -41,7 +40,6 @@ await mkdir(portal, { recursive: true });
 await cp(join(root, 'mfe-shell/dist'), portal, { recursive: true });
 
 const shell = await describeShell();
-await fillKitFolder(portal);
 
 const slices = {};
 for (const name of new Set([...sliceNames(), ...Object.keys(elsewhere)]))

@@ -21,7 +21,6 @@ export async function describeShell() {
     screens,
     menu,
     icons: await iconNames(),
-    kit_package: await packedKit(kit),
   };
 }
 
@@ -31,8 +30,9 @@ export function librariesOf(kit) {
   return Object.fromEntries(names.map((name) => [name, require(`${name}/package.json`).version]));
 }
 
-/** The packed kit, as the portal serves it. */
-async function packedKit({ version }) {
+/** The packed kit, as the portal serves it: `kit_package` in the shell's part of `slices.json`. */
+export async function packedKit() {
+  const { version } = await readPackage('mfe-kit');
   const file = `mfe-kit-${version}.tgz`;
   const content = await readFile(join(root, 'mfe-kit/dist', file));
   return { address: `/kit/${file}`, integrity: integrityOf(content, 'sha512') };

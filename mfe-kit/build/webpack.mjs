@@ -10,7 +10,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
-import ReactRefreshPlugin from '@pmmmwh/react-refresh-webpack-plugin';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import TerserPlugin from 'terser-webpack-plugin';
 import webpack from 'webpack';
@@ -165,7 +164,7 @@ export function shellBuild(folder) {
       },
       plugins: [
         ...basePlugins(mode, 'assets/'),
-        ...(refreshes ? [new ReactRefreshPlugin({ overlay: false })] : []),
+        ...(refreshes ? [refresh()] : []),
         new ModuleFederationPlugin({
           ...federation(shell),
           manifest: false,
@@ -260,10 +259,13 @@ function base(folder, { name }, mode, { refreshes = false, rules = [], css = STY
 
 /** Refreshes screens after a change, or reloads the page; in every entry, and so in the container. */
 function refreshing(folder) {
-  return [
-    new webpack.EntryPlugin(folder, RELOAD, { name: undefined }),
-    new ReactRefreshPlugin({ overlay: false }),
-  ];
+  return [new webpack.EntryPlugin(folder, RELOAD, { name: undefined }), refresh()];
+}
+
+/** Only development has the plugin installed. */
+function refresh() {
+  const ReactRefreshPlugin = require('@pmmmwh/react-refresh-webpack-plugin');
+  return new ReactRefreshPlugin({ overlay: false });
 }
 
 /** Federation reads the first file's path before its content is known, and uses only the folder. */

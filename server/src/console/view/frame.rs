@@ -133,53 +133,58 @@ pub fn html(
 ) -> Html<String> {
     Owner::new().with(|| {
         provide_context(visit.sandbox.clock.zone().clone());
-        let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
-        let role = is_announced.then_some("status");
-        let message = message.map(|message| note(Tone::Good, "status", "done", message));
         let body = body();
-        // After the body: an error that no field shows.
-        let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
-        let error = error.map(|error| note(Tone::Bad, "alert", "error", error.failure.to_string()));
-        let content = view! {
-            <header class="bar">
-                <details class="menu">
-                    <summary aria-label="Menu">{Icon::Menu.view()}</summary>
-                    <nav aria-label="Console pages">{entries(visit, page)}</nav>
-                </details>
-                {brand(&visit.sandbox)}
-                {switch(visit)}
-                {portal_link(&visit.sandbox)}
-                <form method="post" action="/console/sign-out">
-                    <input type="hidden" name="csrf" value=visit.csrf.clone() />
-                    <button class="btn quiet">{Icon::SignOut.view()}<span>"Sign out"</span></button>
-                </form>
-            </header>
-            <div class="frame">
-                <nav class="side" aria-label="Console">{entries(visit, page)}</nav>
-                <main id="main" tabindex="-1" data-refresh-ms=refresh_ms.map(|ms| ms.to_string())>
-                    <div class="head">
-                        <div>
-                            <h1>{title.clone()}</h1>
-                            <p class="muted" id="count" role=role data-live="">{count}</p>
-                        </div>
-                        {action.map(|action| view! { <div class="push">{action}</div> })}
-                    </div>
-                    {message}
-                    {error}
-                    {body}
-                </main>
-            </div>
-            <dialog class="dialog" aria-labelledby="question" aria-describedby="consequence">
-                <h2 id="question"></h2>
-                <p id="consequence"></p>
-                <form method="dialog" class="acts">
-                    <button class="btn" value="" autofocus=true>"Cancel"</button>
-                    <button class="btn danger" value="yes">"Yes"</button>
-                </form>
-            </dialog>
-        };
-        document(&visit.sandbox, &title, content.into_any())
+        around(visit, frame, message, body)
     })
+}
+
+/// Apart from [`html`], so that it is compiled once, not for each body.
+fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -> Html<String> {
+    let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
+    let role = is_announced.then_some("status");
+    let message = message.map(|message| note(Tone::Good, "status", "done", message));
+    // The body is drawn by now: an error that no field shows.
+    let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
+    let error = error.map(|error| note(Tone::Bad, "alert", "error", error.failure.to_string()));
+    let content = view! {
+        <header class="bar">
+            <details class="menu">
+                <summary aria-label="Menu">{Icon::Menu.view()}</summary>
+                <nav aria-label="Console pages">{entries(visit, page)}</nav>
+            </details>
+            {brand(&visit.sandbox)}
+            {switch(visit)}
+            {portal_link(&visit.sandbox)}
+            <form method="post" action="/console/sign-out">
+                <input type="hidden" name="csrf" value=visit.csrf.clone() />
+                <button class="btn quiet">{Icon::SignOut.view()}<span>"Sign out"</span></button>
+            </form>
+        </header>
+        <div class="frame">
+            <nav class="side" aria-label="Console">{entries(visit, page)}</nav>
+            <main id="main" tabindex="-1" data-refresh-ms=refresh_ms.map(|ms| ms.to_string())>
+                <div class="head">
+                    <div>
+                        <h1>{title.clone()}</h1>
+                        <p class="muted" id="count" role=role data-live="">{count}</p>
+                    </div>
+                    {action.map(|action| view! { <div class="push">{action}</div> })}
+                </div>
+                {message}
+                {error}
+                {body}
+            </main>
+        </div>
+        <dialog class="dialog" aria-labelledby="question" aria-describedby="consequence">
+            <h2 id="question"></h2>
+            <p id="consequence"></p>
+            <form method="dialog" class="acts">
+                <button class="btn" value="" autofocus=true>"Cancel"</button>
+                <button class="btn danger" value="yes">"Yes"</button>
+            </form>
+        </dialog>
+    };
+    document(&visit.sandbox, &title, content.into_any())
 }
 
 /// The sign-in page. After signing in, it redirects to `requested_page`.
