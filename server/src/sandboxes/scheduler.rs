@@ -172,6 +172,10 @@ impl Sandboxes {
     }
 
     async fn look_after(&self, known: &Arc<Known>, now: UnixMillis) -> Result<(), Failure> {
+        // Work that runs may not read what is committed meanwhile: that is left to the next round.
+        if known.is_working() {
+            return Ok(());
+        }
         let idle = now.since(known.last_used_at());
         let sandbox = {
             let slot = known.open.read().await;
