@@ -79,7 +79,7 @@ async fn tend(app: &TestApp) {
 }
 
 /// Waits for what the server does in the background.
-async fn until(mut done: impl AsyncFnMut() -> bool) {
+async fn until(done: impl AsyncFn() -> bool) {
     let waiting = async {
         while !done().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -440,6 +440,16 @@ async fn schemas(app: &TestApp, kind: &str) -> BTreeSet<i64> {
         .collect()
 }
 
+/// Whether there are the data that is copied and a spare, and the server has the answer to its last statement: a schema
+/// shows here a moment before the server knows that it is made.
+async fn is_prepared(app: &TestApp) -> bool {
+    const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'";
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    schemas(app, "template").await.len() == 2
+        && sqlx::query_scalar::<_, i64>(RUNNING).fetch_one(&mut connection).await.unwrap() == 0
+}
+
 #[tokio::test]
 async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
     if !store::is_postgres() {
@@ -447,17 +457,11 @@ async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
     }
     let app = TestApp::start().await;
     let one = Given::make(&app, json!({})).await;
-    // The data that is copied, and a spare.
-    until(async || schemas(&app, "template").await.len() == 2).await;
-    let mut other = None;
-    // The server knows of a spare a moment after it shows here: then the next sandbox but one is made of it.
-    until(async || {
-        let prepared = schemas(&app, "template").await;
-        other = Some(Given::make(&app, json!({})).await);
-        !schemas(&app, "sandbox").await.is_disjoint(&prepared)
-    })
-    .await;
-    let other = other.unwrap();
+    until(async || is_prepared(&app).await).await;
+    let prepared = schemas(&app, "template").await;
+    let other = Given::make(&app, json!({})).await;
+    let made = schemas(&app, "sandbox").await;
+    assert_eq!((made.len(), made.intersection(&prepared).count()), (2, 1));
 
     let lists =
         [one.pending(&one.sign_in("agent").await).await, other.pending(&other.sign_in("agent").await).await];
@@ -465,7 +469,7 @@ async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
     assert_eq!(lists[0].len(), lists[1].len());
 
     // Deleted behind its back, as after a day: made from nothing again.
-    until(async || schemas(&app, "template").await.len() == 2).await;
+    until(async || is_prepared(&app).await).await;
     let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
     let spare: String = sqlx::query_scalar(
         "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, 'mkopo_template_')
