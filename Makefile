@@ -46,7 +46,7 @@ kits: $(KITS)
 $(KITS): $(PORTAL)/slices.json
 	@npm run --silent kits
 
-# A portal is built with a half of the packages: those that are no `devDependencies`.
+# A portal is built with half of the packages: those that are no `devDependencies`.
 node_modules/.package-lock.json: package-lock.json
 	@npm ci $(if $(wildcard $(CHECKERS)),,--omit=dev) $(QUIETLY)
 	@touch $@
@@ -74,7 +74,6 @@ slice: tools packages ## Create a new slice that builds, tests and loads (NAME=r
 
 .PHONY: testkit
 testkit: kits python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
-	@npm run --silent pack --workspace mkopo-test
 	@testkit/python/build
 	@node mfe-kit/build/kit-folder.mjs
 

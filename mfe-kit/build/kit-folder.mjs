@@ -15,19 +15,26 @@ import { root } from './slices.mjs';
 const BUILT = ['mfe-kit/dist', 'testkit/typescript/dist', 'testkit/python/dist'];
 
 const portal = process.argv[2] ?? join(root, 'dist/portal');
+const folder = join(portal, 'kit');
+const names = await copyKits();
 await nameKit(join(portal, 'slices.json'));
-await fillFolder(join(portal, 'kit'));
+// Last: for `make`, the kits are complete then.
+await listKits();
 
-/** Copies the gallery and the packages, and `mkopo-test.tgz` as the newest of its kind; lists them. */
-async function fillFolder(folder) {
+/** Copies the gallery and the packages, and `mkopo-test.tgz` as the newest of its kind; returns the packages' names. */
+async function copyKits() {
   await mkdir(folder, { recursive: true });
   for (const built of BUILT)
     for (const name of await packages(join(root, built)))
       await copyFile(join(root, built, name), join(folder, name));
   await cp(join(root, 'mfe-kit/dist/gallery'), join(folder, 'gallery'), { recursive: true });
-  const names = await packages(folder);
-  const newest = names.filter((name) => /^mkopo-test-.*\.tgz$/.test(name)).at(-1);
+  const copied = await packages(folder);
+  const newest = copied.filter((name) => /^mkopo-test-.*\.tgz$/.test(name)).at(-1);
   if (newest) await copyFile(join(folder, newest), join(folder, 'mkopo-test.tgz'));
+  return copied;
+}
+
+async function listKits() {
   const links = names.map((name) => `<li><a href="${name}">${name}</a></li>`);
   links.push('<li><a href="gallery/">The parts of mfe-kit</a></li>');
   const page = ['<!doctype html>', '<html lang="en">', '<meta charset="utf-8">', '<title>Kits</title>'];
