@@ -133,8 +133,7 @@ pub fn html(
 ) -> Html<String> {
     Owner::new().with(|| {
         provide_context(visit.sandbox.clock.zone().clone());
-        let body = body();
-        around(visit, frame, message, body)
+        around(visit, frame, message, body())
     })
 }
 
