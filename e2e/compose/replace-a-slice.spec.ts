@@ -26,7 +26,7 @@ function checkoutWithNewerLoans(): string {
     writeFileSync(path, text.replaceAll(from, to));
   };
   change('mfe-loans/package.json', '"version": "0.1.0"', '"version": "0.1.1"');
-  change('mfe-loans/src/pending-loans/PendingLoansPage.tsx', 'Pending Disbursements', 'Loans to pay out');
+  change('mfe-loans/src/loans-texts.ts', 'Pending Disbursements', 'Loans to pay out');
   return folder;
 }
 

@@ -3,7 +3,7 @@
 # owns their database and may do nothing else, and removes the superuser's password: from then on the
 # superuser can only connect from inside the container.
 set -eu
-psql --no-psqlrc --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname postgres <<'END'
+psql --no-psqlrc --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'END'
 \getenv password POSTGRES_PASSWORD
 CREATE ROLE mkopo LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD :'password';
 CREATE DATABASE mkopo OWNER mkopo;
