@@ -3,7 +3,8 @@
 //! It takes queued writes in order, runs each in its own savepoint, and commits them together: one
 //! flush to disk for the whole batch (measured 3 to 4 times the throughput of one commit per write).
 //! A write that fails is rolled back alone. Callers are answered after the commit, with the outcome
-//! of their write: committed, not done, or unknown if the database failed during the commit.
+//! of their write: committed, not done, or unknown if the database failed during the commit. If no
+//! transaction can begin, those that wait are refused together.
 //!
 //! On PostgreSQL, payouts have writers of their own, the lanes, that write side by side: their rules are
 //! held by constraints, conditional updates and row locks. All other writes, of all servers, still come one
@@ -336,7 +337,7 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "database unavailable");
-                callers.push(first.outcome);
+                self.refuse_together(first, &mut callers);
                 WriteOutcome::NotDone
             }
         };
@@ -345,6 +346,16 @@ impl Writer {
         }
         if outcome == WriteOutcome::Committed {
             self.committed.send_replace(());
+        }
+    }
+
+    /// Takes the callers of the writes that waited for the same transaction. They have waited long enough:
+    /// if each tried by itself, the last of many would wait as often as there are others.
+    fn refuse_together(&mut self, first: Work, callers: &mut Vec<oneshot::Sender<WriteOutcome>>) {
+        let may_join = !first.is_alone;
+        callers.push(first.outcome);
+        while may_join && let Some(work) = self.waiting() {
+            callers.push(work.outcome);
         }
     }
 
