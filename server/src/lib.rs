@@ -295,8 +295,7 @@ impl Sandbox {
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         if sandbox.server.sandboxes.are_on() {
             sandbox.tasks.spawn_background(sandboxes::keep(Arc::clone(&sandbox.server)));
-            let server = Arc::clone(&sandbox.server);
-            sandbox.tasks.spawn_background(async move { server.sandboxes.keep_preparing().await });
+            sandbox.tasks.spawn_background(sandboxes::keep_preparing(sandbox.clone()));
         }
         Ok(sandbox)
     }

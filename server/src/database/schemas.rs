@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::future::try_join_all;
+use scopeguard::ScopeGuard;
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr, postgres::PgConnectOptions};
 use tokio::sync::Semaphore;
 
@@ -158,7 +159,9 @@ impl Schemas {
         schema: &str,
         work: impl AsyncFnOnce(&mut Connection) -> Result<T, sqlx::Error>,
     ) -> Result<T, sqlx::Error> {
-        let mut connection = connections.acquire(schema).await?;
+        let connection = connections.acquire(schema).await?;
+        // Also if the caller is cancelled: in the pool, the next user's commit would commit this transaction.
+        let mut connection = scopeguard::guard(connection, |mut connection| connection.discard());
         let outcome = async {
             connection.command(sql(begin_alone(schema, connections.is_pooled()))).await?;
             let done = work(&mut connection).await?;
@@ -166,8 +169,8 @@ impl Schemas {
             Ok(done)
         };
         let outcome = outcome.await;
-        if outcome.is_err() && connection.command("ROLLBACK").await.is_err() {
-            connection.discard();
+        if outcome.is_ok() || connection.command("ROLLBACK").await.is_ok() {
+            drop(ScopeGuard::into_inner(connection));
         }
         outcome
     }

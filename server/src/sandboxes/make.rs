@@ -1,12 +1,12 @@
 //! Making a sandbox: its data first, then its row. What has no row does not exist.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::{
-    Kept,
+    Kept, Sandbox,
     clock::{Setting, UnixMillis},
     database::Connection,
     demo::{Beginning, FIRST_SEED, Recording, World},
@@ -106,17 +106,6 @@ impl Sandboxes {
         Ok(Made { record, token })
     }
 
-    /// Prepares for one more sandbox after each that is made, so there are as many spares as sandboxes that are
-    /// made at once.
-    pub(crate) async fn keep_preparing(&self) {
-        let mut made = self.prepare_after.lock().await;
-        while let Some(id) = made.recv().await {
-            if let Err(failure) = self.databases.prepare_next(&id).await {
-                tracing::warn!(?failure, "sandboxes.not_prepared");
-            }
-        }
-    }
-
     async fn add_recording(&self, id: &str, recording: Recording) -> Result<(), Failure> {
         let hash = self.templates.unknown_hash(&self.randomness).await?;
         let database = self.databases.open(id).await?;
@@ -141,6 +130,22 @@ impl Sandboxes {
                 Box::pin(async move { records::insert(connection, &record, limit).await })
             })
             .await
+    }
+}
+
+/// Prepares for one more sandbox after each that is made, so there are as many spares as sandboxes that are
+/// made at once.
+pub(crate) async fn keep_preparing(sandbox: Sandbox) {
+    let mut made = sandbox.server.sandboxes.prepare_after.lock().await;
+    while let Some(id) = made.recv().await {
+        let server = Arc::clone(&sandbox.server);
+        let prepare = async move {
+            if let Err(failure) = server.sandboxes.databases.prepare_next(&id).await {
+                tracing::warn!(?failure, "sandboxes.not_prepared");
+            }
+        };
+        // Cancelled, it might leave a schema that no server knows of.
+        _ = sandbox.tasks.finish(prepare).await;
     }
 }
 

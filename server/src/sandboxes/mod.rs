@@ -25,6 +25,7 @@ use std::{
 
 use tokio::sync::{Notify, mpsc};
 
+pub(crate) use self::make::keep_preparing;
 pub use self::{
     address::{Addresses, HEADER},
     make::{Made, Wish, token_parts},

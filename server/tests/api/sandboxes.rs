@@ -488,6 +488,19 @@ async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
 }
 
 #[tokio::test]
+async fn a_server_that_stops_while_it_prepares_for_the_next_sandbox_leaves_nothing() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start().await;
+    join_all((0..4).map(|_| Given::make(&app, json!({})))).await;
+    // Their template, and two for the next ones: the third is being prepared.
+    until(async || schemas(&app, "template").await.len() > 2).await;
+    app.sandbox.close(Duration::from_secs(5)).await;
+    assert_eq!(schemas(&app, "template").await.len(), 0);
+}
+
+#[tokio::test]
 async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
     let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5"]).await;
     let one = Given::make(&app, json!({})).await;
