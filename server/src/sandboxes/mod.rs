@@ -73,7 +73,7 @@ pub struct Sandboxes {
     known: Mutex<HashMap<Name, Arc<Known>>>,
     /// Wakes the scheduler.
     wake: Notify,
-    /// The ids of the sandboxes that this server makes, for [`Sandboxes::keep_preparing`].
+    /// The ids of the sandboxes that this server makes, for [`keep_preparing`].
     made: mpsc::UnboundedSender<String>,
     prepare_after: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
     main_calls: AtomicI64,
