@@ -145,6 +145,21 @@ test('after a sign-out the next user does not return to the last user’s page',
   expect(router.state.location).toMatchObject({ pathname: '/login', state: null });
 });
 
+test('REQ-016 Back goes to sign-in too when it is pressed before sign-in is drawn', async () => {
+  storeUser();
+  const { router } = await open('/settings');
+  await heading('Settings');
+  await act(() => router.navigate('/transactions'));
+  await act(async () => {
+    session.clear();
+    await vi.waitUntil(() => router.state.location.pathname === '/login');
+    await router.navigate(-1);
+    expect(router.state.location.pathname).toBe('/settings');
+  });
+  expect(await heading('Sign in')).toBeVisible();
+  expect(router.state.location).toMatchObject({ pathname: '/login', state: null });
+});
+
 test('signing out in another tab redirects to sign-in here', async () => {
   storeUser();
   const { router } = await open('/settings');

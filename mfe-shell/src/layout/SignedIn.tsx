@@ -14,6 +14,9 @@ export function SignedIn({ children }: { children?: ReactNode }) {
   if (session.status === 'loading' || (session.status === 'signed-out' && session.expiry))
     return <LoadingState />;
   if (session.status === 'signed-out')
-    return <Navigate to="/login" replace state={session.hasLeft ? null : { from: location }} />;
+    // The key: whoever comes back here before the redirect is drawn is redirected again.
+    return (
+      <Navigate key={location.key} to="/login" replace state={session.hasLeft ? null : { from: location }} />
+    );
   return <MainLayout>{children ?? <Outlet />}</MainLayout>;
 }
