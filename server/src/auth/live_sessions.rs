@@ -12,14 +12,15 @@ use std::{
 use super::session::Session;
 use crate::{clock::UnixMillis, database::versions::Versions};
 
-/// The sessions that were live at one version, by token.
+/// The sessions that were live at one version.
 #[derive(Debug, Default)]
 pub struct LiveSessions(RwLock<AtVersion>);
 
 #[derive(Debug, Default)]
 struct AtVersion {
     version: Version,
-    by_token: HashMap<Box<str>, Live>,
+    /// By the signature of the token, which is a seventh of what would be hashed in every call.
+    by_signature: HashMap<Box<str>, Live>,
 }
 
 /// The copy of the data, then the version of its sessions.
@@ -27,6 +28,7 @@ type Version = (u64, i64);
 
 #[derive(Debug)]
 struct Live {
+    token: Box<str>,
     session: Arc<Session>,
     expires_at: UnixMillis,
 }
@@ -39,8 +41,8 @@ impl LiveSessions {
     pub fn get(&self, token: &str, versions: Versions, now: UnixMillis) -> Option<Arc<Session>> {
         let version = (versions.copy, versions.sessions);
         let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let live = cached.by_token.get(token).filter(|_| cached.version >= version)?;
-        (live.expires_at > now).then(|| Arc::clone(&live.session))
+        let live = cached.by_signature.get(signature(token)).filter(|_| cached.version >= version)?;
+        (*live.token == *token && live.expires_at > now).then(|| Arc::clone(&live.session))
     }
 
     /// Caches a session that was read after `versions` were.
@@ -51,10 +53,16 @@ impl LiveSessions {
             // The session may have ended since.
             return;
         }
-        if version > cached.version || cached.by_token.len() >= MAX_SESSIONS {
-            cached.by_token.clear();
+        if version > cached.version || cached.by_signature.len() >= MAX_SESSIONS {
+            cached.by_signature.clear();
             cached.version = version;
         }
-        cached.by_token.insert(token.into(), Live { session: Arc::clone(session), expires_at });
+        let live = Live { token: token.into(), session: Arc::clone(session), expires_at };
+        cached.by_signature.insert(signature(token).into(), live);
     }
+}
+
+/// The last part of a JWT.
+fn signature(token: &str) -> &str {
+    token.rsplit_once('.').map_or(token, |(_, signature)| signature)
 }

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
@@ -32,7 +32,10 @@ use tokio::{
 };
 use tower::Service;
 
-use super::open_connections::{Handle, OpenConnections};
+use super::{
+    memory_file::{MemoryFile, Sending},
+    open_connections::{Handle, OpenConnections},
+};
 
 /// Maximum number of header fields in a request.
 const MAX_HEADERS: usize = 64;
@@ -169,6 +172,8 @@ fn connection(
 > {
     _ = stream.set_nodelay(true);
     let reset = Arc::new(AtomicBool::new(false));
+    let sending = Arc::new(Mutex::default());
+    let service_sending = Arc::clone(&sending);
     let service_handle = Arc::clone(handle);
     let slot = Arc::clone(slot);
     http1::Builder::new()
@@ -183,22 +188,26 @@ fn connection(
                 stall_timer: None,
                 reset: Arc::clone(&reset),
                 handle: Arc::clone(handle),
+                sending,
             }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(peer));
                 let (reset, handle, slot) =
                     (Arc::clone(&reset), Arc::clone(&service_handle), Arc::clone(&slot));
+                let sending = Arc::clone(&service_sending);
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
                     handle.call_begins();
                     let Ok(mut answer) = answer.await;
                     if answer.extensions().get::<Endless>().is_some() {
                         handle.becomes_endless();
-                        slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+                        locked(&slot).take();
                         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                     } else {
                         handle.call_ends();
                     }
+                    let file = answer.extensions().get::<MemoryFile>();
+                    *locked(&sending) = file.map(Sending::from).unwrap_or_default();
                     match answer.extensions().get::<Cut>() {
                         None => Ok(answer),
                         Some(cut) => {
@@ -219,6 +228,8 @@ struct ClientStream {
     /// Whether the connection is closed with a TCP reset.
     reset: Arc<AtomicBool>,
     handle: Arc<Handle>,
+    /// The file that the current response is sent from, if there is one.
+    sending: Arc<Mutex<Sending>>,
 }
 
 impl Drop for ClientStream {
@@ -264,7 +275,8 @@ impl AsyncWrite for ClientStream {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        let sent = locked(&self.sending).poll_send(&self.stream, cx, slices);
+        let poll = sent.unwrap_or_else(|| Pin::new(&mut self.stream).poll_write_vectored(cx, slices));
         self.check_stall(cx, poll)
     }
 
@@ -279,4 +291,8 @@ impl AsyncWrite for ClientStream {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 
 use std::{
     io::{Read, Write},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use axum::{
@@ -14,7 +14,7 @@ use axum::{
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use super::accept;
+use super::{accept, memory_file::MemoryFile};
 use crate::error::Failure;
 
 /// Identifies content: equal digests mean equal content.
@@ -99,6 +99,14 @@ impl Encoding {
 struct Encoded {
     bytes: Bytes,
     etag: HeaderValue,
+    /// Where the bytes are, too, once they were sent; `None` inside if they are nowhere else.
+    file: OnceLock<Option<MemoryFile>>,
+}
+
+impl Encoded {
+    fn new(bytes: Bytes, digest: Digest, encoding: Encoding) -> Result<Self, Failure> {
+        Ok(Self { bytes, etag: etag(digest, encoding)?, file: OnceLock::new() })
+    }
 }
 
 /// A body, uncompressed and in every encoding that was requested so far.
@@ -113,7 +121,7 @@ pub struct ReadyBody {
 impl ReadyBody {
     /// Creates a body from `plain`, the uncompressed bytes, and their `digest`.
     pub fn new(media_type: &'static str, plain: Bytes, digest: Digest) -> Result<Self, Failure> {
-        let plain = Encoded { bytes: plain, etag: etag(digest, Encoding::Identity)? };
+        let plain = Encoded::new(plain, digest, Encoding::Identity)?;
         Ok(Self { media_type, digest, plain, compressed: [const { OnceCell::const_new() }; 3] })
     }
 
@@ -130,8 +138,14 @@ impl ReadyBody {
     /// Answers a GET: with the body in the preferred encoding, or with 304 if the client has it.
     pub async fn answer(self: &Arc<Self>, headers: &HeaderMap) -> Result<Response, Failure> {
         let encoding = Encoding::preferred(headers);
-        let Encoded { bytes, etag } = self.encoded(encoding).await?;
-        Ok(answer(headers, self.media_type, encoding, bytes, etag))
+        let encoded = self.encoded(encoding).await?;
+        let mut response = answer(headers, self.media_type, encoding, &encoded.bytes, &encoded.etag);
+        if response.status() == StatusCode::OK
+            && let Some(file) = encoded.file.get_or_init(|| MemoryFile::of(&encoded.bytes))
+        {
+            response.extensions_mut().insert(file.clone());
+        }
+        Ok(response)
     }
 
     /// Answers a GET like [`Self::answer`], but never compressed: for a body that is sent once.
@@ -151,7 +165,7 @@ impl ReadyBody {
             let bytes = tokio::task::spawn_blocking(move || encoding.encode(&plain)).await;
             let bytes = bytes.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
             let bytes = bytes.map_err(|error| Failure::Internal(error.to_string()))?;
-            Ok(Encoded { bytes: bytes.into(), etag: etag(self.digest, encoding)? })
+            Encoded::new(bytes.into(), self.digest, encoding)
         })
         .await
     }
@@ -183,6 +197,8 @@ fn answer(
     };
     let mut response = (status, body).into_response();
     let response_headers = response.headers_mut();
+    // Room for those that every response gets, too: growing means hashing all again.
+    response_headers.reserve(12);
     let mut set = |name: HeaderName, value| _ = response_headers.insert(name, value);
     set(header::ETAG, etag.clone());
     set(header::CACHE_CONTROL, REVALIDATE);

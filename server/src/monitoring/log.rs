@@ -12,7 +12,7 @@ use std::{
 };
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, fmt::format::debug_fn};
 
 use crate::settings::Settings;
 
@@ -44,7 +44,9 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     if io::stderr().is_terminal() {
         lines.init();
     } else {
-        lines.json().init();
+        // Every call has a span with its id, which needs no escaping. The library would make a JSON tree of it.
+        let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":{value:?}}}"#));
+        lines.json().fmt_fields(field).init();
     }
     Ok(guard)
 }

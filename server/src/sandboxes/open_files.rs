@@ -8,7 +8,7 @@ const MIN_OPEN: usize = 16;
 
 /// The files that everything else has open, and those of one open sandbox.
 const OTHER_FILES: u64 = 2000;
-const FILES_EACH: u64 = 12;
+const FILES_EACH: u64 = 14;
 
 /// Raises the number of files that this process may have open, as far as it is allowed to: many systems begin
 /// with 1,024.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use axum::http::Method;
 use mkopo::http::connections::{self, Limits};
+use serde_json::json;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
     sync::oneshot,
     task::JoinHandle,
@@ -93,6 +95,91 @@ async fn a_client_that_does_not_read_its_answers_is_disconnected() {
     // The only connection slot is free again.
     let answer = served.exchange("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert_eq!(status(&answer), "200");
+}
+
+fn get_pending(token: &str) -> String {
+    format!("GET /api/v1/disbursements/pending HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n")
+}
+
+/// Reads the next response, at most `at_once` bytes at a time, and returns its body.
+async fn read_body(stream: &mut BufReader<TcpStream>, at_once: usize) -> Vec<u8> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        match line.trim_end().split_once(": ") {
+            Some(("content-length", value)) => length = value.parse().unwrap(),
+            None if line == "\r\n" => break,
+            _ => assert!(!line.is_empty(), "closed"),
+        }
+    }
+    let mut body = vec![0; length];
+    for part in body.chunks_mut(at_once) {
+        stream.read_exact(part).await.unwrap();
+    }
+    body
+}
+
+#[tokio::test]
+async fn a_large_list_arrives_whole_from_a_server_that_sends_it_many_times() {
+    let served = served(limits()).await;
+    let staff = served.app.sign_in("agent").await;
+    served.app.set_console(Method::POST, "/loans", json!({"count": 500})).await;
+    let list = served.app.with(&staff.token).get("/api/v1/disbursements/pending").await.bytes;
+    assert!(list.len() > 256 * 1024, "{}", list.len());
+
+    // One request after the other, several at once, and one of which only the head is sent.
+    let mut stream = BufReader::new(served.connect().await);
+    let request = get_pending(&staff.token);
+    for requests in [1, 1, 3] {
+        stream.write_all(request.repeat(requests).as_bytes()).await.unwrap();
+        for _ in 0..requests {
+            assert!(read_body(&mut stream, usize::MAX).await == list);
+        }
+    }
+    stream.write_all(request.replace("GET", "HEAD").as_bytes()).await.unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+    let mut head = String::new();
+    while head.lines().last() != Some("") {
+        stream.read_line(&mut head).await.unwrap();
+    }
+    assert!(head.contains(&format!("content-length: {}", list.len())), "{head}");
+    assert_eq!(read_body(&mut stream, usize::MAX).await, b"{\"status\":\"ok\"}");
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_receives_the_list_as_it_was_and_then_as_it_is() {
+    // More than what the operating system buffers, so that lists are sent in parts.
+    const REQUESTS: usize = 20;
+    let served = served(limits()).await;
+    let staff = served.app.sign_in("agent").await;
+    served.app.set_console(Method::POST, "/loans", json!({"count": 1000})).await;
+    let pending = async || staff.get("/api/v1/disbursements/pending").await.bytes;
+    let before = pending().await;
+    assert!(before.len() > 512 * 1024, "{}", before.len());
+
+    let mut slow = BufReader::new(served.connect().await);
+    let requests = get_pending(&staff.token).repeat(REQUESTS);
+    slow.write_all(requests.as_bytes()).await.unwrap();
+    // Meanwhile, the server sends until nothing more fits.
+    for _ in 0..REQUESTS {
+        assert!(pending().await == before);
+    }
+    for _ in 0..REQUESTS {
+        assert!(read_body(&mut slow, 1000).await == before);
+    }
+    slow.write_all(requests.as_bytes()).await.unwrap();
+    assert!(read_body(&mut slow, 1000).await == before);
+    served.app.approve_loan(25_000, "0712345678").await;
+    let after = pending().await;
+    let mut received = Vec::new();
+    for _ in 1..REQUESTS {
+        let list = read_body(&mut slow, 1000).await;
+        assert!(list == before || list == after);
+        received.push(list == after);
+    }
+    assert!(received.is_sorted(), "{received:?}");
+    assert!(!received[0] && received[REQUESTS - 2], "{received:?}");
 }
 
 #[tokio::test]
