@@ -23,6 +23,7 @@ use std::{
 };
 
 use axum::{extract::FromRequestParts, http::request::Parts};
+use futures::FutureExt;
 use sqlx::{AssertSqlSafe, SqlSafeStr, SqlStr};
 use sqlx_macros::FromRow;
 use tokio::sync::{mpsc, oneshot};
@@ -255,6 +256,12 @@ impl Source {
         if let Some([loans, sessions, console, store]) = in_place {
             return Ok((Versions { copy: 0, loans, sessions, console, store }, true));
         }
+        // Boxed: it is large, and would be moved for every read.
+        self.look_at_numbers().boxed().await
+    }
+
+    /// [`Source::read_numbers`], on a connection.
+    async fn look_at_numbers(&mut self) -> Result<(Versions, bool), Failure> {
         if let Some(mut connection) = self.connection.take() {
             match self.look(&mut connection).await {
                 Ok((versions, is_in_time)) => {

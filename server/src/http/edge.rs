@@ -70,7 +70,7 @@ pub async fn answer(
     let problem = wants_problem(request.headers());
     let format = FailureFormat { request_id: Arc::clone(&request_id), problem };
     request.extensions_mut().insert(format.clone());
-    let span = tracing::info_span!("request", id = &*request_id);
+    let span = tracing::info_span!("request", id = %request_id);
     async move {
         let started = tokio::time::Instant::now();
         let mut response = match found {

@@ -45,7 +45,7 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         lines.init();
     } else {
         // Every call has a span with its id, which needs no escaping. The library would make a JSON tree of it.
-        let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":{value:?}}}"#));
+        let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":"{value:?}"}}"#));
         lines.json().fmt_fields(field).init();
     }
     Ok(guard)
