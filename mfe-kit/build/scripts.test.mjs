@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePorts } from '../../e2e/ports.mjs';
 
 let folder;
 beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'mkopo-scripts-'))));
@@ -46,10 +47,11 @@ test('make dev without the server says where it is missing', async () => {
 });
 
 test('make dev on a port in use says which, and what to set', async () => {
+  const free = await freePorts(2);
+  const port = free + 1;
   const other = createServer();
-  await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const { port } = other.address();
-  const env = { MKOPO_BINARY: process.execPath, PORT: String(port - 1) };
+  await new Promise((resolve) => other.listen(port, '127.0.0.1', resolve));
+  const env = { MKOPO_BINARY: process.execPath, PORT: String(free) };
   expect(await run('dev.mjs', [], env)).toEqual({
     code: 1,
     said: `mkopo: port ${port} is in use: choose another with PORT=.`,

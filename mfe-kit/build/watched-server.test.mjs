@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { http, passthrough } from 'msw';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { freePorts } from '../../e2e/ports.mjs';
 import { provider } from '../src/testing/provider';
 import { WatchedServer } from './watched-server.mjs';
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
   source = join(folder, 'src/main.js');
   const binary = join(folder, 'server');
   for (const file of [source, binary]) await writeFile(file, serverThatSays('first'), { mode: 0o755 });
-  const port = await freePort();
+  const port = await freePorts();
   ended = vi.fn();
   server = new WatchedServer({
     binary,
@@ -89,11 +89,3 @@ test('a server that ends by itself ends all', async () => {
   await save(`#!${process.execPath}\nprocess.exit(3)\n`);
   await vi.waitFor(() => expect(ended).toHaveBeenCalledExactlyOnceWith(3), { timeout: 5000 });
 });
-
-async function freePort() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}

@@ -306,7 +306,7 @@ fn a_server_raises_the_number_of_files_that_it_may_have_open() {
     let numbers: Vec<Option<u64>> =
         line.split_whitespace().skip(3).take(2).map(|number| number.parse().ok()).collect();
     let [soft, hard] = numbers[..] else { unreachable!("{line}") };
-    assert_eq!(soft, Some(hard.map_or(16_000, |hard| hard.min(14_000))), "{line}");
+    assert_eq!(soft, Some(hard.map_or(16_000, |hard| hard.min(16_000))), "{line}");
 }
 
 #[test]
