@@ -99,7 +99,7 @@ impl Encoding {
 struct Encoded {
     bytes: Bytes,
     etag: HeaderValue,
-    /// Where the bytes are, too, once they were sent; `None` inside if they are nowhere else.
+    /// The bytes in a file, written when they are first sent; `None` inside if they get none.
     file: OnceLock<Option<MemoryFile>>,
 }
 
