@@ -11,10 +11,15 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
 use super::{clock, faults};
-use crate::{Sandbox, database::versions::Versions, error::Failure};
+use crate::{
+    Sandbox,
+    database::{Connection, versions::Versions},
+    error::Failure,
+};
 
 /// Poll interval for changes made by other servers on the same data.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -84,7 +89,34 @@ pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) ->
     response
 }
 
-async fn reload_if_older_than(sandbox: &Sandbox, versions: Versions) -> Result<(), Failure> {
+/// [`Sandbox::write_at_its_time`]: the work begins when the clock in memory is that of the data, or a newer one.
+pub async fn write_at_its_time<T, F>(sandbox: &Sandbox, work: F) -> Result<T, Failure>
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
+{
+    loop {
+        let (in_memory, work) = (sandbox.clone(), work.clone());
+        let written = sandbox.database.write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move {
+                let versions = Versions::read(connection).await?;
+                let versions = Versions { copy: in_memory.shared_read.copy(), ..versions };
+                if in_memory.console_sync.is_since(versions) {
+                    work(connection).await.map(Some)
+                } else {
+                    Ok(None)
+                }
+            })
+        });
+        match written.await? {
+            Some(done) => return Ok(done),
+            None => reload(sandbox).await?,
+        }
+    }
+}
+
+/// [`Sandbox::keep_up_with`].
+pub async fn reload_if_older_than(sandbox: &Sandbox, versions: Versions) -> Result<(), Failure> {
     if sandbox.console_sync.is_since(versions) {
         return Ok(());
     }

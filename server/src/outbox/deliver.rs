@@ -130,11 +130,11 @@ const CLAIM: &str = "
 /// Sends all due messages.
 async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
-        let now = sandbox.clock.now();
+        let clock = sandbox.clock.clone();
         let claimed: Option<Vec<Claimed>> = sandbox
-            .database
-            .write(move |connection: &mut Connection| {
+            .write_at_its_time(move |connection: &mut Connection| {
                 Box::pin(async move {
+                    let now = clock.now();
                     if query(GIVE_UP).bind(now).execute(&mut *connection).await? == sweep::BATCH_SIZE {
                         return Ok(None);
                     }
@@ -145,7 +145,8 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
             .await?;
         let Some(claimed) = claimed else {
             // There are more: what has expired is never sent, so it goes first.
-            sweep::in_batches(&sandbox.database, move || query(GIVE_UP).bind(now)).await?;
+            let clock = sandbox.clock.clone();
+            sweep::in_batches(&sandbox.database, move || query(GIVE_UP).bind(clock.now())).await?;
             continue;
         };
         if claimed.is_empty() {

@@ -212,6 +212,8 @@ impl Sandboxes {
 
 /// Does what is due in a sandbox, and returns how long nothing more is.
 async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Option<Duration>, Failure> {
+    // First: it loads the clock, by which the others delete.
+    let next = sandbox.work().await?;
     if known.is_sweep_due(now, SWEEP_INTERVAL) {
         retention::delete_old(sandbox).await?;
     }
@@ -219,7 +221,7 @@ async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Optio
         let horizon = changes::delete_before(&sandbox.database, known.horizon()).await?;
         known.set_horizon(horizon);
     }
-    sandbox.work().await
+    Ok(next)
 }
 
 /// When an id was made: ids begin with it.

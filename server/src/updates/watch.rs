@@ -70,6 +70,7 @@ async fn look(
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<bool, Failure> {
     let versions = sandbox.shared_read.versions().await?;
+    sandbox.keep_up_with(versions).await?;
     let mut reader = sandbox.database.read().await?;
     let screens: i64 = query_scalar(SCREENS).fetch_one(&mut reader).await?;
     let is_first = before.versions.is_none();

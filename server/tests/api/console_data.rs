@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use axum::http::{Method, StatusCode};
 use mkopo::payouts;
 use serde_json::{Value, json};
@@ -39,6 +41,22 @@ async fn a_reset_restores_the_demo_data() {
     assert_eq!((&scenario["default"], &scenario["float"]), (&json!("success"), &json!(50_000_000)));
     assert_eq!(agent.disburse(waiting(&initial.0).next().unwrap()).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_server_that_has_not_noticed_a_reset_settles_nothing_by_the_clock_before_it() {
+    let app = TestApp::start().await;
+    let other = app.another_server_at(app.clock.of_another_sandbox(), &[]).await;
+    app.set_console(Method::PUT, "/clock", json!({"now": "2037-01-01T00:00:00Z", "frozen": true})).await;
+    let clock_of_other = other.console(Method::GET, "/clock", None).await.json();
+    assert_eq!(clock_of_other["now"], "2037-01-01T00:00:00.000Z");
+
+    reset(&app, None).await;
+    assert_eq!(payouts::reconcile(&other.sandbox).await.unwrap(), 0, "the demo's two are due tomorrow");
+
+    assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
+    assert_eq!(app.assert_every_shilling_is_accounted_for().await.pending, 2);
+    other.sandbox.close(Duration::ZERO).await;
 }
 
 #[tokio::test]

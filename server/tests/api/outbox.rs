@@ -95,6 +95,22 @@ async fn a_mail_server_that_refuses_temporarily_gets_the_email_later_without_del
 }
 
 #[tokio::test]
+async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_sends_the_code() {
+    let mail_server = MailServer::start(Behaviour::Accepts).await;
+    let app = TestApp::start().await;
+    let sender = app.another_server_at(app.clock.of_another_sandbox(), &options(&mail_server)).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    sender.console(Method::GET, "/clock", None).await;
+
+    app.set_console(Method::DELETE, "/clock", json!({})).await;
+    assert_eq!(request_code(&app).await, StatusCode::OK);
+    outbox::deliver_due(&sender.sandbox).await.unwrap();
+
+    assert_eq!(mail_server.received(1).await.len(), 1);
+    sender.sandbox.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
 async fn an_unreachable_mail_server_loses_no_email() {
     let gone = MailServer::start(Behaviour::Accepts).await;
     let url = gone.url.clone();

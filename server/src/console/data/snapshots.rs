@@ -6,7 +6,6 @@ use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    console::clock,
     database::{
         Connection, query, query_as, query_scalar,
         rows::{self, Rows},
@@ -115,7 +114,6 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
-    let sandbox_clock = sandbox.clock.clone();
     sandbox
         .database
         .write_alone(move |connection: &mut Connection| {
@@ -138,8 +136,6 @@ pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
                         .map_err(|error| Failure::Internal(error.to_string()))?;
                     rows::insert(connection, table.name, &content).await?;
                 }
-                // Before the commit: what reads the new data must not do it at the old time.
-                sandbox_clock.set(clock::stored(connection).await?);
                 Ok(())
             })
         })
