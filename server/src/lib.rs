@@ -72,7 +72,6 @@ use axum::{
     middleware,
     routing::get,
 };
-use futures::future::BoxFuture;
 use secrecy::SecretSlice;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -90,12 +89,7 @@ use crate::{
         sync::ConsoleSync,
         traffic::{Recording, Traffic},
     },
-    database::{
-        Connection, Database,
-        server_lease::ServerLease,
-        shared_clock,
-        versions::{SharedRead, Versions},
-    },
+    database::{Database, server_lease::ServerLease, shared_clock, versions::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
@@ -414,28 +408,6 @@ impl Sandbox {
     /// Whether it is the sandbox that is there without any.
     pub fn is_main(&self) -> bool {
         self.id.is_none()
-    }
-
-    /// Loads the clock and the faults if those in memory are older than `versions`.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn keep_up_with(&self, versions: Versions) -> Result<(), Failure> {
-        sync::reload_if_older_than(self, versions).await
-    }
-
-    /// Runs `work` in one transaction, with the time of the data that it changes: for background work that
-    /// decides by the time. Otherwise a reset or a restore, in any server, could put other data in place, and what
-    /// is pending there would settle by the clock of the data before.
-    ///
-    /// # Errors
-    /// As [`Database::write_in_turn`].
-    pub async fn write_at_its_time<T, F>(&self, work: F) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
-    {
-        sync::write_at_its_time(self, work).await
     }
 
     /// Does what is due without a call. Returns how long nothing more is to be done; `None` if there is

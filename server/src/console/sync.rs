@@ -51,7 +51,7 @@ impl Default for ConsoleSync {
 /// Reloads changes made by other servers, for background tasks; API calls check for changes themselves.
 pub async fn poll(sandbox: Sandbox) {
     loop {
-        let check = async { reload_if_older_than(&sandbox, sandbox.shared_read.versions().await?).await };
+        let check = async { sandbox.keep_up_with(sandbox.shared_read.versions().await?).await };
         if let Err(failure) = check.await {
             tracing::warn!(?failure, "console.not_kept_up");
         }
@@ -68,7 +68,7 @@ pub async fn refresh(sandbox: &Sandbox, request: &mut Request) -> Result<(), Fai
         None => sandbox.shared_read.versions().await,
     };
     if let Ok(versions) = read {
-        reload_if_older_than(sandbox, versions).await?;
+        sandbox.keep_up_with(versions).await?;
         request.extensions_mut().insert(versions);
     }
     Ok(())
@@ -89,39 +89,49 @@ pub async fn keep_in_sync(sandbox: Sandbox, mut request: Request, next: Next) ->
     response
 }
 
-/// [`Sandbox::write_at_its_time`]: the work begins when the clock in memory is that of the data, or a newer one.
-pub async fn write_at_its_time<T, F>(sandbox: &Sandbox, work: F) -> Result<T, Failure>
-where
-    T: Send + 'static,
-    F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
-{
-    loop {
-        let (in_memory, work) = (sandbox.clone(), work.clone());
-        let written = sandbox.database.write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let versions = Versions::read(connection).await?;
-                let versions = Versions { copy: in_memory.shared_read.copy(), ..versions };
-                if in_memory.console_sync.is_since(versions) {
-                    work(connection).await.map(Some)
-                } else {
-                    Ok(None)
-                }
-            })
-        });
-        match written.await? {
-            Some(done) => return Ok(done),
-            None => reload(sandbox).await?,
+impl Sandbox {
+    /// Loads the clock and the faults if those in memory are older than `versions`.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn keep_up_with(&self, versions: Versions) -> Result<(), Failure> {
+        if self.console_sync.is_since(versions) {
+            return Ok(());
+        }
+        let _guard = self.console_sync.reloading.lock().await;
+        if self.console_sync.is_since(versions) { Ok(()) } else { load(self).await }
+    }
+
+    /// Runs `work` in one transaction, after loading the clock if the one in memory is older than the data: for
+    /// background work that depends on the time. A reset or a restore, by any server, may have replaced the data,
+    /// and what is pending there must not settle by the clock of the old data.
+    ///
+    /// # Errors
+    /// As [`Database::write_in_turn`](crate::database::Database::write_in_turn).
+    pub async fn write_with_current_clock<T, F>(&self, work: F) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
+    {
+        loop {
+            let (this, work) = (self.clone(), work.clone());
+            let written = self.database.write_in_turn(move |connection: &mut Connection| {
+                Box::pin(async move {
+                    let versions = Versions::read(connection).await?;
+                    let versions = Versions { copy: this.shared_read.copy(), ..versions };
+                    if this.console_sync.is_since(versions) {
+                        work(connection).await.map(Some)
+                    } else {
+                        Ok(None)
+                    }
+                })
+            });
+            match written.await? {
+                Some(done) => return Ok(done),
+                None => reload(self).await?,
+            }
         }
     }
-}
-
-/// [`Sandbox::keep_up_with`].
-pub async fn reload_if_older_than(sandbox: &Sandbox, versions: Versions) -> Result<(), Failure> {
-    if sandbox.console_sync.is_since(versions) {
-        return Ok(());
-    }
-    let _guard = sandbox.console_sync.reloading.lock().await;
-    if sandbox.console_sync.is_since(versions) { Ok(()) } else { load(sandbox).await }
 }
 
 /// Loads the clock and the faults from the database.

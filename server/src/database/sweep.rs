@@ -19,16 +19,30 @@ pub async fn in_batches<F>(database: &Database, statement: F) -> Result<u64, Fai
 where
     F: Fn() -> Query + Clone + Send + Sync + 'static,
 {
+    repeat(|| {
+        let statement = statement.clone();
+        database.write_in_turn(move |connection: &mut Connection| {
+            Box::pin(async move { Ok(statement().execute(connection).await?) })
+        })
+    })
+    .await
+}
+
+/// Like [`in_batches`], for a `batch` that begins its transaction itself and returns how many rows it touched.
+///
+/// # Errors
+/// Those of `batch`; earlier batches stay done.
+pub async fn repeat<F, B>(batch: F) -> Result<u64, Failure>
+where
+    F: Fn() -> B,
+    B: Future<Output = Result<u64, Failure>>,
+{
     let mut touched = 0;
     loop {
-        let (statement, began) = (statement.clone(), Instant::now());
-        let batch = database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { Ok(statement().execute(connection).await?) })
-            })
-            .await?;
-        touched += batch;
-        if batch < BATCH_SIZE {
+        let began = Instant::now();
+        let rows = batch().await?;
+        touched += rows;
+        if rows < BATCH_SIZE {
             return Ok(touched);
         }
         // The lock that all servers share is free for as long as it was held.

@@ -80,13 +80,25 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
     let now = sandbox.clock.now();
     // Reads first: most rounds find nothing, and then the writer is not blocked.
     if !sandbox.settings.demo && is_any(sandbox, IS_CODE_EXPIRED, now).await? {
-        sweep::in_batches(&sandbox.database, move || query(REDACT).bind(now)).await?;
+        update_expired(sandbox, REDACT).await?;
     }
     if let Some(mailer) = mailer
         && is_any(sandbox, IS_DUE, now).await?
     {
         deliver(sandbox, mailer).await?;
     }
+    Ok(())
+}
+
+/// Runs `sql`, which updates messages whose code has expired, until none is left.
+async fn update_expired(sandbox: &Sandbox, sql: &'static str) -> Result<(), Failure> {
+    sweep::repeat(|| {
+        let clock = sandbox.clock.clone();
+        sandbox.write_with_current_clock(move |connection: &mut Connection| {
+            Box::pin(async move { Ok(query(sql).bind(clock.now()).execute(connection).await?) })
+        })
+    })
+    .await?;
     Ok(())
 }
 
@@ -132,7 +144,7 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
         let clock = sandbox.clock.clone();
         let claimed: Option<Vec<Claimed>> = sandbox
-            .write_at_its_time(move |connection: &mut Connection| {
+            .write_with_current_clock(move |connection: &mut Connection| {
                 Box::pin(async move {
                     let now = clock.now();
                     if query(GIVE_UP).bind(now).execute(&mut *connection).await? == sweep::BATCH_SIZE {
@@ -145,8 +157,7 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
             .await?;
         let Some(claimed) = claimed else {
             // There are more: what has expired is never sent, so it goes first.
-            let clock = sandbox.clock.clone();
-            sweep::in_batches(&sandbox.database, move || query(GIVE_UP).bind(clock.now())).await?;
+            update_expired(sandbox, GIVE_UP).await?;
             continue;
         };
         if claimed.is_empty() {

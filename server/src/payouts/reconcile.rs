@@ -222,7 +222,7 @@ const LEASE: &str = "
 async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
     let clock = sandbox.clock.clone();
     sandbox
-        .write_at_its_time(move |connection: &mut Connection| {
+        .write_with_current_clock(move |connection: &mut Connection| {
             Box::pin(async move {
                 let now = Now::on(&clock);
                 let mut leased = Vec::new();

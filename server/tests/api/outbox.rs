@@ -111,6 +111,22 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_sends_the_cod
 }
 
 #[tokio::test]
+async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_valid_code() {
+    let app = TestApp::start().await;
+    let outside_demo_mode = ["--demo", "false", "--tools", "true"];
+    let other = app.another_server_at(app.clock.of_another_sandbox(), &outside_demo_mode).await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "2d"})).await;
+    other.console(Method::GET, "/clock", None).await;
+
+    app.set_console(Method::DELETE, "/clock", json!({})).await;
+    assert_eq!(request_code(&app).await, StatusCode::OK);
+    outbox::deliver_due(&other.sandbox).await.unwrap();
+
+    assert_eq!(app.newest_code(AGENT).await.len(), 6);
+    other.sandbox.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
 async fn an_unreachable_mail_server_loses_no_email() {
     let gone = MailServer::start(Behaviour::Accepts).await;
     let url = gone.url.clone();
