@@ -366,15 +366,13 @@ async fn write_forever(folder: &Path) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / WRITES_PER_SECOND);
     for number in 0_i64.. {
         ticks.tick().await;
-        let touch = database.write(move |connection: &mut mkopo::database::Connection| {
-            Box::pin(async move {
-                mkopo::database::query(TOUCH)
-                    .bind(UnixMillis(number))
-                    .bind(number % 100)
-                    .execute(connection)
-                    .await?;
-                Ok(())
-            })
+        let touch = database.write(async move |connection: &mut mkopo::database::Connection| {
+            mkopo::database::query(TOUCH)
+                .bind(UnixMillis(number))
+                .bind(number % 100)
+                .execute(connection)
+                .await?;
+            Ok(())
         });
         _ = touch.await;
     }

@@ -70,13 +70,11 @@ impl Kind {
         let file = data_dir.path().join("mkopo.db");
         let database = Database::open_with_batch_size(&file, max_batch_size).await.unwrap();
         let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await.unwrap();
-        let add = sandbox.database.write(|connection: &mut Connection| {
-            Box::pin(async move {
-                mkopo::database::query(CUSTOMERS).execute(&mut *connection).await?;
-                mkopo::database::query(LOANS).execute(&mut *connection).await?;
-                mkopo::database::query(SESSION).execute(connection).await?;
-                Ok(())
-            })
+        let add = sandbox.database.write(async move |connection: &mut Connection| {
+            mkopo::database::query(CUSTOMERS).execute(&mut *connection).await?;
+            mkopo::database::query(LOANS).execute(&mut *connection).await?;
+            mkopo::database::query(SESSION).execute(connection).await?;
+            Ok(())
         });
         add.await.unwrap();
         let email = serde_json::from_str("\"agent@mkopo.test\"").unwrap();

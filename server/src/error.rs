@@ -152,6 +152,9 @@ pub enum Failure {
     /// No sandbox has this name.
     #[error("There is no sandbox {0}.")]
     SandboxNotFound(String),
+    /// Its data is on another server of the deployment.
+    #[error("The sandbox {0} is on another server of this deployment. Send its calls there.")]
+    SandboxElsewhere(String),
     /// The name is taken.
     #[error("There is already a sandbox {0}.")]
     SandboxExists(String),
@@ -361,6 +364,7 @@ impl Failure {
             F::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),
             F::SnapshotNotFound(_) => (StatusCode::NOT_FOUND, "snapshot_not_found"),
             F::SandboxNotFound(_) => (StatusCode::NOT_FOUND, "sandbox_not_found"),
+            F::SandboxElsewhere(_) => (StatusCode::MISDIRECTED_REQUEST, "sandbox_elsewhere"),
             F::SandboxExists(_) => (StatusCode::CONFLICT, "sandbox_exists"),
             F::TooManySandboxes(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_sandboxes"),
             F::MainSandbox => (StatusCode::FORBIDDEN, "main_sandbox"),

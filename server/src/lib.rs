@@ -89,7 +89,7 @@ use crate::{
         sync::ConsoleSync,
         traffic::{Recording, Traffic},
     },
-    database::{Database, server_lease::ServerLease, shared_clock, versions::SharedRead},
+    database::{Database, server_lease::ServerLease, shared_clock, version::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
     lists::List,
@@ -124,7 +124,7 @@ pub struct Server {
     /// The store of `main`, which has what is not a sandbox's own: builds, limits on console tokens, and
     /// which sandboxes exist.
     pub database: Database,
-    /// Reads the versions of that store.
+    /// Reads the version of that store.
     pub shared_read: SharedRead,
     /// Shows others that this server runs on that store.
     pub lease: ServerLease,
@@ -192,7 +192,7 @@ pub struct SandboxState {
     pub tasks: Tasks,
     /// Held while reconciling, so that this process runs one round at a time.
     pub reconciling: tokio::sync::Mutex<()>,
-    /// Reads the current versions, one read for all waiting calls.
+    /// Reads the current version, one read for all waiting calls.
     pub shared_read: SharedRead,
     /// The list of pending loans.
     pub pending: List<PendingLoan>,
@@ -287,7 +287,6 @@ impl Sandbox {
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
-        sandbox.tasks.spawn_background(retention::keep_trimming_changes(sandbox.clone()));
         sandbox.tasks.spawn_background(watch::keep_watching(sandbox.clone()));
         let server = Arc::clone(&sandbox.server);
         sandbox.tasks.spawn_background(async move { server.lease.keep().await });
@@ -295,7 +294,6 @@ impl Sandbox {
         sandbox.tasks.spawn_background(shared_clock::keep_set(database, clock));
         if sandbox.server.sandboxes.are_on() {
             sandbox.tasks.spawn_background(sandboxes::keep(Arc::clone(&sandbox.server)));
-            sandbox.tasks.spawn_background(sandboxes::keep_preparing(sandbox.clone()));
         }
         Ok(sandbox)
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::{
     Sandbox,
     auth::{limits, session},
-    database::changes,
     error::Failure,
     events, mobile_money, outbox, payouts,
     slices::{self, Bundled},
@@ -28,29 +27,6 @@ pub async fn keep_deleting(sandbox: Sandbox) {
             }
         };
         sandbox.clock.sleep(next).await;
-    }
-}
-
-/// How long changes of loans are kept at least: a list that was read before is read as a whole.
-const KEEP_CHANGES: Duration = Duration::from_mins(2);
-
-/// Deletes changes of loans that every server has seen, and adds those of payouts to their sums, for as long as the
-/// future is polled.
-pub async fn keep_trimming_changes(sandbox: Sandbox) {
-    let mut horizon = None;
-    loop {
-        tokio::time::sleep(KEEP_CHANGES).await;
-        let trimmed = async {
-            if !sandbox.server.lease.is_first().await? {
-                return Ok(None);
-            }
-            while payouts::add_changes(&sandbox.database).await? {}
-            changes::delete_before(&sandbox.database, horizon).await
-        };
-        horizon = trimmed.await.unwrap_or_else(|failure| {
-            tracing::warn!(?failure, "retention.changes_not_trimmed");
-            horizon
-        });
     }
 }
 

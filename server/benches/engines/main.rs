@@ -245,12 +245,10 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
     let sandbox = Sandbox::open(settings, Clock::system(), Randomness::from_os()).await.unwrap();
     let loans = i64::try_from(loans).unwrap();
     if loans > 0 {
-        let add = sandbox.database.write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(MORE_CUSTOMERS).bind(loans).execute(connection).await?;
-                query(MORE_LOANS).bind(loans).execute(&mut *connection).await?;
-                Ok(connection.analyze().await?)
-            })
+        let add = sandbox.database.write(async move |connection: &mut Connection| {
+            query(MORE_CUSTOMERS).bind(loans).execute(connection).await?;
+            query(MORE_LOANS).bind(loans).execute(&mut *connection).await?;
+            Ok(connection.analyze().await?)
         });
         add.await.unwrap();
     }

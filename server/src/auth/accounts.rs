@@ -51,23 +51,21 @@ pub async fn open(
     let password_hash = passwords.hash(password).await?;
     let staff_id = randomness.id(now);
     database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(INSERT)
-                    .bind(staff_id)
-                    .bind(email)
-                    .bind(username)
-                    .bind(first_name)
-                    .bind(last_name)
-                    .bind(phone_number)
-                    .bind(role)
-                    .bind(password_hash)
-                    .bind(true)
-                    .bind(now)
-                    .execute(connection)
-                    .await?;
-                Ok(())
-            })
+        .write(async move |connection: &mut Connection| {
+            query(INSERT)
+                .bind(staff_id)
+                .bind(email)
+                .bind(username)
+                .bind(first_name)
+                .bind(last_name)
+                .bind(phone_number)
+                .bind(role)
+                .bind(password_hash)
+                .bind(true)
+                .bind(now)
+                .execute(connection)
+                .await?;
+            Ok(())
         })
         .await
 }

@@ -36,17 +36,15 @@ pub(super) async fn change_password(
     let password_hash = sandbox.passwords.hash(new).await?;
     let clock = sandbox.clock.clone();
     asked
-        .change(sandbox, Kind::PasswordChanged, move |connection: &mut Connection, staff: Staff| {
-            Box::pin(async move {
-                query(SET_PASSWORD)
-                    .bind(&staff.staff_id)
-                    .bind(password_hash)
-                    .bind(clock.now())
-                    .execute(&mut *connection)
-                    .await?;
-                let ended = session::end_others(connection, &session, &clock).await?;
-                Ok(format!("{ended} other sessions ended"))
-            })
+        .change(sandbox, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
+            query(SET_PASSWORD)
+                .bind(&staff.staff_id)
+                .bind(password_hash)
+                .bind(clock.now())
+                .execute(&mut *connection)
+                .await?;
+            let ended = session::end_others(connection, &session, &clock).await?;
+            Ok(format!("{ended} other sessions ended"))
         })
         .await
 }

@@ -1,68 +1,77 @@
-//! A cache of sessions, so that a call does not have to read its session from the database.
+//! The live sessions in memory, so that a call does not have to read its session from the database.
 //!
-//! The cache holds sessions read at one version. Ending a session in any process increments the
-//! version. A call passes the current version; sessions cached at an older one, or from another copy
-//! of the data, are read again.
+//! They were read at one version of the data. A call passes the current version: at a later one, each session is
+//! read again, once for all calls that wait for it.
 
 use std::{
     collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, PoisonError},
 };
 
+use tokio::sync::OnceCell;
+
 use super::session::Session;
-use crate::{clock::UnixMillis, database::versions::Versions};
+use crate::{clock::UnixMillis, database::version::Version, error::Failure};
 
 /// The sessions that were live at one version.
 #[derive(Debug, Default)]
-pub struct LiveSessions(RwLock<AtVersion>);
+pub struct LiveSessions(Mutex<AtVersion>);
 
 #[derive(Debug, Default)]
 struct AtVersion {
     version: Version,
-    /// By the signature of the token, which is a seventh of what would be hashed in every call.
-    by_signature: HashMap<Box<str>, Live>,
+    by_token: HashMap<Box<str>, Arc<OnceCell<Live>>>,
 }
 
-/// The copy of the data, then the version of its sessions.
-type Version = (u64, i64);
-
-#[derive(Debug)]
-struct Live {
-    token: Box<str>,
-    session: Arc<Session>,
-    expires_at: UnixMillis,
+/// A live session.
+#[derive(Clone, Debug)]
+pub struct Live {
+    /// The session.
+    pub session: Arc<Session>,
+    /// When it expires.
+    pub expires_at: UnixMillis,
 }
 
-/// The maximum number of cached sessions, of about 500 bytes each.
+/// The maximum number of sessions in memory, of about 500 bytes each.
 const MAX_SESSIONS: usize = 10_000;
 
 impl LiveSessions {
-    /// The session of `token`, if it is known to be live at `versions`.
-    pub fn get(&self, token: &str, versions: Versions, now: UnixMillis) -> Option<Arc<Session>> {
-        let version = (versions.copy, versions.sessions);
-        let cached = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let live = cached.by_signature.get(signature(token)).filter(|_| cached.version >= version)?;
-        (*live.token == *token && live.expires_at > now).then(|| Arc::clone(&live.session))
+    /// The session of `token` at `version` or later. If it is not in memory, checks the token by `claims` and
+    /// reads its session by `read`, unless another call just does.
+    ///
+    /// # Errors
+    /// Those of `claims` and `read`.
+    pub async fn get_or_read<C>(
+        &self,
+        token: &str,
+        version: Version,
+        claims: impl FnOnce() -> Result<C, Failure>,
+        read: impl AsyncFnOnce(C) -> Result<Live, Failure>,
+    ) -> Result<Live, Failure> {
+        let known = self.at_least(version).by_token.get(token).map(Arc::clone);
+        if let Some(live) = known.as_ref().and_then(|cell| cell.get()) {
+            return Ok(live.clone());
+        }
+        // Only tokens that this service signed take memory.
+        let claims = claims()?;
+        let cell = known.unwrap_or_else(|| self.cell(token, version));
+        cell.get_or_try_init(async || read(claims).await).await.cloned()
     }
 
-    /// Caches a session that was read after `versions` were.
-    pub fn keep(&self, token: &str, versions: Versions, session: &Arc<Session>, expires_at: UnixMillis) {
-        let version = (versions.copy, versions.sessions);
-        let mut cached = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if version < cached.version {
-            // The session may have ended since.
-            return;
+    /// Those at `version`, or at a later one.
+    fn at_least(&self, version: Version) -> std::sync::MutexGuard<'_, AtVersion> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if version > all.version {
+            *all = AtVersion { version, by_token: HashMap::new() };
         }
-        if version > cached.version || cached.by_signature.len() >= MAX_SESSIONS {
-            cached.by_signature.clear();
-            cached.version = version;
-        }
-        let live = Live { token: token.into(), session: Arc::clone(session), expires_at };
-        cached.by_signature.insert(signature(token).into(), live);
+        all
     }
-}
 
-/// The last part of a JWT.
-fn signature(token: &str) -> &str {
-    token.rsplit_once('.').map_or(token, |(_, signature)| signature)
+    fn cell(&self, token: &str, version: Version) -> Arc<OnceCell<Live>> {
+        let mut all = self.at_least(version);
+        if all.by_token.len() >= MAX_SESSIONS {
+            all.by_token.clear();
+        }
+        Arc::clone(all.by_token.entry(token.into()).or_default())
+    }
 }

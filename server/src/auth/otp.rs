@@ -104,8 +104,10 @@ pub async fn send(
         messages: sandbox.randomness.for_messages(),
         fingerprints: sandbox.fingerprints.clone(),
     };
-    let sent =
-        sandbox.database.write(move |connection: &mut Connection| Box::pin(request.run(connection))).await?;
+    let sent = sandbox
+        .database
+        .write(async move |connection: &mut Connection| request.run(connection).await)
+        .await?;
     sandbox.outbox.wake();
     if matches!(sent, Ruling::Granted) {
         sandbox.traffic.code_sent(otp.0);

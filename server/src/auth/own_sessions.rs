@@ -71,20 +71,18 @@ pub(super) async fn end_own_session(
     let written = event.clone();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let ended = query(END)
-                    .bind(&session_id)
-                    .bind(&staff.staff_id)
-                    .bind(now)
-                    .execute(&mut *connection)
-                    .await?;
-                if ended == 0 {
-                    return Err(Failure::SessionNotFound(session_id));
-                }
-                written.add(connection).await?;
-                Ok(())
-            })
+        .write(async move |connection: &mut Connection| {
+            let ended = query(END)
+                .bind(&session_id)
+                .bind(&staff.staff_id)
+                .bind(now)
+                .execute(&mut *connection)
+                .await?;
+            if ended == 0 {
+                return Err(Failure::SessionNotFound(session_id));
+            }
+            written.add(connection).await?;
+            Ok(())
         })
         .await?;
     event.log();

@@ -61,8 +61,10 @@ pub async fn reset(
         clock: sandbox.clock.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
-    let (decided, event) =
-        sandbox.database.write(move |connection: &mut Connection| Box::pin(change.apply(connection))).await?;
+    let (decided, event) = sandbox
+        .database
+        .write(async move |connection: &mut Connection| change.apply(connection).await)
+        .await?;
     event.log();
     decided.into_result()
 }

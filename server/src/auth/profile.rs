@@ -103,20 +103,18 @@ pub(super) async fn change_profile(
     let written = event.clone();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                session::check_open(connection, &session.session_id).await?;
-                query(CHANGE)
-                    .bind(&session.staff.staff_id)
-                    .bind(first_name)
-                    .bind(last_name)
-                    .bind(&phone_number)
-                    .bind(now)
-                    .execute(&mut *connection)
-                    .await?;
-                written.add(connection).await?;
-                Ok::<_, Failure>(())
-            })
+        .write(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            query(CHANGE)
+                .bind(&session.staff.staff_id)
+                .bind(first_name)
+                .bind(last_name)
+                .bind(&phone_number)
+                .bind(now)
+                .execute(&mut *connection)
+                .await?;
+            written.add(connection).await?;
+            Ok::<_, Failure>(())
         })
         .await?;
     event.log();

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use futures::future::BoxFuture;
 use secrecy::SecretString;
 
 use super::{
@@ -55,28 +54,26 @@ impl Reauthentication {
     ///
     /// # Errors
     /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], and those of `change`.
-    pub async fn change<F>(self, sandbox: &Sandbox, kind: Kind, change: F) -> Result<(), Failure>
-    where
-        F: for<'c> FnOnce(&'c mut Connection, Staff) -> BoxFuture<'c, Result<String, Failure>>
-            + Send
-            + 'static,
-    {
+    pub async fn change(
+        self,
+        sandbox: &Sandbox,
+        kind: Kind,
+        change: impl AsyncFnOnce(&mut Connection, Staff) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
         let (ruling, event) = sandbox
             .database
-            .write(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    let (ruling, event) = if let Some(staff) = self.check(connection).await? {
-                        limits::reset(connection, Action::Password, &self.caller).await?;
-                        let details = change(connection, staff).await?;
-                        (Ruling::Granted, self.event(kind).details(&details))
-                    } else {
-                        limits::count(connection, Action::Password, &self.caller, self.now).await?;
-                        let event = self.event(Kind::PasswordChangeFailed);
-                        (Ruling::Refused(Failure::InvalidPassword), event)
-                    };
-                    event.add(connection).await?;
-                    Ok::<_, Failure>((ruling, event))
-                })
+            .write(async move |connection: &mut Connection| {
+                let (ruling, event) = if let Some(staff) = self.check(connection).await? {
+                    limits::reset(connection, Action::Password, &self.caller).await?;
+                    let details = change(connection, staff).await?;
+                    (Ruling::Granted, self.event(kind).details(&details))
+                } else {
+                    limits::count(connection, Action::Password, &self.caller, self.now).await?;
+                    let event = self.event(Kind::PasswordChangeFailed);
+                    (Ruling::Refused(Failure::InvalidPassword), event)
+                };
+                event.add(connection).await?;
+                Ok::<_, Failure>((ruling, event))
             })
             .await?;
         event.log();

@@ -28,16 +28,9 @@ pub(super) async fn set_required_code(
     let asked = Reauthentication::of(sandbox, session, address, password).await?;
     let now = sandbox.clock.now();
     asked
-        .change(sandbox, Kind::SignInCodeChanged, move |connection: &mut Connection, staff: Staff| {
-            Box::pin(async move {
-                query(SET)
-                    .bind(&staff.staff_id)
-                    .bind(is_required)
-                    .bind(now)
-                    .execute(&mut *connection)
-                    .await?;
-                Ok(if is_required { "turned on" } else { "turned off" }.to_owned())
-            })
+        .change(sandbox, Kind::SignInCodeChanged, async move |connection: &mut Connection, staff: Staff| {
+            query(SET).bind(&staff.staff_id).bind(is_required).bind(now).execute(&mut *connection).await?;
+            Ok(if is_required { "turned on" } else { "turned off" }.to_owned())
         })
         .await
 }

@@ -12,12 +12,11 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::{Role, Staff, browser::Browser, hs256};
+use super::{Role, Staff, browser::Browser, hs256, live_sessions::Live};
 use crate::{
     Sandbox,
     clock::{Clock, UnixMillis},
-    database::versions::Versions,
-    database::{Connection, Database, query, query_as, query_scalar, sweep},
+    database::{Connection, Database, query, query_as, query_scalar, sweep, version::Version},
     error::Failure,
     events::{Kind, NewEvent},
     http::accept,
@@ -179,15 +178,13 @@ pub async fn end(sandbox: &Sandbox, session: Session, address: IpAddr) -> Result
     let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address));
     let ended = sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
-                if ended == 0 {
-                    return Ok(None);
-                }
-                event.add(connection).await?;
-                Ok(Some(event))
-            })
+        .write(async move |connection: &mut Connection| {
+            let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
+            if ended == 0 {
+                return Ok(None);
+            }
+            event.add(connection).await?;
+            Ok(Some(event))
         })
         .await?;
     if let Some(event) = ended {
@@ -276,27 +273,32 @@ const FIND: &str = "
     FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
 
-/// The live session that `token` names, as of `versions` or later.
-async fn find(sandbox: &Sandbox, token: &str, versions: Versions) -> Result<Arc<Session>, Failure> {
+/// The live session that `token` names, at `version` or later.
+async fn find(sandbox: &Sandbox, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
     let now = sandbox.clock.now();
-    if let Some(session) = sandbox.live_sessions.get(token, versions, now) {
-        return Ok(session);
-    }
-    let claims = sandbox.tokens.read(token, now).ok_or(Failure::NoSession)?;
-    let mut reader = sandbox.database.read().await?;
-    let found: Option<Found> =
-        query_as(FIND).bind(&claims.jti).bind(&claims.sub).bind(now).fetch_optional(&mut reader).await?;
-    let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
-    let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
-    let session = Arc::new(Session { session_id: claims.jti, staff });
-    sandbox.live_sessions.keep(token, versions, &session, expires_at);
-    Ok(session)
+    let claims = || sandbox.tokens.read(token, now).ok_or(Failure::NoSession);
+    let live = sandbox
+        .live_sessions
+        .get_or_read(token, version, claims, async |claims: Claims| {
+            let mut reader = sandbox.database.read().await?;
+            let found: Option<Found> = query_as(FIND)
+                .bind(&claims.jti)
+                .bind(&claims.sub)
+                .bind(now)
+                .fetch_optional(&mut reader)
+                .await?;
+            let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
+            let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
+            Ok(Live { session: Arc::new(Session { session_id: claims.jti, staff }), expires_at })
+        })
+        .await?;
+    if live.expires_at > now { Ok(live.session) } else { Err(Failure::NoSession) }
 }
 
 /// Lets only calls with a live session through.
 pub async fn require(sandbox: &Sandbox, mut request: Request, next: Next) -> Response {
-    let versions = request.extensions().get::<Versions>().copied();
-    let mut response = match authenticate(sandbox, request.headers(), versions).await {
+    let version = request.extensions().get::<Version>().copied();
+    let mut response = match authenticate(sandbox, request.headers(), version).await {
         Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
             let mut response = next.run(request).await;
@@ -322,10 +324,10 @@ pub async fn require_admin(session: Session, request: Request, next: Next) -> Re
 async fn authenticate(
     sandbox: &Sandbox,
     headers: &HeaderMap,
-    versions: Option<Versions>,
+    version: Option<Version>,
 ) -> Result<Arc<Session>, Failure> {
     let token = accept::bearer(headers).ok_or(Failure::NoSession)?;
-    find(sandbox, token, versions.ok_or(Failure::Busy)?).await
+    find(sandbox, token, version.ok_or(Failure::Busy)?).await
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Session {

@@ -101,7 +101,7 @@ pub async fn sign_in(
     };
     let (decided, event) = sandbox
         .database
-        .write(move |connection: &mut Connection| Box::pin(decision.apply(connection)))
+        .write(async move |connection: &mut Connection| decision.apply(connection).await)
         .await?;
     event.log();
     decided.into_result()?;

@@ -133,11 +133,9 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
         }
     };
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataRestored);
-    let adding = restored.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            events::carry_over(connection, since).await?;
-            Ok(event.add(connection).await?)
-        })
+    let adding = restored.write(async move |connection: &mut Connection| {
+        events::carry_over(connection, since).await?;
+        Ok(event.add(connection).await?)
     });
     let added = adding.await;
     restored.close().await;

@@ -213,8 +213,8 @@ fn as_json(staff: &Staff) -> Value {
 async fn set_active(database: &Database, clock: Clock, email: Email, is_active: bool) -> anyhow::Result<()> {
     let (account, now) = (email.clone(), clock.now());
     let set = database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move { accounts::set_active(connection, &account, is_active, &clock).await })
+        .write(async move |connection: &mut Connection| {
+            accounts::set_active(connection, &account, is_active, &clock).await
         })
         .await;
     let staff_id = match set {

@@ -8,32 +8,31 @@ mod companion;
 mod connection;
 mod durability;
 mod engine_error;
-mod in_place;
 mod migrate;
+mod query;
 
-pub mod changes;
 pub mod rows;
 pub mod sandboxes;
-mod schemas;
 pub mod server_lease;
 pub mod sets;
 pub mod shared_clock;
-mod shared_connections;
 pub mod sweep;
 mod text;
+mod transaction;
 pub mod url;
-pub mod versions;
+pub mod version;
 mod writer;
 
 pub use companion::Companion;
-pub use connection::{Connection, Fetched, Query, QueryAs, QueryScalar, ReadTransaction, Reader};
-pub use connection::{query, query_as, query_scalar};
-pub use in_place::InPlace;
+pub use connection::Connection;
+pub use query::{Fetched, Query, QueryAs, QueryScalar, query, query_as, query_scalar};
 pub(crate) use text::stored_as_text;
+pub use transaction::Transaction;
 pub use writer::MAX_BATCH_SIZE;
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
+    ops::{Deref, DerefMut},
     path::Path,
     sync::{
         Arc,
@@ -43,7 +42,6 @@ use std::{
 };
 
 use anyhow::Context;
-use futures::future::BoxFuture;
 use sqlx::{
     ConnectOptions, PgPool, SqliteConnection, SqlitePool,
     migrate::Migrator,
@@ -53,10 +51,8 @@ use sqlx::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use self::{
-    schemas::Schema,
-    shared_connections::SharedConnections,
     url::{DatabaseUrl, Engine},
-    writer::{Excludes, Order, PostgresOptions, Target, Writer, prepare},
+    writer::{Begin, Excludes, Order, PostgresOptions, Target, Writer},
 };
 use crate::error::Failure;
 
@@ -84,9 +80,6 @@ const STATEMENT_TIMEOUT: &str = "10s";
 /// How long a transaction may be idle before PostgreSQL rolls it back.
 const IDLE_TIMEOUT: &str = "10s";
 
-/// How often work in a lane is tried, if PostgreSQL undoes it because of another transaction.
-const MAX_ATTEMPTS: u32 = 5;
-
 /// The size of the prepared statement cache: more than the number of statements.
 const STATEMENT_CACHE_SIZE: usize = 512;
 
@@ -108,8 +101,24 @@ enum Readers {
     Sqlite(SqlitePool),
     /// The pool, and whether there is a pooler in transaction mode.
     Postgres(PgPool, bool),
-    /// A schema of a PostgreSQL database.
-    Schema(Schema),
+}
+
+/// A connection to read, which returns to the pool.
+#[derive(Debug)]
+pub struct Reader(Connection);
+
+impl Deref for Reader {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.0
+    }
+}
+
+impl DerefMut for Reader {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.0
+    }
 }
 
 /// The load of the database.
@@ -208,7 +217,7 @@ impl Database {
             .acquire_timeout(READER_TIMEOUT)
             .connect_with(read_options)
             .await?;
-        let target = Target::Sqlite { options: Box::new(options), is_durable: true, idle_timeout: None };
+        let target = Target::Sqlite { options: Box::new(options), is_durable: true };
         Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
     }
 
@@ -278,25 +287,59 @@ impl Database {
     }
 
     /// A connection that sees all commits so far.
-    pub fn read(&self) -> BoxFuture<'_, Result<Reader, Failure>> {
-        // Boxed: it is 4 KB, which every call would carry through all layers, though most need no connection.
-        Box::pin(async {
-            Ok(match &self.readers {
-                Readers::Sqlite(readers) => Reader::sqlite(readers.acquire().await?),
-                Readers::Postgres(readers, is_pooled) => {
-                    Reader::postgres(readers.acquire().await?, *is_pooled)
-                }
-                Readers::Schema(schema) => schema.read().await?,
-            })
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] if none is free in time.
+    pub async fn read(&self) -> Result<Reader, Failure> {
+        Ok(Reader(match &self.readers {
+            Readers::Sqlite(readers) => Connection::sqlite_of_pool(readers.acquire().await?),
+            // A pooler may answer each round trip outside of a transaction from another connection.
+            Readers::Postgres(readers, true) => {
+                Connection::postgres_reading(readers.begin_with("BEGIN READ ONLY").await?, true)
+            }
+            Readers::Postgres(readers, false) => Connection::postgres_of_pool(readers.acquire().await?),
+        }))
+    }
+
+    /// A connection that sees one consistent snapshot of all commits so far.
+    ///
+    /// # Errors
+    /// As [`Database::read`].
+    pub async fn read_snapshot(&self) -> Result<Reader, Failure> {
+        const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+        Ok(Reader(match &self.readers {
+            Readers::Sqlite(readers) => Connection::sqlite_reading(readers.begin().await?),
+            Readers::Postgres(readers, is_pooled) => {
+                Connection::postgres_reading(readers.begin_with(BEGIN).await?, *is_pooled)
+            }
+        }))
+    }
+
+    /// A reading connection outside of the pool, so that it never waits for slower readers; `None` through a
+    /// pooler, which shares connections anyway.
+    async fn connect_reader(&self) -> Result<Option<Connection>, Failure> {
+        Ok(match &self.readers {
+            Readers::Sqlite(readers) => Some(readers.connect_options().connect().await?.into()),
+            Readers::Postgres(_, true) => None,
+            Readers::Postgres(readers, false) => {
+                let options = Box::new((*readers.connect_options()).clone());
+                Some(connect_postgres(&PostgresOptions { options, is_pooled: false }).await?)
+            }
         })
     }
 
-    /// A connection to read the file on the caller's thread; `None` on PostgreSQL.
-    pub fn in_place(&self) -> Option<InPlace> {
-        let Readers::Sqlite(readers) = &self.readers else { return None };
-        InPlace::open(readers.connect_options().get_filename())
-            .inspect_err(|error| tracing::warn!(%error, "database.not_read_in_place"))
-            .ok()
+    /// Whether several servers can share it.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.readers, Readers::Postgres(..))
+    }
+
+    /// Begins a transaction, once it is its turn. No other such transaction runs meanwhile, in any server;
+    /// payouts in lanes do.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] if the database is unavailable.
+    pub async fn begin(&self) -> Result<Transaction, Failure> {
+        begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
 
     /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes
@@ -305,13 +348,12 @@ impl Database {
     /// # Errors
     /// The errors of `work`; [`Failure::Busy`] if the queue is full or the database is unavailable,
     /// and nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was committed.
-    pub async fn write<T, F>(&self, work: F) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
-    {
+    pub async fn write<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let place = self.place()?;
-        self.send(work, false, place).await
+        self.run(work, false, place).await
     }
 
     /// Like [`Database::write`], but waits if the queue is full: for work that continues an accepted
@@ -319,13 +361,12 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::write`].
-    pub async fn write_in_turn<T, F>(&self, work: F) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
-    {
+    pub async fn write_in_turn<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let place = self.place_in_turn().await?;
-        self.send(work, false, place).await
+        self.run(work, false, place).await
     }
 
     /// Like [`Database::write_in_turn`], while no other transaction writes, in any server: for work that
@@ -333,23 +374,31 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::write`].
-    pub async fn write_alone<T, F>(&self, work: F) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
-    {
+    pub async fn write_alone<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let place = self.place_in_turn().await?;
-        self.send(work, true, place).await
+        self.run(work, true, place).await
     }
 
-    async fn send<T, F>(&self, work: F, is_alone: bool, place: OwnedSemaphorePermit) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Send + 'static,
-    {
-        let (work, done) = prepare(work, is_alone, place);
-        self.writer.send(Order::Work(work)).map_err(|_| Failure::Busy)?;
-        done.await
+    async fn run<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+        is_alone: bool,
+        place: OwnedSemaphorePermit,
+    ) -> Result<T, Failure> {
+        let mut transaction = begin(&self.writer, is_alone, vec![place]).await?;
+        let done = work(&mut transaction).await?;
+        let companion = Companion::current();
+        if let Some(companion) = &companion {
+            companion.write(&mut transaction).await?;
+        }
+        transaction.commit().await?;
+        if let Some(companion) = companion {
+            companion.set_written();
+        }
+        Ok(done)
     }
 
     /// The number of lanes.
@@ -364,31 +413,19 @@ impl Database {
         usize::try_from(hasher.finish() % self.lanes.len() as u64).unwrap_or(0)
     }
 
-    /// Runs `work` in a lane, where only those transactions wait for it that touch the same rows. Repeats it
-    /// if PostgreSQL undoes it because of another transaction. `places` are given back when it begins.
-    ///
-    /// # Errors
-    /// As [`Database::write`]; [`Failure::Conflict`] if all attempts were undone.
-    async fn write_in_lane<T, F>(
+    /// Begins a transaction in a lane, where only those transactions wait for it that touch the same rows.
+    /// `places` are given back when it begins.
+    async fn begin_in_lane(
         &self,
         lane: usize,
         places: Vec<OwnedSemaphorePermit>,
-        work: F,
-    ) -> Result<T, Failure>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Connection) -> BoxFuture<'c, Result<T, Failure>> + Clone + Send + 'static,
-    {
-        let (mut places, mut attempts) = (places, 1);
-        loop {
-            let (work, done) = prepare(work.clone(), false, std::mem::take(&mut places));
-            self.lanes[lane].send(Order::Work(work)).map_err(|_| Failure::Busy)?;
-            match done.await {
-                Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
-                done => return done,
-            }
-            self.conflicts.fetch_add(1, Ordering::Relaxed);
-        }
+    ) -> Result<Transaction, Failure> {
+        begin(&self.lanes[lane], false, places).await
+    }
+
+    /// Counts a transaction in a lane that PostgreSQL undid because of another one.
+    fn count_conflict(&self) {
+        self.conflicts.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A place among the writes that wait.
@@ -413,7 +450,6 @@ impl Database {
         let (readers_idle, readers) = match &self.readers {
             Readers::Sqlite(readers) => (readers.num_idle(), readers.size()),
             Readers::Postgres(readers, _) => (readers.num_idle(), readers.size()),
-            Readers::Schema(schema) => schema.readers().load(),
         };
         let readers = usize::try_from(readers).unwrap_or(usize::MAX);
         Load {
@@ -437,8 +473,6 @@ impl Database {
             match &self.readers {
                 Readers::Sqlite(readers) => readers.close().await,
                 Readers::Postgres(readers, _) => readers.close().await,
-                // Others use its connections.
-                Readers::Schema(_) => {}
             }
         };
         if tokio::time::timeout(CLOSE_TIMEOUT, readers).await.is_err() {
@@ -451,6 +485,17 @@ impl Database {
             }
         }
     }
+}
+
+/// A transaction of `writer`.
+async fn begin(
+    writer: &mpsc::UnboundedSender<Order>,
+    is_alone: bool,
+    places: Vec<OwnedSemaphorePermit>,
+) -> Result<Transaction, Failure> {
+    let (granted, transaction) = oneshot::channel();
+    writer.send(Order::Begin(Begin { is_alone, places, granted })).map_err(|_| Failure::Busy)?;
+    transaction.await.map_err(|_| Failure::Busy)
 }
 
 /// Connects to a file that keeps what was committed.

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Connection, Database, query, query_as, query_scalar, versions::SharedRead};
+use super::{Connection, Database, query, query_as, query_scalar, version::SharedRead};
 use crate::{clock::UnixMillis, error::Failure, randomness::Randomness};
 
 /// How long after its last renewal a server counts as running.
@@ -33,7 +33,7 @@ pub struct ServerLease {
 const DELETE_EXPIRED: &str = "DELETE FROM server_lease WHERE expires_at <= $1";
 
 const TAKE: &str = "
-    INSERT INTO server_lease (server_id, expires_at, renewals, release) VALUES ($1, $2, $3, 1)
+    INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ($1, $2, $3)
     ON CONFLICT (server_id) DO UPDATE SET expires_at = excluded.expires_at, renewals = excluded.renewals";
 
 const RENEW: &str = "
@@ -67,18 +67,11 @@ impl ServerLease {
     async fn store(&self) -> Result<(), Failure> {
         let (server_id, renewals) = (self.server_id.clone(), self.renewals.load(Ordering::Acquire));
         self.database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    let now = connection.engine_now().await?;
-                    query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
-                    query(TAKE)
-                        .bind(server_id)
-                        .bind(now.plus(TERM))
-                        .bind(renewals)
-                        .execute(connection)
-                        .await?;
-                    Ok(())
-                })
+            .write_in_turn(async move |connection: &mut Connection| {
+                let now = connection.engine_now().await?;
+                query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
+                query(TAKE).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
+                Ok(())
             })
             .await
     }
@@ -100,17 +93,11 @@ impl ServerLease {
     /// [`Failure::Busy`], [`Failure::NotCommitted`].
     pub async fn renew(&self) -> Result<(), Failure> {
         let (server_id, renewals) = (self.server_id.clone(), self.renewals.fetch_add(1, Ordering::AcqRel));
-        let renewed = self.database.write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let now = connection.engine_now().await?;
-                let renewed = query(RENEW)
-                    .bind(server_id)
-                    .bind(now.plus(TERM))
-                    .bind(renewals)
-                    .execute(connection)
-                    .await?;
-                Ok(renewed == 1)
-            })
+        let renewed = self.database.write_in_turn(async move |connection: &mut Connection| {
+            let now = connection.engine_now().await?;
+            let renewed =
+                query(RENEW).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
+            Ok(renewed == 1)
         });
         match renewed.await {
             Ok(true) => Ok(()),
@@ -152,11 +139,9 @@ impl ServerLease {
     /// Deletes the row, so that nobody has to wait for its end.
     pub async fn end(&self) {
         let server_id = self.server_id.clone();
-        let ended = self.database.write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(END).bind(server_id).execute(connection).await?;
-                Ok(())
-            })
+        let ended = self.database.write_in_turn(async move |connection: &mut Connection| {
+            query(END).bind(server_id).execute(connection).await?;
+            Ok(())
         });
         if !matches!(tokio::time::timeout(END_TIMEOUT, ended).await, Ok(Ok(()))) {
             tracing::warn!("server_lease.not_ended");

@@ -119,27 +119,42 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         answers.push(answer);
         places.push(place);
     }
-    let set: Arc<[Arc<W>]> = works.into();
-    let all = Arc::clone(&set);
-    let written = database.write_in_lane(lane, places, move |connection: &mut Connection| {
-        let set = Arc::clone(&all);
-        Box::pin(async move { W::together(&set, connection).await })
-    });
-    let done = match written.await {
+    let done = match write_together(database, lane, places, &works).await {
         Ok(done) => done,
         Err(Failure::Busy) => return answer_all(answers, || Failure::Busy),
         Err(Failure::NotCommitted) => return answer_all(answers, || Failure::NotCommitted),
         Err(failure) => {
             tracing::debug!(?failure, "a set is written one by one");
-            set.iter().map(|_| None).collect()
+            works.iter().map(|_| None).collect()
         }
     };
-    for ((work, done), answer) in set.iter().zip(done).zip(answers) {
+    for ((work, done), answer) in works.into_iter().zip(done).zip(answers) {
         match done {
             Some(done) => _ = answer.send(Ok(done)),
             // The next set does not wait for it.
-            None => _ = tokio::spawn(write_alone(database.clone(), lane, Arc::clone(work), answer)),
+            None => _ = tokio::spawn(write_alone(database.clone(), lane, work, answer)),
         }
+    }
+}
+
+/// How often work is tried, if PostgreSQL undoes it because of another transaction.
+const MAX_ATTEMPTS: u32 = 5;
+
+async fn write_together<W: InSets>(
+    database: &Database,
+    lane: usize,
+    mut places: Vec<OwnedSemaphorePermit>,
+    works: &[Arc<W>],
+) -> Result<Vec<Option<W::Done>>, Failure> {
+    let mut attempts = 1;
+    loop {
+        let mut transaction = database.begin_in_lane(lane, std::mem::take(&mut places)).await?;
+        match W::together(works, &mut transaction).await {
+            Ok(done) => return transaction.commit().await.map(|()| done),
+            Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
+            Err(failure) => return Err(failure),
+        }
+        database.count_conflict();
     }
 }
 
@@ -156,14 +171,21 @@ async fn write_alone<W: InSets>(
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
 ) {
-    let written = database.write_in_lane(lane, Vec::new(), move |connection: &mut Connection| {
-        let work = Arc::clone(&work);
-        Box::pin(async move { work.alone(connection).await })
-    });
-    let done = written.await.map_err(|failure| match failure {
-        // Nothing was done, as when the database is unavailable.
-        Failure::Conflict => Failure::Busy,
-        failure => failure,
-    });
+    let mut attempts = 1;
+    let done = loop {
+        let written = async {
+            let mut transaction = database.begin_in_lane(lane, Vec::new()).await?;
+            let done = work.alone(&mut transaction).await?;
+            transaction.commit().await?;
+            Ok(done)
+        };
+        match written.await {
+            Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
+            // Nothing was done, as when the database is unavailable.
+            Err(Failure::Conflict) => break Err(Failure::Busy),
+            done => break done,
+        }
+        database.count_conflict();
+    };
     _ = answer.send(done);
 }

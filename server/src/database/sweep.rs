@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::{Connection, Database, Query};
+use super::{Database, Query};
 use crate::error::Failure;
 
 /// How many rows a batch may touch. The statements say `LIMIT 500` themselves: PostgreSQL plans for a
@@ -14,38 +14,41 @@ pub const BATCH_SIZE: u64 = 500;
 /// rows were touched.
 ///
 /// # Errors
-/// As [`Database::write_in_turn`]; earlier batches stay done.
-pub async fn in_batches<F>(database: &Database, statement: F) -> Result<u64, Failure>
-where
-    F: Fn() -> Query + Clone + Send + Sync + 'static,
-{
-    repeat(|| {
-        let statement = statement.clone();
-        database.write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { Ok(statement().execute(connection).await?) })
-        })
-    })
-    .await
+/// As [`Database::begin`]; earlier batches stay done.
+pub async fn in_batches(database: &Database, statement: impl Fn() -> Query) -> Result<u64, Failure> {
+    let mut sweep = Sweep::begin();
+    loop {
+        let mut transaction = database.begin().await?;
+        let touched = statement().execute(&mut transaction).await?;
+        transaction.commit().await?;
+        if !sweep.goes_on(touched).await {
+            return Ok(sweep.touched);
+        }
+    }
 }
 
-/// Like [`in_batches`], for a `batch` that begins its transaction itself and returns how many rows it touched.
-///
-/// # Errors
-/// Those of `batch`; earlier batches stay done.
-pub async fn repeat<F, B>(batch: F) -> Result<u64, Failure>
-where
-    F: Fn() -> B,
-    B: Future<Output = Result<u64, Failure>>,
-{
-    let mut touched = 0;
-    loop {
-        let began = Instant::now();
-        let rows = batch().await?;
-        touched += rows;
-        if rows < BATCH_SIZE {
-            return Ok(touched);
+/// Batches that follow each other.
+#[derive(Debug)]
+pub struct Sweep {
+    touched: u64,
+    batch_began: Instant,
+}
+
+impl Sweep {
+    /// Begins the first batch.
+    pub fn begin() -> Self {
+        Self { touched: 0, batch_began: Instant::now() }
+    }
+
+    /// Notes how many rows a batch touched. Returns whether there is a next one, after a pause.
+    pub async fn goes_on(&mut self, touched: u64) -> bool {
+        self.touched += touched;
+        if touched < BATCH_SIZE {
+            return false;
         }
         // The lock that all servers share is free for as long as it was held.
-        tokio::time::sleep(began.elapsed()).await;
+        tokio::time::sleep(self.batch_began.elapsed()).await;
+        self.batch_began = Instant::now();
+        true
     }
 }

@@ -106,14 +106,12 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write_alone(move |connection: &mut Connection| {
-            Box::pin(async move {
-                // Several servers may start at once, but only one may fill it.
-                if is_empty(connection).await? {
-                    fill(connection, World::Seeded(FIRST_SEED), now, hashes).await?;
-                }
-                Ok(())
-            })
+        .write_alone(async move |connection: &mut Connection| {
+            // Several servers may start at once, but only one may fill it.
+            if is_empty(connection).await? {
+                fill(connection, World::Seeded(FIRST_SEED), now, hashes).await?;
+            }
+            Ok(())
         })
         .await?;
     Ok(())

@@ -93,15 +93,9 @@ impl Recording {
             };
             staff.entry(payout.user_id.clone()).or_insert_with(|| (email, payout.clone()));
         }
-        let staff: Vec<(String, Record)> = staff.into_values().collect();
-        let hash = hash.to_owned();
-        write(database, staff, move |connection, (email, payout)| {
-            let hash = hash.clone();
-            Box::pin(async move { add_staff(connection, &email, &payout, &hash).await })
-        })
-        .await?;
-        write(database, loans, |connection, loan| Box::pin(add_loan(connection, loan))).await?;
-        write(database, payouts, |connection, payout| Box::pin(add_payout(connection, payout))).await?;
+        let staff = staff.into_values().map(|(email, payout)| Row::Staff(email, payout));
+        let rows = staff.chain(loans.into_iter().map(Row::Loan)).chain(payouts.into_iter().map(Row::Payout));
+        write(database, rows.collect(), hash).await?;
         Ok(counts)
     }
 
@@ -182,31 +176,33 @@ fn of_payout(payout: &Record) -> PendingLoan {
     }
 }
 
-/// Adds `rows` in batches, each with `add`.
-async fn write<T, A>(database: &Database, rows: Vec<T>, add: A) -> Result<(), Failure>
-where
-    T: Send + 'static,
-    A: for<'c> Fn(&'c mut Connection, T) -> futures::future::BoxFuture<'c, Result<(), Failure>>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-{
+/// A row that is added.
+enum Row {
+    Staff(String, Record),
+    Loan(Loan),
+    Payout(Record),
+}
+
+impl Row {
+    /// Adds it. Nobody knows the password of an account whose hash is `hash`.
+    async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
+        match self {
+            Self::Staff(email, payout) => add_staff(connection, &email, &payout, hash).await,
+            Self::Loan(loan) => add_loan(connection, loan).await,
+            Self::Payout(payout) => add_payout(connection, payout).await,
+        }
+    }
+}
+
+/// Adds `rows` in batches.
+async fn write(database: &Database, rows: Vec<Row>, hash: &str) -> Result<(), Failure> {
     let mut rows = rows.into_iter().peekable();
     while rows.peek().is_some() {
-        let batch: Vec<T> = rows.by_ref().take(BATCH).collect();
-        let add = add.clone();
-        database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    for row in batch {
-                        add(&mut *connection, row).await?;
-                    }
-                    Ok(())
-                })
-            })
-            .await
-            .map_err(refused)?;
+        let mut transaction = database.begin().await?;
+        for row in rows.by_ref().take(BATCH) {
+            row.add(&mut transaction, hash).await.map_err(refused)?;
+        }
+        transaction.commit().await?;
     }
     Ok(())
 }

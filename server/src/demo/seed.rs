@@ -9,7 +9,6 @@ use crate::{
     email::Email,
     error::Failure,
     mobile_money::Refusal,
-    payouts,
 };
 
 /// Loans per transaction: other writers wait no longer than one batch takes.
@@ -58,14 +57,11 @@ pub async fn seed(
         while left > 0 {
             let batch = left.min(BATCH);
             generator.last_number = write(database, &generator, batch, kind).await?;
-            payouts::add_changes(database).await?;
             left -= batch;
             progress(batch);
         }
     }
-    database
-        .write_in_turn(|connection: &mut Connection| Box::pin(async { Ok(connection.analyze().await?) }))
-        .await?;
+    database.write_in_turn(async |connection: &mut Connection| Ok(connection.analyze().await?)).await?;
     Ok(())
 }
 
@@ -192,15 +188,13 @@ async fn write(database: &Database, generator: &Generator, batch: u32, kind: Kin
     loop {
         let generator = generator.clone();
         let written = database
-            .write_alone(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    let mut demo = generator.demo(tries);
-                    match kind {
-                        Kind::Records => demo.records(connection, batch).await?,
-                        Kind::Loans => demo.loans(connection, batch).await?,
-                    }
-                    Ok(demo.loans_made)
-                })
+            .write_alone(async move |connection: &mut Connection| {
+                let mut demo = generator.demo(tries);
+                match kind {
+                    Kind::Records => demo.records(connection, batch).await?,
+                    Kind::Loans => demo.loans(connection, batch).await?,
+                }
+                Ok(demo.loans_made)
             })
             .await;
         match written {

@@ -29,7 +29,7 @@ pub async fn with_act<T>(
     });
     let outcome = companion.accompany(act).await;
     if !companion.is_written() && succeeded(&outcome) {
-        let alone = companion.accompany(database.write_in_turn(|_| Box::pin(async { Ok::<_, Failure>(()) })));
+        let alone = companion.accompany(database.write_in_turn(async |_| Ok::<_, Failure>(())));
         if let Err(failure) = alone.await {
             tracing::error!(?failure, "event.not_written");
         }

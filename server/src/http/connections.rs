@@ -32,10 +32,7 @@ use tokio::{
 };
 use tower::Service;
 
-use super::{
-    memory_file::{MemoryFile, Sending},
-    open_connections::{Handle, OpenConnections},
-};
+use super::open_connections::{Handle, OpenConnections};
 
 /// Maximum number of header fields in a request.
 const MAX_HEADERS: usize = 64;
@@ -172,8 +169,6 @@ fn connection(
 > {
     _ = stream.set_nodelay(true);
     let reset = Arc::new(AtomicBool::new(false));
-    let sending = Arc::new(Mutex::default());
-    let service_sending = Arc::clone(&sending);
     let service_handle = Arc::clone(handle);
     let slot = Arc::clone(slot);
     http1::Builder::new()
@@ -188,13 +183,11 @@ fn connection(
                 stall_timer: None,
                 reset: Arc::clone(&reset),
                 handle: Arc::clone(handle),
-                sending,
             }),
             service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(peer));
                 let (reset, handle, slot) =
                     (Arc::clone(&reset), Arc::clone(&service_handle), Arc::clone(&slot));
-                let sending = Arc::clone(&service_sending);
                 let answer = router.clone().call(request.map(Body::new));
                 async move {
                     handle.call_begins();
@@ -206,8 +199,6 @@ fn connection(
                     } else {
                         handle.call_ends();
                     }
-                    let file = answer.extensions().get::<MemoryFile>();
-                    *locked(&sending) = file.map(Sending::from).unwrap_or_default();
                     match answer.extensions().get::<Cut>() {
                         None => Ok(answer),
                         Some(cut) => {
@@ -228,8 +219,6 @@ struct ClientStream {
     /// Whether the connection is closed with a TCP reset.
     reset: Arc<AtomicBool>,
     handle: Arc<Handle>,
-    /// The file that the current response is sent from, if there is one.
-    sending: Arc<Mutex<Sending>>,
 }
 
 impl Drop for ClientStream {
@@ -275,8 +264,7 @@ impl AsyncWrite for ClientStream {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let sent = locked(&self.sending).poll_send(&self.stream, cx, slices);
-        let poll = sent.unwrap_or_else(|| Pin::new(&mut self.stream).poll_write_vectored(cx, slices));
+        let poll = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
         self.check_stall(cx, poll)
     }
 

@@ -59,12 +59,10 @@ pub async fn answer(
     let found = main.of_request(&parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     parts.extensions.insert(sandbox.clone());
-    if let Some(versions) = found.as_ref().ok().and_then(|in_use| in_use.versions) {
-        parts.extensions.insert(versions);
-    }
     let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
+    let is_safe = method.is_safe();
     let path = shortened(request.uri().path()).to_owned();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let problem = wants_problem(request.headers());
@@ -76,15 +74,18 @@ pub async fn answer(
         let mut response = match found {
             // Held until the call has been answered: a sandbox is not closed while it is used.
             Ok(in_use) => {
-                let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
-                let answer = call.await.unwrap_or_else(panicked);
-                // The sandbox may have been removed while the call ran.
-                let removed = if answer.status().is_server_error() {
-                    main.server.sandboxes.if_removed(&in_use).await
-                } else {
-                    None
+                let call = async move {
+                    let call = AssertUnwindSafe(receive(request, streams_body, next)).catch_unwind();
+                    let answer = call.await.unwrap_or_else(panicked);
+                    // The sandbox may have been removed while the call ran.
+                    let removed = if answer.status().is_server_error() {
+                        main.server.sandboxes.if_removed(&in_use).await
+                    } else {
+                        None
+                    };
+                    removed.map_or(answer, Failure::into_response)
                 };
-                removed.map_or(answer, Failure::into_response)
+                if is_safe { call.await } else { to_its_end(&sandbox, call).await }
             }
             Err(failure) => without_sandbox(failure, &sandbox, request.headers()),
         };
@@ -263,6 +264,19 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
             .expose_headers(response_headers)
             .max_age(Duration::from_hours(1)),
     )
+}
+
+/// Runs a call that changes something to its end, although its caller may hang up.
+async fn to_its_end(
+    sandbox: &Sandbox,
+    call: impl Future<Output = Response<Body>> + Send + 'static,
+) -> Response<Body> {
+    match sandbox.tasks.finish(call.in_current_span()).await {
+        Ok(Some(answer)) => answer,
+        // The server stopped before.
+        Ok(None) => Failure::Busy.into_response(),
+        Err(panicked) => Failure::Internal(panicked.to_string()).into_response(),
+    }
 }
 
 /// Turns a panic into an internal failure, which is logged and answered without details.

@@ -8,8 +8,6 @@ mod charset;
 pub mod connections;
 // The middleware around every call.
 pub mod edge;
-// Bodies in files in memory, for connections to send from.
-mod memory_file;
 mod open_connections;
 // Extractors for handlers.
 pub mod extract;

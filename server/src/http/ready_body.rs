@@ -3,7 +3,7 @@
 
 use std::{
     io::{Read, Write},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use axum::{
@@ -14,7 +14,7 @@ use axum::{
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
 
-use super::{accept, memory_file::MemoryFile};
+use super::accept;
 use crate::error::Failure;
 
 /// Identifies content: equal digests mean equal content.
@@ -99,13 +99,11 @@ impl Encoding {
 struct Encoded {
     bytes: Bytes,
     etag: HeaderValue,
-    /// The bytes in a file, written when they are first sent; `None` inside if they get none.
-    file: OnceLock<Option<MemoryFile>>,
 }
 
 impl Encoded {
     fn new(bytes: Bytes, digest: Digest, encoding: Encoding) -> Result<Self, Failure> {
-        Ok(Self { bytes, etag: etag(digest, encoding)?, file: OnceLock::new() })
+        Ok(Self { bytes, etag: etag(digest, encoding)? })
     }
 }
 
@@ -139,13 +137,7 @@ impl ReadyBody {
     pub async fn answer(self: &Arc<Self>, headers: &HeaderMap) -> Result<Response, Failure> {
         let encoding = Encoding::preferred(headers);
         let encoded = self.encoded(encoding).await?;
-        let mut response = answer(headers, self.media_type, encoding, &encoded.bytes, &encoded.etag);
-        if response.status() == StatusCode::OK
-            && let Some(file) = encoded.file.get_or_init(|| MemoryFile::of(&encoded.bytes))
-        {
-            response.extensions_mut().insert(file.clone());
-        }
-        Ok(response)
+        Ok(answer(headers, self.media_type, encoding, &encoded.bytes, &encoded.etag))
     }
 
     /// Answers a GET like [`Self::answer`], but never compressed: for a body that is sent once.

@@ -1,11 +1,8 @@
-//! The two lists as response bodies that are cached but never stale.
+//! The two lists as response bodies that are kept but never stale.
 //!
-//! Each list caches its body, the version at which it was read, and the position of each row. A
-//! call passes the current version. If the cached one is older, only the rows of loans that changed
-//! since are read and inserted; all other rows are copied. Measured with 10,000 loans: reading and
-//! serializing all rows for each call allows 9 calls per second.
+//! Each list keeps its body, and the version of the data at which it was read. A call passes the current
+//! version. If the kept body is older, it is read again, once for all calls that wait.
 
-mod cached;
 mod page;
 
 pub use page::PageQuery;
@@ -13,30 +10,26 @@ pub use page::PageQuery;
 use std::sync::Arc;
 
 use axum::{http::HeaderMap, response::Response};
+use futures::TryStreamExt;
 use serde::Serialize;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
-use self::cached::CachedList;
 use crate::{
     clock::UnixMillis,
-    database::versions::Versions,
-    database::{Database, Fetched},
+    database::{Database, Fetched, query_as, version::Version},
     error::Failure,
+    http::ready_body::{ReadyBody, digest},
 };
 
 /// A row of a list as it is sent. Its queries order by place, latest first.
 pub trait Row: Serialize + Fetched + 'static {
     /// Selects all rows.
     const ALL: &'static str;
-    /// Selects the rows of the loans that `$1` lists, as JSON: `[{"loan_id": …}, …]`.
-    const CHANGED: &'static str;
     /// Selects the `$3` rows that come after the place `($1, $2)`.
     const PAGE: &'static str;
 
     /// The position of the row in the list.
     fn place(&self) -> Place;
-    /// The loan that the row belongs to.
-    fn loan_id(&self) -> &str;
 }
 
 /// The sort key of a row: its time, then its id.
@@ -48,17 +41,24 @@ pub struct Place {
     pub id: Box<str>,
 }
 
-/// A list with a cached body. Clones share the cache.
+/// A list with the body that was read last. Clones share it.
 #[derive(Debug)]
 pub struct List<R>(Arc<Inner<R>>);
 
 #[derive(Debug)]
 struct Inner<R> {
     database: Database,
-    cached: watch::Sender<Option<Arc<CachedList>>>,
-    /// Held by the task that refreshes `cached`.
-    refreshing: Arc<Mutex<()>>,
+    kept: watch::Sender<Option<Kept>>,
+    /// Held by the task that reads the list again.
+    reading: Arc<Mutex<()>>,
     rows: std::marker::PhantomData<fn() -> R>,
+}
+
+/// A body, which is the list at a version of the data.
+#[derive(Clone, Debug)]
+struct Kept {
+    version: Version,
+    body: Arc<ReadyBody>,
 }
 
 impl<R: Row> List<R> {
@@ -66,24 +66,24 @@ impl<R: Row> List<R> {
     pub fn of(database: Database) -> Self {
         Self(Arc::new(Inner {
             database,
-            cached: watch::Sender::default(),
-            refreshing: Arc::default(),
+            kept: watch::Sender::default(),
+            reading: Arc::default(),
             rows: std::marker::PhantomData,
         }))
     }
 
-    /// Answers a GET at `path` with the list at `versions` or later, or with the requested page.
+    /// Answers a GET at `path` with the list at `version` or later, or with the requested page.
     pub async fn answer(
         &self,
         path: &str,
-        versions: Versions,
+        version: Version,
         page: &PageQuery,
         headers: &HeaderMap,
     ) -> Result<Response, Failure> {
         if let Some(page) = page.wanted()? {
             return page::answer::<R>(&self.0.database, path, &page, headers).await;
         }
-        self.cached_since(versions).await?.body().answer(headers).await
+        self.body_since(version).await?.answer(headers).await
     }
 
     /// The rows of the requested page, and the cursor of the next page if there is one.
@@ -97,45 +97,69 @@ impl<R: Row> List<R> {
         }
     }
 
-    async fn cached_since(&self, versions: Versions) -> Result<Arc<CachedList>, Failure> {
-        let mut updates = self.0.cached.subscribe();
+    /// The body of the list at `version` or later. Equal lists have the same body.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`].
+    pub async fn body_since(&self, version: Version) -> Result<Arc<ReadyBody>, Failure> {
+        let mut updates = self.0.kept.subscribe();
         loop {
-            if let Some(cached) = since(versions, updates.borrow_and_update().as_ref()) {
-                return Ok(cached);
+            if let Some(body) = since(version, updates.borrow_and_update().as_ref()) {
+                return Ok(body);
             }
             tokio::select! {
                 biased;
                 // Wakes all waiting calls at once; the lock alone would wake them one by one.
                 Ok(()) = updates.changed() => {}
-                guard = Arc::clone(&self.0.refreshing).lock_owned() => {
+                guard = Arc::clone(&self.0.reading).lock_owned() => {
                     // A separate task, so that it is not cancelled when the caller disconnects:
                     // otherwise a list that takes longer than callers wait would never be read.
-                    let refreshed = tokio::spawn(Inner::refresh(Arc::clone(&self.0), versions, guard));
-                    return refreshed.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
+                    let read = tokio::spawn(Inner::read(Arc::clone(&self.0), version, guard));
+                    return read.await.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
                 }
             }
         }
     }
 }
 
-/// The cached list, if it is of `versions` or later.
-fn since(versions: Versions, cached: Option<&Arc<CachedList>>) -> Option<Arc<CachedList>> {
-    cached.filter(|cached| cached.is_since(versions)).map(Arc::clone)
+/// The kept body, if it is of `version` or later.
+fn since(version: Version, kept: Option<&Kept>) -> Option<Arc<ReadyBody>> {
+    kept.filter(|kept| kept.version >= version).map(|kept| Arc::clone(&kept.body))
 }
 
 impl<R: Row> Inner<R> {
-    async fn refresh(
+    async fn read(
         self: Arc<Self>,
-        versions: Versions,
+        version: Version,
         _guard: OwnedMutexGuard<()>,
-    ) -> Result<Arc<CachedList>, Failure> {
-        let before = self.cached.borrow().clone();
-        if let Some(cached) = since(versions, before.as_ref()) {
-            return Ok(cached);
+    ) -> Result<Arc<ReadyBody>, Failure> {
+        let before = self.kept.borrow().clone();
+        if let Some(body) = since(version, before.as_ref()) {
+            return Ok(body);
         }
-        let refreshed = CachedList::refresh::<R>(&self.database, versions, before.as_deref()).await?;
-        let cached = Arc::new(refreshed);
-        self.cached.send_replace(Some(Arc::clone(&cached)));
-        Ok(cached)
+        let json = self.read_json().await?;
+        let digest = digest(&json);
+        let body = match before {
+            // Keeps the compressed forms of the unchanged body.
+            Some(before) if before.body.digest() == digest => before.body,
+            _ => Arc::new(ReadyBody::new("application/json", json.into(), digest)?),
+        };
+        self.kept.send_replace(Some(Kept { version, body: Arc::clone(&body) }));
+        Ok(body)
+    }
+
+    /// All rows in JSON, encoded as they come.
+    async fn read_json(&self) -> Result<Vec<u8>, Failure> {
+        let mut reader = self.database.read().await?;
+        let mut rows = query_as::<R>(R::ALL).fetch(&mut reader);
+        let mut json = vec![b'['];
+        while let Some(row) = rows.try_next().await? {
+            if json.len() > 1 {
+                json.push(b',');
+            }
+            serde_json::to_writer(&mut json, &row).map_err(|error| Failure::Internal(error.to_string()))?;
+        }
+        json.push(b']');
+        Ok(json)
     }
 }

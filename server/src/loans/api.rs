@@ -2,7 +2,7 @@
 
 use axum::{Router, extract::Request, response::Response, routing::get};
 
-use crate::{Sandbox, database::versions::Versions, error::Failure, http::extract::Query, lists::PageQuery};
+use crate::{Sandbox, database::version::Version, error::Failure, http::extract::Query, lists::PageQuery};
 
 /// The calls about loans; all need a session.
 pub fn signed_in() -> Router {
@@ -11,10 +11,10 @@ pub fn signed_in() -> Router {
 
 async fn pending(
     sandbox: Sandbox,
-    versions: Versions,
+    version: Version,
     Query(page): Query<PageQuery>,
     // Not `HeaderMap`, which would be a copy.
     request: Request,
 ) -> Result<Response, Failure> {
-    sandbox.pending.answer("/api/v1/disbursements/pending", versions, &page, request.headers()).await
+    sandbox.pending.answer("/api/v1/disbursements/pending", version, &page, request.headers()).await
 }

@@ -113,10 +113,6 @@ pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error
 
 impl lists::Row for PendingLoan {
     const ALL: &'static str = select_pending!("ORDER BY loan.approved_at DESC, loan.loan_id DESC");
-    const CHANGED: &'static str = select_pending!(
-        "AND loan.loan_id IN (SELECT value ->> 'loan_id' FROM json_each($1))
-         ORDER BY loan.approved_at DESC, loan.loan_id DESC"
-    );
     const PAGE: &'static str = select_pending!(
         "AND (loan.approved_at, loan.loan_id) < ($1, $2)
          ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $3"
@@ -124,9 +120,5 @@ impl lists::Row for PendingLoan {
 
     fn place(&self) -> lists::Place {
         lists::Place { at: self.approved_at, id: self.loan_id.as_str().into() }
-    }
-
-    fn loan_id(&self) -> &str {
-        &self.loan_id
     }
 }

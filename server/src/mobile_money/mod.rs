@@ -25,7 +25,7 @@ use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 use self::pay::Request;
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Database, sets::Sets, versions::Generation},
+    database::{Database, sets::Sets, version::Generation},
     phone::Msisdn,
     randomness::Randomness,
 };

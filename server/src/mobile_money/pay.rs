@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, query, query_as, query_scalar, sets::InSets, versions::Generation},
+    database::{Connection, query, query_as, query_scalar, sets::InSets, version::Generation},
     error::Failure,
     randomness::Randomness,
 };
@@ -31,9 +31,8 @@ const SLOW: Duration = Duration::from_secs(12);
 
 /// The current generation of the data, and the result under an originator id that was used before.
 const KNOWN: &str = "
-    SELECT version.value, payment.result_code
-    FROM version LEFT JOIN mobile_money_payment AS payment ON payment.originator_id = $1
-    WHERE version.name = 'generation'";
+    SELECT generation.value, payment.result_code
+    FROM generation LEFT JOIN mobile_money_payment AS payment ON payment.originator_id = $1";
 
 const IS_TAKEN: &str = "SELECT count(*) FROM mobile_money_payment WHERE receipt = $1";
 
@@ -57,7 +56,7 @@ const UNUSED: &str = "
     SELECT value ->> 'originator_id' FROM json_each($1)
     WHERE NOT EXISTS
         (SELECT 1 FROM mobile_money_payment AS payment WHERE payment.originator_id = value ->> 'originator_id')
-    AND (SELECT value FROM version WHERE name = 'generation') = $2
+    AND (SELECT value FROM generation) = $2
     AND NOT EXISTS (SELECT 1 FROM mobile_money_next_outcome)
     AND (SELECT default_outcome FROM mobile_money_scenario WHERE scenario_id = 'payouts') = 'success'";
 

@@ -92,11 +92,9 @@ impl MobileMoney {
     /// Changes the scenario from the next payment on.
     pub async fn change_scenario(&self, change: ScenarioChange) -> Result<Scenario, Failure> {
         self.database
-            .write(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    change.apply(connection).await?;
-                    read(connection).await
-                })
+            .write(async move |connection: &mut Connection| {
+                change.apply(connection).await?;
+                read(connection).await
             })
             .await
     }

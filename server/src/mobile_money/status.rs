@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{MobileMoney, Refusal};
 use crate::{
     clock::{Clock, UnixMillis},
-    database::{Connection, query, query_as, versions::Generation},
+    database::{Connection, query, query_as, version::Generation},
     error::Failure,
     phone::Msisdn,
 };
@@ -80,7 +80,7 @@ const INSERT_VOID: &str = "
     INSERT INTO mobile_money_payment
         (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
     SELECT $1, NULL, $2, $3, $4, $5, $5, $6
-    FROM version WHERE name = 'generation' AND value = $7
+    FROM generation WHERE value = $7
     ON CONFLICT (originator_id) DO NOTHING";
 
 impl MobileMoney {
@@ -97,20 +97,18 @@ impl MobileMoney {
     pub async fn void(&self, inquiry: Inquiry) -> Result<Status, Failure> {
         let clock = self.clock.clone();
         self.database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    query(INSERT_VOID)
-                        .bind(&inquiry.originator_id)
-                        .bind(&inquiry.phone_number)
-                        .bind(inquiry.amount)
-                        .bind(VOID)
-                        .bind(clock.now())
-                        .bind(clock.unset_now())
-                        .bind(inquiry.generation)
-                        .execute(&mut *connection)
-                        .await?;
-                    look_up(connection, &inquiry.originator_id, &clock).await
-                })
+            .write_in_turn(async move |connection: &mut Connection| {
+                query(INSERT_VOID)
+                    .bind(&inquiry.originator_id)
+                    .bind(&inquiry.phone_number)
+                    .bind(inquiry.amount)
+                    .bind(VOID)
+                    .bind(clock.now())
+                    .bind(clock.unset_now())
+                    .bind(inquiry.generation)
+                    .execute(&mut *connection)
+                    .await?;
+                look_up(connection, &inquiry.originator_id, &clock).await
             })
             .await
     }

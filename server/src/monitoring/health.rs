@@ -10,11 +10,7 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{
-    Sandbox,
-    database::{shared_clock, versions::Versions},
-    error::Failure,
-};
+use crate::{Sandbox, database::shared_clock, error::Failure};
 
 /// How long the database may take to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -45,8 +41,8 @@ struct Readiness {
 
 async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
     let answers = async {
-        let mut reader = sandbox.server.database.read().await?;
-        Versions::read(&mut reader).await.map_err(Failure::from)
+        drop(sandbox.server.database.read().await?);
+        sandbox.server.shared_read.version().await
     };
     match tokio::time::timeout(READY_TIMEOUT, answers).await {
         Ok(Ok(_)) => {

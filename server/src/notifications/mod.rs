@@ -177,12 +177,10 @@ pub async fn mark_read(sandbox: &Sandbox, session: Session, until: UnixMillis) -
     let until = until.min(sandbox.clock.now());
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                session::check_open(connection, &session.session_id).await?;
-                query(MARK).bind(&session.staff.staff_id).bind(until).execute(connection).await?;
-                Ok(())
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            query(MARK).bind(&session.staff.staff_id).bind(until).execute(connection).await?;
+            Ok(())
         })
         .await
 }

@@ -17,7 +17,10 @@ use lettre::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar, sweep},
+    database::{
+        Connection, query, query_as, query_scalar,
+        sweep::{self, Sweep},
+    },
     error::Failure,
     settings::Settings,
 };
@@ -92,14 +95,15 @@ async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure
 
 /// Runs `sql`, which updates messages whose code has expired, until none is left.
 async fn update_expired(sandbox: &Sandbox, sql: &'static str) -> Result<(), Failure> {
-    sweep::repeat(|| {
-        let clock = sandbox.clock.clone();
-        sandbox.write_with_current_clock(move |connection: &mut Connection| {
-            Box::pin(async move { Ok(query(sql).bind(clock.now()).execute(connection).await?) })
-        })
-    })
-    .await?;
-    Ok(())
+    let mut sweep = Sweep::begin();
+    loop {
+        let mut transaction = sandbox.begin_with_current_clock().await?;
+        let updated = query(sql).bind(sandbox.clock.now()).execute(&mut transaction).await?;
+        transaction.commit().await?;
+        if !sweep.goes_on(updated).await {
+            return Ok(());
+        }
+    }
 }
 
 async fn is_any(sandbox: &Sandbox, sql: &'static str, now: UnixMillis) -> Result<bool, Failure> {
@@ -142,24 +146,17 @@ const CLAIM: &str = "
 /// Sends all due messages.
 async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
-        let clock = sandbox.clock.clone();
-        let claimed: Option<Vec<Claimed>> = sandbox
-            .write_with_current_clock(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    let now = clock.now();
-                    if query(GIVE_UP).bind(now).execute(&mut *connection).await? == sweep::BATCH_SIZE {
-                        return Ok(None);
-                    }
-                    let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(BATCH_SIZE);
-                    Ok(Some(claim.fetch_all(connection).await?))
-                })
-            })
-            .await?;
-        let Some(claimed) = claimed else {
-            // There are more: what has expired is never sent, so it goes first.
+        let mut transaction = sandbox.begin_with_current_clock().await?;
+        let now = sandbox.clock.now();
+        // What has expired is never sent, so it goes first.
+        if query(GIVE_UP).bind(now).execute(&mut transaction).await? == sweep::BATCH_SIZE {
+            transaction.commit().await?;
             update_expired(sandbox, GIVE_UP).await?;
             continue;
-        };
+        }
+        let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(BATCH_SIZE);
+        let claimed: Vec<Claimed> = claim.fetch_all(&mut transaction).await?;
+        transaction.commit().await?;
         if claimed.is_empty() {
             return Ok(());
         }
@@ -191,18 +188,16 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
     }
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                match outcome {
-                    Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
-                    Err(error) => {
-                        let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
-                        let next = now.plus(wait_after(attempts));
-                        query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
-                    }
-                };
-                Ok(())
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            match outcome {
+                Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
+                Err(error) => {
+                    let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
+                    let next = now.plus(wait_after(attempts));
+                    query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
+                }
+            };
+            Ok(())
         })
         .await
 }

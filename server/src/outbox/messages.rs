@@ -102,11 +102,9 @@ const EMPTY: &str = "DELETE FROM outbox_message";
 /// Deletes all messages, sent or not.
 pub async fn empty(database: &Database) -> Result<(), Failure> {
     database
-        .write(|connection: &mut Connection| {
-            Box::pin(async move {
-                query(EMPTY).execute(connection).await?;
-                Ok(())
-            })
+        .write(async move |connection: &mut Connection| {
+            query(EMPTY).execute(connection).await?;
+            Ok(())
         })
         .await
 }

@@ -15,7 +15,7 @@ use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Reply};
 use crate::{
     Sandbox,
     auth::session::Session,
-    database::versions::Versions,
+    database::version::Version,
     error::{Failure, FailureFormat},
     http::{
         edge,
@@ -130,9 +130,9 @@ impl IntoResponse for Reply {
 
 async fn records(
     sandbox: Sandbox,
-    versions: Versions,
+    version: Version,
     Query(page): Query<PageQuery>,
     request: Request,
 ) -> Result<Response, Failure> {
-    sandbox.records.answer("/api/v1/disbursement-records", versions, &page, request.headers()).await
+    sandbox.records.answer("/api/v1/disbursement-records", version, &page, request.headers()).await
 }

@@ -19,7 +19,7 @@ use crate::{
     Sandbox,
     auth::session::{self, Session},
     clock::UnixMillis,
-    database::{Connection, query_as, query_scalar, sets::InSets, versions::Generation},
+    database::{Connection, query_as, query_scalar, sets::InSets, version::Generation},
     error::{Failure, FailureFormat},
     loans::LoanStatus,
     mobile_money::{Answer, Payment},
@@ -168,7 +168,7 @@ async fn pay(sandbox: &Sandbox, payment: Payment) -> Result<Answer, Failure> {
 async fn accept(sandbox: &Sandbox, record: Record) -> Result<Option<Reply>, Failure> {
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| Box::pin(idempotency::answer(connection, record)))
+        .write_in_turn(async move |connection: &mut Connection| idempotency::answer(connection, record).await)
         .await
 }
 
@@ -225,7 +225,7 @@ const CLAIM: &str = "
         (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
          check_at, claimed_at, check_by)
     VALUES ($1, $2, $3, $4, $5, 'PENDING', $6, $7, $8, $9, $10, $11)
-    RETURNING (SELECT value FROM version WHERE name = 'generation')";
+    RETURNING (SELECT value FROM generation)";
 
 const CLAIM_ALL: &str = "
     INSERT INTO payout
@@ -249,7 +249,7 @@ struct Claimable {
 }
 
 const CLAIMABLE: &str = "
-    SELECT (SELECT value FROM version WHERE name = 'generation') AS generation,
+    SELECT (SELECT value FROM generation) AS generation,
            (SELECT maximum_amount FROM portal_rules) AS maximum_amount,
            asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
            CAST(asked.value ->> 'created_at' AS BIGINT) AS created_at, CAST(NULL AS TEXT) AS mpesa_ref,

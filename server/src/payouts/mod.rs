@@ -18,7 +18,7 @@ pub use invariant::{Invariant, invariant};
 pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
 pub use records::{Filter, Latest, Record, latest_records, record, wait_for_records};
 pub use reply::Reply;
-pub use sums::{Sum, add_changes, sums};
+pub use sums::{Sum, sums};
 
 use std::time::Duration;
 
@@ -55,9 +55,6 @@ pub enum PayoutStatus {
 crate::database::stored_as_text!(PayoutStatus);
 
 impl PayoutStatus {
-    /// Every status.
-    const ALL: [Self; 3] = [Self::Pending, Self::Completed, Self::Failed];
-
     /// Its name in the database.
     fn name(self) -> &'static str {
         match self {

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     Sandbox,
     clock::{Clock, UnixMillis},
-    database::{Connection, QueryAs, query, query_as, versions::Generation},
+    database::{Connection, QueryAs, query, query_as, version::Generation},
     error::Failure,
     mobile_money::{Delivery, Inquiry, Status},
     phone::Msisdn,
@@ -110,11 +110,9 @@ async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(MAKE_DUE).bind(now).execute(connection).await?;
-                Ok(())
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            query(MAKE_DUE).bind(now).execute(connection).await?;
+            Ok(())
         })
         .await
 }
@@ -197,7 +195,7 @@ impl Open {
 /// this one.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
-           (SELECT value FROM version WHERE name = 'generation') AS generation
+           (SELECT value FROM generation) AS generation
     FROM payout
     WHERE status = 'PENDING' AND (
         check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2)
@@ -220,32 +218,27 @@ const LEASE: &str = "
 
 /// Leases due payouts for this server until they are due again.
 async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
-    let clock = sandbox.clock.clone();
-    sandbox
-        .write_with_current_clock(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let now = Now::on(&clock);
-                let mut leased = Vec::new();
-                // Not what is being settled or leased.
-                let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
-                for mut open in open.fetch_all(&mut *connection).await? {
-                    open.claimed_at = open.claimed_at.min(now.unset);
-                    let mine = query(LEASE)
-                        .bind(&open.payout_id)
-                        .bind(open.checks)
-                        .bind(now.set.plus(open.next_interval(now)))
-                        .bind(now.unset.plus(open.next_interval(now)))
-                        .bind(open.claimed_at)
-                        .execute(&mut *connection)
-                        .await?;
-                    if mine == 1 {
-                        leased.push(open);
-                    }
-                }
-                Ok(leased)
-            })
-        })
-        .await
+    let mut transaction = sandbox.begin_with_current_clock().await?;
+    let now = Now::on(&sandbox.clock);
+    let mut leased = Vec::new();
+    // Not what is being settled or leased.
+    let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
+    for mut open in open.fetch_all(&mut transaction).await? {
+        open.claimed_at = open.claimed_at.min(now.unset);
+        let mine = query(LEASE)
+            .bind(&open.payout_id)
+            .bind(open.checks)
+            .bind(now.set.plus(open.next_interval(now)))
+            .bind(now.unset.plus(open.next_interval(now)))
+            .bind(open.claimed_at)
+            .execute(&mut transaction)
+            .await?;
+        if mine == 1 {
+            leased.push(open);
+        }
+    }
+    transaction.commit().await?;
+    Ok(leased)
 }
 
 /// The interval between two queries of a payout of this age.

@@ -11,7 +11,7 @@ use serde_json::{
 use super::PayoutStatus;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database, query_as, versions::Generation},
+    database::{Connection, Database, query_as, version::Generation},
     error::Failure,
     lists,
 };
@@ -87,16 +87,12 @@ const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status 
 /// The payouts that wait for a result under the transaction ids in `$1`, in the data of generation `$2`.
 const OPEN: &str = select_records!(
     "WHERE payout.transaction_id IN (SELECT value ->> 'transaction_id' FROM json_each($1))
-     AND payout.status = 'PENDING' AND (SELECT value FROM version WHERE name = 'generation') = $2
+     AND payout.status = 'PENDING' AND (SELECT value FROM generation) = $2
      ORDER BY payout.loan_id"
 );
 
 impl lists::Row for Record {
     const ALL: &'static str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
-    const CHANGED: &'static str = select_records!(
-        "WHERE payout.loan_id IN (SELECT value ->> 'loan_id' FROM json_each($1))
-         ORDER BY payout.created_at DESC, payout.payout_id DESC"
-    );
     const PAGE: &'static str = select_records!(
         "WHERE (payout.created_at, payout.payout_id) < ($1, $2)
          ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
@@ -104,10 +100,6 @@ impl lists::Row for Record {
 
     fn place(&self) -> lists::Place {
         lists::Place { at: self.created_at, id: self.id.as_str().into() }
-    }
-
-    fn loan_id(&self) -> &str {
-        &self.loan_id
     }
 }
 

@@ -9,7 +9,7 @@ use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, idempotency, records};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_scalar, sets::InSets, versions::Generation},
+    database::{Connection, query, query_scalar, sets::InSets, version::Generation},
     error::Failure,
     mobile_money::{Answer, Refusal},
     notifications::{self, Later},
@@ -50,7 +50,7 @@ pub struct Settled {
 
 const FIND: &str = "
     SELECT payout.payout_id FROM payout JOIN loan ON loan.loan_id = payout.loan_id
-    WHERE payout.transaction_id = $1 AND (SELECT value FROM version WHERE name = 'generation') = $2";
+    WHERE payout.transaction_id = $1 AND (SELECT value FROM generation) = $2";
 
 const COMPLETE_ALL: &str = "
     UPDATE payout SET status = 'COMPLETED', receipt = asked.receipt, result_code = '0', processed_at = asked.at

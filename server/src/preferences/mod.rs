@@ -117,27 +117,25 @@ pub async fn set(
     let at = sandbox.clock.unset_now();
     let event = sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                session::check_open(connection, &session.session_id).await?;
-                let before = of(connection, &session.staff.staff_id).await?;
-                let changes = before.changes_to(&new);
-                if changes.is_empty() {
-                    return Ok(None);
-                }
-                query(SET)
-                    .bind(&session.staff.staff_id)
-                    .bind(new.language)
-                    .bind(&new.time_zone)
-                    .bind(new.notify_by_email)
-                    .bind(new.notify_by_sms)
-                    .execute(&mut *connection)
-                    .await?;
-                let who = session.staff.email.as_str();
-                let event = NewEvent::new(at, Kind::PreferencesChanged, who, Some(address)).details(&changes);
-                event.add(connection).await?;
-                Ok::<_, Failure>(Some(event))
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            let before = of(connection, &session.staff.staff_id).await?;
+            let changes = before.changes_to(&new);
+            if changes.is_empty() {
+                return Ok(None);
+            }
+            query(SET)
+                .bind(&session.staff.staff_id)
+                .bind(new.language)
+                .bind(&new.time_zone)
+                .bind(new.notify_by_email)
+                .bind(new.notify_by_sms)
+                .execute(&mut *connection)
+                .await?;
+            let who = session.staff.email.as_str();
+            let event = NewEvent::new(at, Kind::PreferencesChanged, who, Some(address)).details(&changes);
+            event.add(connection).await?;
+            Ok::<_, Failure>(Some(event))
         })
         .await?;
     if let Some(event) = event {

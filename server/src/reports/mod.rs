@@ -86,25 +86,20 @@ pub async fn report(sandbox: &Sandbox, staff_id: &str, question: Question) -> Re
     if unit == Unit::Hour && period != Period::Today {
         return Err(Failure::BadParameter("unit can be hour only for period=today".to_owned()));
     }
-    // In `main`, a background task does it.
-    if !sandbox.is_main() {
-        payouts::add_changes(&sandbox.database).await?;
-    }
-    let mut reader = sandbox.database.read().await?;
+    // One snapshot, so that the figures are those of the series.
+    let mut reader = sandbox.database.read_snapshot().await?;
     let zone = preferences::time_zone_of(sandbox, &mut reader, staff_id).await?;
     let times = Times::of(period, sandbox.clock.now(), &zone);
     let units = times.units(unit, &zone);
-    // One snapshot, so that the figures are those of the series.
-    let mut store = reader.begin().await?;
     let parts: Vec<Range<UnixMillis>> = units.iter().cloned().chain([times.before.clone()]).collect();
-    let mut sums = payouts::sums(&mut store, &parts).await?;
+    let mut sums = payouts::sums(&mut reader, &parts).await?;
     let which = match about {
         About::Disbursements => Latest::Completed,
         About::Transactions => Latest::All,
         About::Performance => Latest::Failed,
     };
-    let latest = payouts::latest_records(&mut store, times.now.clone(), which, LATEST).await?;
-    store.end().await?;
+    let latest = payouts::latest_records(&mut reader, times.now.clone(), which, LATEST).await?;
+    drop(reader);
     let before = sums.pop().unwrap_or_default();
     let series: Vec<Bar> = units.iter().zip(&sums).map(|(unit, sums)| Bar::of(unit.start, sums)).collect();
     let figures_before = Figures::of(&[Bar::of(times.before.start, &before)]);

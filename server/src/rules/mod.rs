@@ -99,30 +99,28 @@ pub async fn set(
     let on = sandbox.clone();
     let (rules, event) = sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                session::check_open(connection, &session.session_id).await?;
-                let before = all(&on, connection).await?;
-                // The longest follows the deployment's setting.
-                let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
-                query(SET)
-                    .bind(minutes)
-                    .bind(new.maximum_amount)
-                    .bind(new.confirmation_required)
-                    .bind(new.auto_retry)
-                    .bind(new.retry_attempts)
-                    .execute(&mut *connection)
-                    .await?;
-                let rules = all(&on, connection).await?;
-                let changes = before.changes_to(&rules);
-                if changes.is_empty() {
-                    return Ok((rules, None));
-                }
-                let who = session.staff.email.as_str();
-                let event = NewEvent::new(at, Kind::SettingsChanged, who, Some(address)).details(&changes);
-                event.add(connection).await?;
-                Ok::<_, Failure>((rules, Some(event)))
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            let before = all(&on, connection).await?;
+            // The longest follows the deployment's setting.
+            let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
+            query(SET)
+                .bind(minutes)
+                .bind(new.maximum_amount)
+                .bind(new.confirmation_required)
+                .bind(new.auto_retry)
+                .bind(new.retry_attempts)
+                .execute(&mut *connection)
+                .await?;
+            let rules = all(&on, connection).await?;
+            let changes = before.changes_to(&rules);
+            if changes.is_empty() {
+                return Ok((rules, None));
+            }
+            let who = session.staff.email.as_str();
+            let event = NewEvent::new(at, Kind::SettingsChanged, who, Some(address)).details(&changes);
+            event.add(connection).await?;
+            Ok::<_, Failure>((rules, Some(event)))
         })
         .await?;
     if let Some(event) = event {

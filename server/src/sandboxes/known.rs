@@ -37,10 +37,6 @@ pub struct Known {
     is_working: AtomicBool,
     /// When old rows were deleted last, or it was opened, in ms.
     swept_at: AtomicI64,
-    /// When changes of loans were deleted last, in ms, and the oldest transaction that ran then; 0 before
-    /// that.
-    trimmed_at: AtomicI64,
-    horizon: AtomicI64,
     /// Once set, it is not opened any more.
     is_removed: AtomicBool,
     pub(super) open: RwLock<Option<Open>>,
@@ -66,8 +62,6 @@ impl Known {
             work_at: AtomicI64::new(i64::MIN),
             is_working: AtomicBool::default(),
             swept_at: AtomicI64::default(),
-            trimmed_at: AtomicI64::default(),
-            horizon: AtomicI64::default(),
             is_removed: AtomicBool::default(),
             open: RwLock::default(),
             kept: Mutex::default(),
@@ -151,22 +145,11 @@ impl Known {
 
     /// Whether old rows are to be deleted, as they are at this interval while it is open.
     pub fn is_sweep_due(&self, now: UnixMillis, interval: Duration) -> bool {
-        is_due(&self.swept_at, now, interval)
-    }
-
-    /// Whether changes of loans are to be deleted, as they are at this interval while it is open.
-    pub fn is_trim_due(&self, now: UnixMillis, interval: Duration) -> bool {
-        is_due(&self.trimmed_at, now, interval)
-    }
-
-    /// The oldest transaction that ran when changes of loans were deleted last.
-    pub fn horizon(&self) -> Option<i64> {
-        Some(self.horizon.load(Ordering::Acquire)).filter(|horizon| *horizon != 0)
-    }
-
-    /// Notes the oldest transaction that runs when changes of loans are deleted.
-    pub fn set_horizon(&self, horizon: Option<i64>) {
-        self.horizon.store(horizon.unwrap_or_default(), Ordering::Release);
+        let is_due = now.since(UnixMillis(self.swept_at.load(Ordering::Acquire))) >= interval;
+        if is_due {
+            self.swept_at.store(now.0, Ordering::Release);
+        }
+        is_due
     }
 
     /// Begins its background work, unless it runs already.
@@ -199,15 +182,6 @@ impl Known {
     pub fn keep(&self, kept: Kept) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
-}
-
-/// Whether something was done at least `interval` ago at `last_at`, which becomes `now` then.
-fn is_due(last_at: &AtomicI64, now: UnixMillis, interval: Duration) -> bool {
-    let is_due = now.since(UnixMillis(last_at.load(Ordering::Acquire))) >= interval;
-    if is_due {
-        last_at.store(now.0, Ordering::Release);
-    }
-    is_due
 }
 
 /// When something is to be done in a sandbox without a call.

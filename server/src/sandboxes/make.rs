@@ -1,12 +1,12 @@
 //! Making a sandbox: its data first, then its row. What has no row does not exist.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::{
-    Kept, Sandbox,
+    Kept,
     clock::{Setting, UnixMillis},
     database::Connection,
     demo::{Beginning, FIRST_SEED, Recording, World},
@@ -102,7 +102,6 @@ impl Sandboxes {
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();
-        _ = self.made.send(record.id.clone());
         Ok(Made { record, token })
     }
 
@@ -126,26 +125,10 @@ impl Sandboxes {
     async fn enter(&self, record: Record) -> Result<(), Failure> {
         let limit = self.limit;
         self.database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { records::insert(connection, &record, limit).await })
+            .write_in_turn(async move |connection: &mut Connection| {
+                records::insert(connection, &record, limit).await
             })
             .await
-    }
-}
-
-/// Prepares for one more sandbox after each that is made, so there are as many spares as sandboxes that are
-/// made at once.
-pub(crate) async fn keep_preparing(sandbox: Sandbox) {
-    let mut made = sandbox.server.sandboxes.prepare_after.lock().await;
-    while let Some(id) = made.recv().await {
-        let server = Arc::clone(&sandbox.server);
-        let prepare = async move {
-            if let Err(failure) = server.sandboxes.databases.prepare_next(&id).await {
-                tracing::warn!(?failure, "sandboxes.not_prepared");
-            }
-        };
-        // Cancelled, it might leave a schema that no server knows of.
-        _ = sandbox.tasks.finish(prepare).await;
     }
 }
 

@@ -23,9 +23,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
-pub(crate) use self::make::keep_preparing;
 pub use self::{
     address::{Addresses, HEADER},
     make::{Made, Wish, token_parts},
@@ -73,9 +72,6 @@ pub struct Sandboxes {
     known: Mutex<HashMap<Name, Arc<Known>>>,
     /// Wakes the scheduler.
     wake: Notify,
-    /// The ids of the sandboxes that this server makes, for [`keep_preparing`].
-    made: mpsc::UnboundedSender<String>,
-    prepare_after: tokio::sync::Mutex<mpsc::UnboundedReceiver<String>>,
     main_calls: AtomicI64,
     main_last_used_at: AtomicI64,
 }
@@ -91,12 +87,11 @@ impl Sandboxes {
         clock: Clock,
         randomness: Randomness,
     ) -> Self {
-        let (made, prepare_after) = mpsc::unbounded_channel();
         Self {
             limit: settings.max_sandboxes(),
             is_demo: settings.demo,
             addresses: Addresses::of(settings),
-            databases: SandboxDatabases::beside(&database, settings.store.data_dir.join("sandboxes")),
+            databases: SandboxDatabases::in_folder(settings.store.data_dir.join("sandboxes")),
             database,
             fingerprints,
             clock,
@@ -104,8 +99,6 @@ impl Sandboxes {
             templates: Templates::new(passwords),
             known: Mutex::default(),
             wake: Notify::new(),
-            made,
-            prepare_after: prepare_after.into(),
             main_calls: AtomicI64::default(),
             main_last_used_at: AtomicI64::default(),
         }

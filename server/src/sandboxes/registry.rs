@@ -16,12 +16,7 @@ use super::{
     open_files::max_open,
     records::{self, Use},
 };
-use crate::{
-    Sandbox, Server,
-    clock::UnixMillis,
-    database::{Connection, versions::Versions},
-    error::Failure,
-};
+use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure};
 
 /// How many names are offered to somebody who wants to open another one.
 const NAMED: usize = 20;
@@ -31,8 +26,6 @@ const NAMED: usize = 20;
 pub struct InUse {
     /// The sandbox.
     pub sandbox: Sandbox,
-    /// The versions of its data, if they were read to find out whether it still exists.
-    pub versions: Option<Versions>,
     known: Option<Arc<Known>>,
 }
 
@@ -80,16 +73,17 @@ impl Sandboxes {
     /// The sandbox that a request names.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
+    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], [`Failure::BadParameter`], and errors of its
+    /// database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
         if !self.are_on() {
-            return Ok(InUse { sandbox: main.clone(), versions: None, known: None });
+            return Ok(InUse { sandbox: main.clone(), known: None });
         }
         let now = self.clock.unset_now();
         let Some(name) = self.addresses.named(&parts.headers, &parts.uri)? else {
             self.main_calls.fetch_add(1, Ordering::Relaxed);
             self.main_last_used_at.store(now.0, Ordering::Relaxed);
-            return Ok(InUse { sandbox: main.clone(), versions: None, known: None });
+            return Ok(InUse { sandbox: main.clone(), known: None });
         };
         let in_use = self.find(&main.server, &name).boxed().await?;
         if let Some(known) = &in_use.known {
@@ -101,7 +95,7 @@ impl Sandboxes {
     /// The sandbox of that name, opened if it is closed.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], and errors of its database.
+    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], and errors of its database.
     pub async fn find(&self, server: &Arc<Server>, name: &Name) -> Result<InUse, Failure> {
         loop {
             let known = self.known(name).await?;
@@ -109,22 +103,8 @@ impl Sandboxes {
                 self.wake.notify_one();
                 return Err(Failure::SandboxNotFound(name.to_string()));
             }
-            if let Some(mut in_use) = self.opened(server, &known).await? {
-                if !self.databases.are_shared() {
-                    return Ok(in_use);
-                }
-                // Another server may have removed it: then its data can't be read any more.
-                match in_use.sandbox.shared_read.versions().await {
-                    Ok(versions) => {
-                        in_use.versions = Some(versions);
-                        return Ok(in_use);
-                    }
-                    Err(failure) if self.has_row(&known).await? => return Err(failure),
-                    Err(_) => {}
-                }
-                drop(in_use);
-                self.drop_open(&known).await;
-                continue;
+            if let Some(in_use) = self.opened(server, &known).await? {
+                return Ok(in_use);
             }
             // It was removed in the meantime. There may be another one of that name.
             self.forget(&known);
@@ -152,7 +132,7 @@ impl Sandboxes {
     ) -> Result<Option<InUse>, Failure> {
         let in_use = |open: &Open| {
             known.hold();
-            InUse { sandbox: open.sandbox.clone(), versions: None, known: Some(Arc::clone(known)) }
+            InUse { sandbox: open.sandbox.clone(), known: Some(Arc::clone(known)) }
         };
         if let Some(open) = &*known.open.read().await {
             return Ok((!known.is_removed()).then(|| in_use(open)));
@@ -192,6 +172,9 @@ impl Sandboxes {
         }
         let found = records::find(&mut *self.database.read().await?, name).await?;
         let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
+        if !self.databases.has(&record.id) {
+            return Err(Failure::SandboxElsewhere(name.to_string()));
+        }
         Ok(self.meet(record))
     }
 
@@ -275,8 +258,6 @@ impl Sandboxes {
         let closing = self.met().into_iter().map(|known| self.close_now(known, timeout).boxed());
         futures::future::join_all(closing).await;
         self.all_known().clear();
-        self.templates.clear(&self.databases).await;
-        self.databases.close(timeout).await;
     }
 
     async fn close_now(&self, known: Arc<Known>, timeout: Duration) {
@@ -303,8 +284,8 @@ impl Sandboxes {
             return Ok(());
         }
         self.database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { Ok(records::store_uses(connection, &uses).await?) })
+            .write_in_turn(async move |connection: &mut Connection| {
+                Ok(records::store_uses(connection, &uses).await?)
             })
             .await
     }
@@ -391,8 +372,7 @@ impl Sandboxes {
 
     /// How many databases there are, with or without a row: for tests.
     pub async fn count_stored(&self) -> usize {
-        let stored = self.databases.ids().await.unwrap_or_default();
-        stored.iter().filter(|stored| !stored.is_template).count()
+        self.databases.sizes().await.unwrap_or_default().len()
     }
 
     /// The calls that this server had, by sandbox for the `named` busiest.

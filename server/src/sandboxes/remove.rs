@@ -7,10 +7,7 @@ use super::{
     known::{Known, Open},
     records,
 };
-use crate::{
-    database::{Connection, sandboxes::SandboxDatabases},
-    error::Failure,
-};
+use crate::{database::Connection, error::Failure};
 
 /// How long calls that run in a sandbox that is removed may go on.
 const GRACE: Duration = Duration::from_secs(2);
@@ -41,14 +38,8 @@ impl Sandboxes {
         let id = record.id.clone();
         let was_there = self
             .database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    let is_there = records::delete(connection, &id).await?;
-                    if is_there {
-                        SandboxDatabases::retire(connection, &id).await?;
-                    }
-                    Ok(is_there)
-                })
+            .write_in_turn(async move |connection: &mut Connection| {
+                Ok(records::delete(connection, &id).await?)
             })
             .await?;
         self.drop_open(&self.meet(record.clone())).await;

@@ -11,13 +11,7 @@ use super::{
     known::{Due, Known},
     records,
 };
-use crate::{
-    Sandbox, Server,
-    clock::UnixMillis,
-    database::{Connection, changes, sandboxes::Stored},
-    error::Failure,
-    retention,
-};
+use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure, retention};
 
 /// How often it looks after the sandboxes that are open.
 const OPEN_INTERVAL: Duration = Duration::from_secs(1);
@@ -28,9 +22,6 @@ const CLOSED_INTERVAL: Duration = Duration::from_mins(1);
 /// The longest time between two rounds of work in an open sandbox; old rows are deleted then.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// How old a template must be to be of no server that runs.
-const TEMPLATE_AGE: Duration = Duration::from_hours(24);
-
 /// How soon a round of work that failed is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -39,9 +30,6 @@ const ORPHAN_AGE: Duration = Duration::from_mins(10);
 
 /// How often such data is looked for.
 const ORPHAN_INTERVAL: Duration = Duration::from_mins(10);
-
-/// How often changes of loans that every server has seen are deleted in an open sandbox.
-const TRIM_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Looks after the sandboxes for as long as it is polled.
 pub async fn keep(server: Arc<Server>) {
@@ -53,7 +41,7 @@ pub async fn keep(server: Arc<Server>) {
     loop {
         if orphans_deleted_at.is_none_or(|at| at.elapsed() >= ORPHAN_INTERVAL) {
             orphans_deleted_at = Some(Instant::now());
-            if let Err(failure) = sandboxes.delete_orphans_if_first(&server).await {
+            if let Err(failure) = sandboxes.delete_orphans().await {
                 tracing::warn!(?failure, "sandboxes.orphans_not_deleted");
             }
         }
@@ -81,14 +69,13 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     let now = sandboxes.clock.unset_now();
     sandboxes.remove_expired(now).await?;
     sandboxes.notice_removed().await?;
-    if server.lease.is_first().await? {
-        let due = records::due(&mut *sandboxes.database.read().await?, now).await?;
-        for record in due {
-            let known = sandboxes.meet(record);
-            // Opening it notes that its work is due.
-            if let Err(failure) = sandboxes.opened(server, &known).await {
-                tracing::error!(?failure, sandbox = known.record.name.as_str(), "sandbox.not_opened");
-            }
+    let mut due = records::due(&mut *sandboxes.database.read().await?, now).await?;
+    due.retain(|record| sandboxes.databases.has(&record.id));
+    for record in due {
+        let known = sandboxes.meet(record);
+        // Opening it notes that its work is due.
+        if let Err(failure) = sandboxes.opened(server, &known).await {
+            tracing::error!(?failure, sandbox = known.record.name.as_str(), "sandbox.not_opened");
         }
     }
     let open = sandboxes.open_ones();
@@ -103,19 +90,10 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 impl Sandboxes {
     /// Takes over from an earlier process.
     async fn start(&self) -> Result<(), Failure> {
-        if self.databases.are_shared() {
-            return Ok(());
-        }
         let now = self.clock.unset_now();
         self.database
-            .write_in_turn(move |connection: &mut Connection| {
-                Box::pin(async move { Ok(records::make_due(connection, now).await?) })
-            })
+            .write_in_turn(async |connection: &mut Connection| Ok(records::make_due(connection, now).await?))
             .await
-    }
-
-    async fn delete_orphans_if_first(&self, server: &Arc<Server>) -> Result<(), Failure> {
-        if server.lease.is_first().await? { self.delete_orphans().await } else { Ok(()) }
     }
 
     /// Deletes data without a row, which a process left that died while it made or removed a sandbox.
@@ -124,14 +102,11 @@ impl Sandboxes {
     /// When the databases fail.
     pub async fn delete_orphans(&self) -> Result<(), Failure> {
         let now = self.clock.unset_now();
-        let stored = self.databases.ids().await?;
+        let stored = self.databases.sizes().await?;
         // After the data: what is made in the meantime has a row.
         let ids = records::ids(&mut *self.database.read().await?).await?;
-        for Stored { id, is_template } in &stored {
-            let age = made_at(id).map_or(Duration::ZERO, |at| now.since(at));
-            if *is_template && age >= TEMPLATE_AGE {
-                self.databases.delete_left_template(id).await?;
-            } else if !*is_template && !ids.contains(id) && age >= ORPHAN_AGE {
+        for id in stored.keys().filter(|id| !ids.contains(*id)) {
+            if made_at(id).map_or(Duration::ZERO, |at| now.since(at)) >= ORPHAN_AGE {
                 self.databases.delete(id).await?;
                 tracing::info!(sandbox.id = id, "sandbox.orphan_deleted");
             }
@@ -216,10 +191,6 @@ async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Optio
     let next = sandbox.work().await?;
     if known.is_sweep_due(now, SWEEP_INTERVAL) {
         retention::delete_old(sandbox).await?;
-    }
-    if known.is_trim_due(now, TRIM_INTERVAL) {
-        let horizon = changes::delete_before(&sandbox.database, known.horizon()).await?;
-        known.set_horizon(horizon);
     }
     Ok(next)
 }

@@ -8,7 +8,10 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::{
     auth::password::Passwords,
     clock::UnixMillis,
-    database::sandboxes::{Fill, SandboxDatabases, Template},
+    database::{
+        Connection,
+        sandboxes::{SandboxDatabases, Template},
+    },
     demo::{self, Hashes, World},
     error::Failure,
     randomness::Randomness,
@@ -20,7 +23,7 @@ const MAX_KEPT: usize = 8;
 /// How long a template is copied whose dates are relative to the time at which it was made.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// How long any template is kept: less than the time after which it is taken for that of a server that died.
+/// How long any other template is kept.
 const KEPT_FOR: Duration = Duration::from_hours(12);
 
 /// The templates that were used last.
@@ -49,15 +52,6 @@ pub struct Content {
 }
 
 impl Templates {
-    /// Deletes what is stored of them, for a shutdown.
-    pub async fn clear(&self, databases: &SandboxDatabases) {
-        for kept in self.kept.lock().await.drain(..) {
-            if let Err(failure) = databases.delete_template(&kept.template).await {
-                tracing::warn!(?failure, "sandboxes.template_not_deleted");
-            }
-        }
-    }
-
     /// No templates yet.
     pub fn new(passwords: Passwords) -> Self {
         Self { passwords, hashes: OnceCell::new(), kept: Mutex::default() }
@@ -89,10 +83,7 @@ impl Templates {
             let longest = if kept.content.now.is_some() { KEPT_FOR } else { FRESH };
             now.since(kept.made_at) >= longest
         };
-        let old: Vec<Kept> = kept.extract_if(.., |kept| is_old(kept)).collect();
-        for old in old {
-            databases.delete_template(&old.template).await?;
-        }
+        kept.retain(|kept| !is_old(kept));
         if let Some(at) = kept.iter().position(|kept| kept.content == content) {
             // The latest used one is the last.
             let found = kept.remove(at);
@@ -102,10 +93,10 @@ impl Templates {
         }
         let hashes = self.hashes.get_or_try_init(|| demo::hash_passwords(&self.passwords)).await?.clone();
         let (world, base) = (content.world, content.now.unwrap_or(now));
-        let fill: Fill = Box::new(move |connection| Box::pin(demo::fill(connection, world, base, hashes)));
+        let fill = async |connection: &mut Connection| demo::fill(connection, world, base, hashes).await;
         let template = databases.template(id, fill).boxed().await?;
         if kept.len() == MAX_KEPT {
-            databases.delete_template(&kept.remove(0).template).await?;
+            kept.remove(0);
         }
         kept.push(Kept { content, made_at: now, template: template.clone() });
         Ok((template, base))

@@ -56,35 +56,33 @@ async fn change(
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                lock(connection, &name).await?;
-                let before = read_one(connection, &bundled, &name).await?;
-                if before.builds.is_empty() {
-                    return Err(Failure::SliceNotFound(before.name));
-                }
-                let version = choose(&before)?;
-                let build = before.build(&version).ok_or_else(|| Failure::BuildNotFound {
-                    name: before.name.clone(),
-                    version: version.to_string(),
-                })?;
-                check_shell(&build.shell, bundled.shell()?)?;
-                if before.live.as_ref() == Some(&version) {
-                    return Ok(before);
-                }
-                rollout::refuse_during(&before)?;
-                check_paths(connection, &bundled, &name, &build.brings).await?;
-                let live_before = before.live.as_ref();
-                let previous = if act == SliceAction::RolledBack { None } else { live_before };
-                set_live(connection, &bundled, &name, Some(&version), previous).await?;
-                if is_watched {
-                    watch::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
-                } else {
-                    watch::end(connection, &bundled, &name).await?;
-                }
-                trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before, None).await?;
-                read_one(connection, &bundled, &name).await
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            let before = read_one(connection, &bundled, &name).await?;
+            if before.builds.is_empty() {
+                return Err(Failure::SliceNotFound(before.name));
+            }
+            let version = choose(&before)?;
+            let build = before.build(&version).ok_or_else(|| Failure::BuildNotFound {
+                name: before.name.clone(),
+                version: version.to_string(),
+            })?;
+            check_shell(&build.shell, bundled.shell()?)?;
+            if before.live.as_ref() == Some(&version) {
+                return Ok(before);
+            }
+            rollout::refuse_during(&before)?;
+            check_paths(connection, &bundled, &name, &build.brings).await?;
+            let live_before = before.live.as_ref();
+            let previous = if act == SliceAction::RolledBack { None } else { live_before };
+            set_live(connection, &bundled, &name, Some(&version), previous).await?;
+            if is_watched {
+                watch::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
+            } else {
+                watch::end(connection, &bundled, &name).await?;
+            }
+            trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before, None).await?;
+            read_one(connection, &bundled, &name).await
         })
         .await
 }

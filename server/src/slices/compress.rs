@@ -79,11 +79,9 @@ pub async fn compress_next(sandbox: &Sandbox) -> Result<bool, Failure> {
     let (brotli, gzip) = compressed.map_err(|error| Failure::Internal(format!("compressing: {error}")))?;
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(STORE).bind(digest).bind(brotli).bind(gzip).execute(connection).await?;
-                Ok(())
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            query(STORE).bind(digest).bind(brotli).bind(gzip).execute(connection).await?;
+            Ok(())
         })
         .await?;
     Ok(true)
@@ -93,10 +91,8 @@ pub async fn compress_next(sandbox: &Sandbox) -> Result<bool, Failure> {
 async fn claim(sandbox: &Sandbox, now: UnixMillis) -> Result<Option<String>, Failure> {
     let claimed: Vec<String> = sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                Ok(query_scalar(CLAIM).bind(now).bind(now.plus(LEASE)).fetch_all(connection).await?)
-            })
+        .write(async move |connection: &mut Connection| {
+            Ok(query_scalar(CLAIM).bind(now).bind(now.plus(LEASE)).fetch_all(connection).await?)
         })
         .await?;
     Ok(claimed.into_iter().next())

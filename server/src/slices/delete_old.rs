@@ -35,7 +35,7 @@ pub async fn delete_old(
             let name = SliceName::from_request(&slice.name)?;
             let build = OldBuild { name, version, bundled: bundled.clone(), keep, now };
             let is_deleted = database
-                .write_in_turn(move |connection: &mut Connection| Box::pin(build.delete(connection)))
+                .write_in_turn(async move |connection: &mut Connection| build.delete(connection).await)
                 .await?;
             deleted += u64::from(is_deleted);
         }

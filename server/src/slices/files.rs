@@ -26,7 +26,8 @@ use crate::{
 /// Maximum size of the cache, in bytes; live builds take a few hundred KB.
 const MAX_CACHED: usize = 16 * 1024 * 1024;
 
-/// How long a file is kept: a file never changes, but its slice can be removed, through any server.
+/// How long a file is kept: a file never changes, but its slice can be removed, through any server, or other data
+/// put in place.
 const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// A cache of requested files.
@@ -35,28 +36,25 @@ pub struct FileCache(Mutex<CachedFiles>);
 
 #[derive(Debug, Default)]
 struct CachedFiles {
-    /// The copy of the data that they were read from.
-    copy: u64,
     files: HashMap<String, Arc<File>>,
     size: usize,
 }
 
 impl FileCache {
-    /// The file at `path` in a `copy` of the data.
-    fn get(&self, path: &str, copy: u64, now: UnixMillis) -> Option<Arc<File>> {
+    fn get(&self, path: &str, now: UnixMillis) -> Option<Arc<File>> {
         let cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = cache.files.get(path).filter(|_| cache.copy == copy)?;
+        let file = cache.files.get(path)?;
         (now.since(file.read_at) < MAX_AGE).then(|| Arc::clone(file))
     }
 
-    fn insert(&self, path: &str, copy: u64, file: &Arc<File>) {
+    fn insert(&self, path: &str, file: &Arc<File>) {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let size = file.size();
         if size > MAX_CACHED {
             return;
         }
-        if cache.copy != copy || cache.size + size > MAX_CACHED {
-            *cache = CachedFiles { copy, ..CachedFiles::default() };
+        if cache.size + size > MAX_CACHED {
+            *cache = CachedFiles::default();
         }
         cache.size += size;
         if let Some(replaced) = cache.files.insert(path.to_owned(), Arc::clone(file)) {
@@ -124,8 +122,8 @@ pub async fn published(sandbox: Sandbox, request: Request, next: Next) -> Respon
 
 /// The file at `path`, which begins with slice and version.
 async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failure> {
-    let (copy, now) = (sandbox.server.shared_read.copy(), sandbox.clock.unset_now());
-    if let Some(file) = sandbox.server.slice_files.get(path, copy, now) {
+    let now = sandbox.clock.unset_now();
+    if let Some(file) = sandbox.server.slice_files.get(path, now) {
         return Ok(Some(file));
     }
     let mut parts = path.splitn(3, '/');
@@ -147,7 +145,7 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
         gzip: row.gzip.map(Bytes::from),
     });
     if is_final {
-        sandbox.server.slice_files.insert(path, copy, &file);
+        sandbox.server.slice_files.insert(path, &file);
     }
     Ok(Some(file))
 }

@@ -70,8 +70,8 @@ pub async fn publish(
     let (build, digests) = build.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
     let bundled = bundled.clone();
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move { store(connection, &bundled, build, digests, publication, mark).await })
+        .write_in_turn(async move |connection: &mut Connection| {
+            store(connection, &bundled, build, digests, publication, mark).await
         })
         .await
 }

@@ -48,39 +48,37 @@ pub async fn remove(
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                lock(connection, &name).await?;
-                let before = read_one(connection, &bundled, &name).await?;
-                if before.builds.is_empty() {
-                    return Err(Failure::SliceNotFound(before.name));
-                }
-                if let Some(sandbox_id) = &bundled.sandbox_id {
-                    return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
-                }
-                if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
-                    return Err(Failure::NothingPublished(before.name));
-                }
-                rollout::refuse_during(&before)?;
-                watch::end(connection, &bundled, &name).await?;
-                query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
-                query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
-                set_live(connection, &bundled, &name, None, None).await?;
-                let after = read_one(connection, &bundled, &name).await?;
-                let live_before = before.live.as_ref();
-                trail::add(
-                    connection,
-                    &bundled,
-                    mark,
-                    SliceAction::Removed,
-                    &name,
-                    after.live.as_ref(),
-                    live_before,
-                    None,
-                )
-                .await?;
-                Ok(after)
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            let before = read_one(connection, &bundled, &name).await?;
+            if before.builds.is_empty() {
+                return Err(Failure::SliceNotFound(before.name));
+            }
+            if let Some(sandbox_id) = &bundled.sandbox_id {
+                return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
+            }
+            if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
+                return Err(Failure::NothingPublished(before.name));
+            }
+            rollout::refuse_during(&before)?;
+            watch::end(connection, &bundled, &name).await?;
+            query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
+            query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
+            set_live(connection, &bundled, &name, None, None).await?;
+            let after = read_one(connection, &bundled, &name).await?;
+            let live_before = before.live.as_ref();
+            trail::add(
+                connection,
+                &bundled,
+                mark,
+                SliceAction::Removed,
+                &name,
+                after.live.as_ref(),
+                live_before,
+                None,
+            )
+            .await?;
+            Ok(after)
         })
         .await
 }

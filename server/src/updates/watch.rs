@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::Seen;
 use crate::{
     Sandbox,
-    database::{Connection, query_as, query_scalar, versions::Versions},
+    database::{Connection, query_as, query_scalar, version::Version},
     error::Failure,
+    http::ready_body::Digest,
     notifications::{self, Newest},
 };
 
@@ -30,8 +31,9 @@ const SESSIONS_INTERVAL: Duration = Duration::from_secs(15);
 /// What was there at the last look.
 #[derive(Default)]
 struct Before {
-    versions: Option<Versions>,
-    screens: i64,
+    version: Option<Version>,
+    lists: Option<[Digest; 2]>,
+    settings: String,
     newest: Newest,
     sessions_checked_at: Option<Instant>,
 }
@@ -61,51 +63,63 @@ pub(super) async fn watch(sandbox: Sandbox, watching: CancellationToken) {
     }
 }
 
-const SCREENS: &str = "SELECT value FROM version WHERE name = 'screens'";
-
 /// Looks once, and tells what has changed. Returns whether anything has.
 async fn look(
     sandbox: &Sandbox,
     before: &mut Before,
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<bool, Failure> {
-    let versions = sandbox.shared_read.versions().await?;
-    sandbox.keep_up_with(versions).await?;
+    let version = sandbox.shared_read.version().await?;
+    sandbox.keep_up_with(version).await?;
     let mut reader = sandbox.database.read().await?;
-    let screens: i64 = query_scalar(SCREENS).fetch_one(&mut reader).await?;
-    let is_first = before.versions.is_none();
-    let is_same_copy = before.versions.is_some_and(|before| before.copy == versions.copy);
-    let loans = before.versions.is_none_or(|before| !is_same_copy || before.loans != versions.loans);
-    let sessions = before.versions.is_none_or(|before| !is_same_copy || before.sessions != versions.sessions);
-    let settings = !is_same_copy || before.screens != screens;
+    let has_new_version = before.version != Some(version);
     let is_due =
         before.sessions_checked_at.is_none_or(|checked_at| checked_at.elapsed() >= SESSIONS_INTERVAL);
-    if sessions || is_due {
+    if has_new_version || is_due {
         end_sessions(sandbox, &mut reader, open).await?;
         before.sessions_checked_at = Some(Instant::now());
     }
-    let mut told_to = HashSet::new();
-    let mut told_all = settings;
-    if loans || settings {
-        let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
-        let newest = notifications::newest(&mut reader, &staff, sandbox.clock.now()).await?;
-        told_all |= !newest.has_loan_of(&before.newest);
-        told_to = newest.staff_unlike(&before.newest).map(Arc::from).collect();
-        before.newest = newest;
+    if !has_new_version {
+        return Ok(false);
     }
-    before.versions = Some(versions);
-    before.screens = screens;
+    let (pending, records) = (sandbox.pending.body_since(version), sandbox.records.body_since(version));
+    let lists = [pending.await?.digest(), records.await?.digest()];
+    let loans = before.lists != Some(lists);
+    let settings_now: String = query_scalar(SETTINGS).fetch_one(&mut reader).await?;
+    let settings = before.settings != settings_now;
+    let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
+    let newest = notifications::newest(&mut reader, &staff, sandbox.clock.now()).await?;
+    let told_all = settings || !newest.has_loan_of(&before.newest);
+    let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
+    let is_first = before.version.is_none();
+    *before = Before {
+        version: Some(version),
+        lists: Some(lists),
+        settings: settings_now,
+        newest,
+        sessions_checked_at: before.sessions_checked_at,
+    };
     if is_first {
         // Streams begin now, and pages read everything then.
         sandbox.updates.tell(|seen| seen.latest += 1);
         return Ok(false);
     }
-    if !(loans || settings) {
+    if !(loans || settings || told_all || !told_to.is_empty()) {
         return Ok(false);
     }
     sandbox.updates.tell(|seen| seen.add(loans, settings, told_all, told_to));
     Ok(true)
 }
+
+/// Everything that somebody may set, as one text.
+const SETTINGS: &str = "
+    SELECT concat_ws(' ',
+        (SELECT concat_ws(' ', session_minutes, maximum_amount, confirmation_required, auto_retry, retry_attempts)
+         FROM portal_rules),
+        (SELECT string_agg(concat_ws(' ', staff_id, language, time_zone, notify_by_email, notify_by_sms), ' ')
+         FROM (SELECT * FROM preference ORDER BY staff_id) AS preferences),
+        (SELECT string_agg(concat_ws(' ', staff_id, read_until), ' ')
+         FROM (SELECT * FROM notification_read ORDER BY staff_id) AS marks))";
 
 const STILL_OPEN: &str = "
     SELECT session_id FROM session JOIN staff ON staff.staff_id = session.staff_id

@@ -5,31 +5,13 @@ use std::time::Duration;
 use axum::http::{Method, StatusCode};
 use mkopo::{
     clock::UnixMillis,
-    database::{Connection, Reader, query, query_as, query_scalar},
+    database::{Connection, Reader, query, query_scalar},
     mobile_money::Outcome,
     outbox,
 };
 use serde_json::json;
-use sqlx::AssertSqlSafe;
 
-use crate::{
-    store,
-    test_app::{TestApp, waiting},
-};
-
-const CUSTOMERS: &str = "
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
-    INSERT INTO customer
-    SELECT 'CUS-X' || n, first_name, last_name, phone_number, id_number, nickname, gender, status, account_id,
-           account_number, account_status, credit_score, risk_level
-    FROM number, (SELECT * FROM customer LIMIT 1) AS one";
-
-const LOANS: &str = "
-    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
-    INSERT INTO loan
-    SELECT 'LN-X' || n, 'CUS-X' || n, 100, interest_rate_bp, term_months, purpose, 'APPROVED', 100, notes,
-           approver_id, approver_name, approver_email, approved_at, NULL, created_at, updated_at
-    FROM number, (SELECT * FROM loan WHERE status = 'APPROVED' LIMIT 1) AS one";
+use crate::test_app::{TestApp, waiting};
 
 const SESSIONS: &str = "
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
@@ -52,11 +34,9 @@ const CODES: &str = "
 
 /// Runs a statement whose values are a number of rows and a time.
 async fn add(app: &TestApp, sql: &'static str, count: i64, at: UnixMillis) {
-    let add = app.sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            query(sql).bind(count).bind(at).execute(connection).await?;
-            Ok(())
-        })
+    let add = app.sandbox.database.write(async move |connection: &mut Connection| {
+        query(sql).bind(count).bind(at).execute(connection).await?;
+        Ok(())
     });
     add.await.unwrap();
 }
@@ -88,70 +68,8 @@ async fn counts_while<T>(
     tokio::join!(act, count_on)
 }
 
-async fn write(app: &TestApp, sql: String) {
-    let write = app.sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            connection.command(AssertSqlSafe(sql)).await?;
-            Ok(())
-        })
-    });
-    write.await.unwrap();
-}
-
-/// Adds `count` loans with a customer each.
-async fn add_loans(app: &TestApp, count: i64) {
-    let add = app.sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            query(CUSTOMERS).bind(count).execute(&mut *connection).await?;
-            query(LOANS).bind(count).execute(connection).await?;
-            Ok(())
-        })
-    });
-    add.await.unwrap();
-}
-
 async fn reader(app: &TestApp) -> Reader {
     app.sandbox.database.read().await.unwrap()
-}
-
-/// How many rows sequential scans of loans and customers have read, and how often their indexes were
-/// used.
-async fn scanned(app: &TestApp) -> (i64, i64) {
-    const SCANNED: &str = "
-        SELECT CAST(sum(seq_tup_read) AS BIGINT), CAST(sum(idx_scan) AS BIGINT)
-        FROM pg_stat_user_tables WHERE relname IN ('loan', 'customer')";
-    query_as(SCANNED).fetch_one(&mut *reader(app).await).await.unwrap()
-}
-
-#[tokio::test]
-async fn right_after_a_bulk_load_a_payout_reads_no_table_as_a_whole() {
-    if !store::is_postgres() {
-        return;
-    }
-    let app = TestApp::start().await;
-    for table in ["loan", "customer", "payout"] {
-        write(&app, format!("ALTER TABLE {table} SET (autovacuum_enabled = false); ANALYZE {table}")).await;
-    }
-    let agent = app.sign_in("agent").await;
-    let pending = agent.pending().await;
-    let mut loans = waiting(&pending);
-    // PostgreSQL knows that there are few rows, and keeps the plans for them until it analyzes again.
-    for loan in loans.by_ref().take(7) {
-        assert_eq!(agent.disburse_with_key(loan, loan["loan_id"].as_str().unwrap()).await.status, 200);
-    }
-    add_loans(&app, 20_000).await;
-    let before = scanned(&app).await;
-    for loan in loans.take(4) {
-        assert_eq!(agent.disburse_with_key(loan, loan["loan_id"].as_str().unwrap()).await.status, 200);
-    }
-    // PostgreSQL publishes the figures of a connection about a second later, at its next commit.
-    let mut after = scanned(&app).await;
-    while after.1 < before.1 + 8 {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        write(&app, "UPDATE version SET value = value + 0 WHERE name = 'console'".to_owned()).await;
-        after = scanned(&app).await;
-    }
-    assert!(after.0 - before.0 < 20_000, "{} rows were read in sequence", after.0 - before.0);
 }
 
 #[tokio::test]

@@ -131,16 +131,14 @@ fn a_database_of_a_newer_version_stops_the_start() {
             Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
             None => Database::open_in(folder.path()).await.unwrap(),
         };
-        let migrate = database.write(|connection: &mut Connection| {
-            Box::pin(async move {
-                connection
-                    .command(
-                        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+        let migrate = database.write(async move |connection: &mut Connection| {
+            connection
+                .command(
+                    "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
                          VALUES (9999, 'of next year', TRUE, '', 1)",
-                    )
-                    .await?;
-                Ok(())
-            })
+                )
+                .await?;
+            Ok(())
         });
         migrate.await.unwrap();
         database.close().await;

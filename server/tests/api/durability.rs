@@ -13,10 +13,8 @@ use crate::{
 };
 
 async fn written_with(app: &TestApp) -> String {
-    let read = app.sandbox.database.write(|connection: &mut Connection| {
-        Box::pin(async move {
-            Ok(query_scalar("SELECT current_setting('synchronous_commit')").fetch_one(connection).await?)
-        })
+    let read = app.sandbox.database.write(async move |connection: &mut Connection| {
+        Ok(query_scalar("SELECT current_setting('synchronous_commit')").fetch_one(connection).await?)
     });
     read.await.unwrap()
 }

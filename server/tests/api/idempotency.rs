@@ -110,14 +110,12 @@ async fn every_final_refusal_replays() {
 /// Rejects an approved loan.
 async fn reject(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap().to_owned();
-    let rejected = app.sandbox.database.write(move |connection| {
-        Box::pin(async move {
-            mkopo::database::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
-                .bind(loan_id)
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
+    let rejected = app.sandbox.database.write(async move |connection| {
+        mkopo::database::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
+            .bind(loan_id)
+            .execute(connection)
+            .await?;
+        Ok(())
     });
     rejected.await.unwrap();
 }

@@ -44,8 +44,8 @@ async fn every_broken_state_of_the_books_is_found() {
     assert_eq!(app.console(Method::POST, "/data/snapshots/sound", None).await.status, 201);
     for (what, sql) in BREAKS {
         let sql = sql.replace("$paid", &paid).replace("$open", &open);
-        let broken = app.sandbox.database.write(move |connection: &mut Connection| {
-            Box::pin(async move { Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?) })
+        let broken = app.sandbox.database.write(async move |connection: &mut Connection| {
+            Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?)
         });
         broken.await.unwrap();
         let audit = app.console(Method::GET, "/invariant", None).await.json();

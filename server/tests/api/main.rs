@@ -7,7 +7,6 @@ mod architecture;
 mod backup;
 mod browser;
 mod bulk;
-mod changes;
 mod command_line;
 mod connections;
 mod console_clock;

@@ -3,7 +3,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use insta::assert_json_snapshot;
 use mkopo::{
-    database::versions::Generation,
+    database::version::Generation,
     mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
     phone::Msisdn,
 };

@@ -277,12 +277,10 @@ async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
     let database = app.sandbox.database.clone();
     tokio::spawn(async move {
         database
-            .write(move |_: &mut Connection| {
-                Box::pin(async move {
-                    occupied.send(()).unwrap();
-                    _ = freed.await;
-                    Ok(())
-                })
+            .write(async move |_: &mut Connection| {
+                occupied.send(()).unwrap();
+                _ = freed.await;
+                Ok(())
             })
             .await
     });
@@ -291,10 +289,10 @@ async fn occupy_writer(app: &TestApp) -> oneshot::Sender<()> {
 }
 
 async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
-    let write = app.sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move { Ok(connection.command(sql).await?) })
-    });
-    write.await
+    app.sandbox
+        .database
+        .write(async move |connection: &mut Connection| Ok(connection.command(sql).await?))
+        .await
 }
 
 #[tokio::test]

@@ -6,10 +6,8 @@ use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use mkopo::{
     clock::UnixMillis,
-    database::{Database, query_as},
     demo,
     mobile_money::{Outcome, Refusal},
-    payouts,
     randomness::Randomness,
 };
 use serde_json::{Value, json};
@@ -93,30 +91,6 @@ async fn assert_reports_equal_records(staff: &Staff<'_>, what: &str) {
     }
 }
 
-/// The sums that triggers keep, and those of the payouts.
-async fn assert_sums_are_kept(database: &Database, what: &str) {
-    type Sums = Vec<(String, i64, i64, i64)>;
-    // One snapshot: payouts may settle meanwhile.
-    let mut reader = database.read().await.unwrap().begin().await.unwrap();
-    let kept: Sums = query_as(
-        "SELECT status, quarter, CAST(sum(payouts) AS BIGINT), CAST(sum(amount) AS BIGINT) FROM (
-             SELECT status, quarter, payouts, amount FROM payout_sum
-             UNION ALL SELECT status, quarter, payouts, amount FROM payout_sum_change) AS kept
-         GROUP BY status, quarter HAVING sum(payouts) <> 0 OR sum(amount) <> 0 ORDER BY status, quarter",
-    )
-    .fetch_all(&mut reader)
-    .await
-    .unwrap();
-    let computed: Sums = query_as(
-        "SELECT status, created_at - created_at % 900000 AS quarter, count(*), CAST(sum(amount) AS BIGINT)
-         FROM payout GROUP BY status, created_at - created_at % 900000 ORDER BY status, quarter",
-    )
-    .fetch_all(&mut reader)
-    .await
-    .unwrap();
-    assert_eq!(kept, computed, "{what}");
-}
-
 #[tokio::test]
 async fn a_report_has_the_figures_of_its_period_and_of_the_one_before() {
     let app = TestApp::start_with(&LIVE).await;
@@ -166,7 +140,6 @@ async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
     let app = TestApp::start_with(&LIVE).await;
     let agent = app.sign_in("agent").await;
     demo::seed(&app.sandbox.database, NOON, 3, 0, 400, |_| ()).await.unwrap();
-    assert_sums_are_kept(&app.sandbox.database, "seeded").await;
     for zone in [Value::Null, json!("America/New_York"), json!("Asia/Kathmandu")] {
         let set =
             json!({"language": "en", "time_zone": zone, "notify_by_email": false, "notify_by_sms": false});
@@ -231,22 +204,10 @@ async fn sums_stay_correct_whatever_happens_to_payouts() {
             }
             _ => "nothing",
         };
-        assert_sums_are_kept(&app.sandbox.database, &format!("step {step}: {what}")).await;
+        if step % 8 == 7 {
+            assert_reports_equal_records(&app.sign_in("agent").await, &format!("step {step}: {what}")).await;
+        }
     }
-    let agent = app.sign_in("agent").await;
-    assert_reports_equal_records(&agent, "at last").await;
-}
-
-#[tokio::test]
-async fn changes_that_wait_are_added_once_there_are_many() {
-    let app = TestApp::start_with(&LIVE).await;
-    let agent = app.sign_in("agent").await;
-    // On PostgreSQL, each of these leaves changes. A file has none to add.
-    demo::seed(&app.sandbox.database, NOON, 5, 0, 700, |_| ()).await.unwrap();
-    assert_reports_equal_records(&agent, "before").await;
-    while payouts::add_changes(&app.sandbox.database).await.unwrap() {}
-    assert_sums_are_kept(&app.sandbox.database, "after").await;
-    assert_reports_equal_records(&agent, "after").await;
 }
 
 #[tokio::test]

@@ -182,49 +182,6 @@ async fn a_sandbox_that_is_not_used_is_closed_and_opens_by_itself() {
     assert_eq!(traffic.as_array().unwrap().len(), 4, "what was recorded is kept");
 }
 
-/// How many of the files of sandboxes this process has open.
-fn open_files(app: &TestApp) -> usize {
-    let folder = app.data_dir().join("sandboxes");
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    open.filter(|file| std::fs::read_link(file.path()).is_ok_and(|file| file.starts_with(&folder))).count()
-}
-
-/// Waits until the sandboxes that nobody uses have closed their connections.
-async fn rest(app: &TestApp) {
-    let open = open_files(app);
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_mins(1)).await;
-    tokio::time::resume();
-    // On PostgreSQL there are none.
-    until(async || open == 0 || open_files(app) < open).await;
-}
-
-#[tokio::test]
-async fn a_sandbox_that_has_closed_its_connection_writes_again() {
-    let app = TestApp::start().await;
-    let one = Given::make(&app, json!({})).await;
-    let session = one.sign_in("agent").await;
-    let loans = one.pending(&session).await;
-    let mut loans = waiting(&loans);
-    assert_eq!(one.disburse(&session, loans.next().unwrap()).await.status, StatusCode::OK);
-    rest(&app).await;
-    assert_eq!(one.disburse(&session, loans.next().unwrap()).await.status, StatusCode::OK);
-}
-
-#[tokio::test]
-async fn a_stopped_service_leaves_no_log_of_a_sandbox_that_has_closed_its_connection() {
-    let app = TestApp::start_on_file().await;
-    let one = Given::make(&app, json!({})).await;
-    let session = one.sign_in("agent").await;
-    one.pending(&session).await;
-    rest(&app).await;
-    app.sandbox.close(Duration::ZERO).await;
-    let files = std::fs::read_dir(app.data_dir().join("sandboxes")).unwrap();
-    let logs: Vec<_> =
-        files.map(|file| file.unwrap().path()).filter(|path| path.extension().unwrap() != "db").collect();
-    assert_eq!(logs, Vec::<std::path::PathBuf>::new());
-}
-
 #[tokio::test]
 async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
     let app = TestApp::start().await;

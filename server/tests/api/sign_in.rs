@@ -288,11 +288,9 @@ async fn a_change_of_the_sessions_user_takes_effect_immediately() {
         ("UPDATE staff SET role = 'supervisor' WHERE email = $1", "agent@mkopo.test"),
         ("UPDATE staff SET is_active = FALSE WHERE email = $1", "agent@mkopo.test"),
     ] {
-        let write = here.sandbox.database.write(move |connection: &mut mkopo::database::Connection| {
-            Box::pin(async move {
-                mkopo::database::query(statement).bind(email).execute(connection).await?;
-                Ok(())
-            })
+        let write = here.sandbox.database.write(async move |connection: &mut mkopo::database::Connection| {
+            mkopo::database::query(statement).bind(email).execute(connection).await?;
+            Ok(())
         });
         write.await.unwrap();
         let me = there.with(&token).get("/api/v1/auth/me").await;

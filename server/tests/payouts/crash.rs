@@ -93,22 +93,18 @@ pub fn fill(settings: Settings, loans: usize) {
     Runtime::new().unwrap().block_on(async {
         let sandbox = sandbox(settings, Clock::system()).await;
         let agents = i64::try_from(loans / LOANS_OF_AGENT).unwrap();
-        let add = sandbox.database.write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(MORE_AGENTS).bind(agents).execute(connection).await?;
-                Ok(())
-            })
+        let add = sandbox.database.write(async move |connection: &mut Connection| {
+            query(MORE_AGENTS).bind(agents).execute(connection).await?;
+            Ok(())
         });
         add.await.unwrap();
         for before in (0..loans).step_by(BATCH) {
             let first = i64::try_from(before + 1).unwrap();
             let last = i64::try_from(loans.min(before + BATCH)).unwrap();
-            let add = sandbox.database.write(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    query(MORE_CUSTOMERS).bind(first).bind(last).execute(&mut *connection).await?;
-                    query(MORE_LOANS).bind(first).bind(last).execute(connection).await?;
-                    Ok(())
-                })
+            let add = sandbox.database.write(async move |connection: &mut Connection| {
+                query(MORE_CUSTOMERS).bind(first).bind(last).execute(&mut *connection).await?;
+                query(MORE_LOANS).bind(first).bind(last).execute(connection).await?;
+                Ok(())
             });
             add.await.unwrap();
         }

@@ -56,12 +56,10 @@ pub async fn set(sandbox: &Sandbox, change: Change) -> Result<ClockState, Failur
     let real = sandbox.clock.unset_now();
     let setting = sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let setting = changed(stored(connection).await?, real, change)?;
-                store(connection, setting).await?;
-                Ok(setting)
-            })
+        .write(async move |connection: &mut Connection| {
+            let setting = changed(stored(connection).await?, real, change)?;
+            store(connection, setting).await?;
+            Ok(setting)
         })
         .await?;
     Ok(ClockState::of(setting, real))
@@ -74,9 +72,7 @@ pub async fn set(sandbox: &Sandbox, change: Change) -> Result<ClockState, Failur
 pub async fn unset(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox
         .database
-        .write(|connection: &mut Connection| {
-            Box::pin(async move { Ok(store(connection, Setting::default()).await?) })
-        })
+        .write(async move |connection: &mut Connection| Ok(store(connection, Setting::default()).await?))
         .await
 }
 

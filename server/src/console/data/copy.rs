@@ -2,9 +2,9 @@
 
 use anyhow::{anyhow, ensure};
 
-use super::{INCREMENT_VERSIONS, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
+use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use crate::{
-    database::{Connection, Database, ReadTransaction, query, query_scalar, rows, server_lease},
+    database::{Connection, Database, Reader, query, query_scalar, rows, server_lease},
     error::Failure,
     payouts,
 };
@@ -28,15 +28,16 @@ pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
         let rows = count(&mut *to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
-    let snapshot = from.read().await?.begin().await?;
-    let copying = to.write_alone(move |connection: &mut Connection| Box::pin(copy_all(snapshot, connection)));
+    let snapshot = from.read_snapshot().await?;
+    let copying =
+        to.write_alone(async move |connection: &mut Connection| copy_all(snapshot, connection).await);
     copying.await.map_err(|failure| match failure {
         Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),
     })
 }
 
-async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copied, Failure> {
+async fn copy_all(mut from: Reader, to: &mut Connection) -> Result<Copied, Failure> {
     // No server can enter itself until this transaction ends.
     if let Some(held_for) = server_lease::held_for(to).await? {
         return Err(Failure::Internal(format!(
@@ -65,8 +66,7 @@ async fn copy_all(mut from: ReadTransaction, to: &mut Connection) -> Result<Copi
             "the audit failed: {sent:?} in the source, {arrived:?} in the target"
         )));
     }
-    query(INCREMENT_VERSIONS).execute(to).await?;
-    from.end().await?;
+    query(NEXT_GENERATION).execute(to).await?;
     to.analyze().await?;
     Ok(copied)
 }

@@ -43,18 +43,16 @@ pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
     let sandbox_clock = sandbox.clock.clone();
     let now = sandbox
         .database
-        .write_alone(move |connection: &mut Connection| {
-            Box::pin(async move {
-                super::empty(connection).await?;
-                ScenarioChange::back_to_start().apply(connection).await?;
-                rules::reset(connection).await?;
-                let base = sandbox_clock.unset_now();
-                let setting = Setting::at(start.now, start.is_frozen, base);
-                clock::store(connection, setting).await?;
-                let now = start.now.unwrap_or(base);
-                demo::fill(connection, start.world, now, hashes).await?;
-                Ok(now)
-            })
+        .write_alone(async move |connection: &mut Connection| {
+            super::empty(connection).await?;
+            ScenarioChange::back_to_start().apply(connection).await?;
+            rules::reset(connection).await?;
+            let base = sandbox_clock.unset_now();
+            let setting = Setting::at(start.now, start.is_frozen, base);
+            clock::store(connection, setting).await?;
+            let now = start.now.unwrap_or(base);
+            demo::fill(connection, start.world, now, hashes).await?;
+            Ok(now)
         })
         .await?;
     let chance = sandbox.server.randomness.chance();

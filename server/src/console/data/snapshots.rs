@@ -78,28 +78,26 @@ pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     sandbox
         .database
-        .write_alone(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
-                if others >= MAX_SNAPSHOTS {
-                    return Err(Failure::BadValue(format!(
-                        "There are already {MAX_SNAPSHOTS} snapshots; remove one first"
-                    )));
-                }
-                let saved = query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
-                query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
-                for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
-                    let content = serde_json::to_string(&rows::read(connection, table.select).await?)
-                        .map_err(|error| Failure::Internal(error.to_string()))?;
-                    query(SAVE_TABLE)
-                        .bind(&name.0)
-                        .bind(table.name)
-                        .bind(content)
-                        .execute(&mut *connection)
-                        .await?;
-                }
-                Ok(saved)
-            })
+        .write_alone(async move |connection: &mut Connection| {
+            let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
+            if others >= MAX_SNAPSHOTS {
+                return Err(Failure::BadValue(format!(
+                    "There are already {MAX_SNAPSHOTS} snapshots; remove one first"
+                )));
+            }
+            let saved = query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
+            query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
+            for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
+                let content = serde_json::to_string(&rows::read(connection, table.select).await?)
+                    .map_err(|error| Failure::Internal(error.to_string()))?;
+                query(SAVE_TABLE)
+                    .bind(&name.0)
+                    .bind(table.name)
+                    .bind(content)
+                    .execute(&mut *connection)
+                    .await?;
+            }
+            Ok(saved)
         })
         .await
 }
@@ -116,28 +114,26 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
     sandbox
         .database
-        .write_alone(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
-                if found == 0 {
-                    return Err(name.not_found());
-                }
-                empty(connection).await?;
-                for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
-                    // Tables added after the snapshot was saved stay empty, or keep their one row.
-                    let saved: Option<String> = query_scalar(SAVED_TABLE)
-                        .bind(&name.0)
-                        .bind(table.name)
-                        .fetch_optional(&mut *connection)
-                        .await?;
-                    let Some(content) = saved else { continue };
-                    query(table.empty).execute(&mut *connection).await?;
-                    let content: Rows = serde_json::from_str(&content)
-                        .map_err(|error| Failure::Internal(error.to_string()))?;
-                    rows::insert(connection, table.name, &content).await?;
-                }
-                Ok(())
-            })
+        .write_alone(async move |connection: &mut Connection| {
+            let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
+            if found == 0 {
+                return Err(name.not_found());
+            }
+            empty(connection).await?;
+            for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
+                // Tables added after the snapshot was saved stay empty, or keep their one row.
+                let saved: Option<String> = query_scalar(SAVED_TABLE)
+                    .bind(&name.0)
+                    .bind(table.name)
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                let Some(content) = saved else { continue };
+                query(table.empty).execute(&mut *connection).await?;
+                let content: Rows =
+                    serde_json::from_str(&content).map_err(|error| Failure::Internal(error.to_string()))?;
+                rows::insert(connection, table.name, &content).await?;
+            }
+            Ok(())
         })
         .await
 }
@@ -151,12 +147,10 @@ const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 pub async fn remove(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
-                let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
-                if removed == 0 { Err(name.not_found()) } else { Ok(()) }
-            })
+        .write(async move |connection: &mut Connection| {
+            query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
+            let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
+            if removed == 0 { Err(name.not_found()) } else { Ok(()) }
         })
         .await
 }

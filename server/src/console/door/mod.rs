@@ -171,14 +171,12 @@ async fn verify(
     if let Some(access) = sandbox.console_token.access(given) {
         return Ok(access);
     }
-    let counted = database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
-            let event = NewEvent::new(now, Kind::ConsoleSignInFailed, "unknown", Some(address));
-            let event = if is_last { event.details("further attempts are refused for now") } else { event };
-            event.add(connection).await?;
-            Ok(event)
-        })
+    let counted = database.write(async move |connection: &mut Connection| {
+        let is_last = limits::count(connection, Action::ConsoleToken, &caller, now).await?;
+        let event = NewEvent::new(now, Kind::ConsoleSignInFailed, "unknown", Some(address));
+        let event = if is_last { event.details("further attempts are refused for now") } else { event };
+        event.add(connection).await?;
+        Ok(event)
     });
     counted.await?.log();
     Err(Failure::NoConsoleToken)

@@ -33,13 +33,11 @@ pub async fn begin(sandbox: &Sandbox, access: Access, address: IpAddr) -> Result
     let cookie = format!("{kind}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sign_in_id(sandbox, &cookie), sandbox.clock.unset_now());
     let event = NewEvent::new(now, Kind::ConsoleSignedIn, name_of(&id), Some(address));
-    let signed_in = sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
-            query(BEGIN).bind(id).bind(now).execute(&mut *connection).await?;
-            event.add(connection).await?;
-            Ok(event)
-        })
+    let signed_in = sandbox.database.write(async move |connection: &mut Connection| {
+        query(DELETE_IDLE).bind(now.minus(IDLE_END)).execute(&mut *connection).await?;
+        query(BEGIN).bind(id).bind(now).execute(&mut *connection).await?;
+        event.add(connection).await?;
+        Ok(event)
     });
     signed_in.await?.log();
     Ok(cookie)
@@ -62,11 +60,9 @@ pub async fn find(
         let Some(last_used_at) = last_used_at.filter(|at| at.plus(IDLE_END) > now) else { continue };
         if last_used_at.plus(USE_PRECISION) <= now {
             let id = id.clone();
-            let used = sandbox.database.write(move |connection: &mut Connection| {
-                Box::pin(async move {
-                    query(USE).bind(id).bind(now).execute(connection).await?;
-                    Ok(())
-                })
+            let used = sandbox.database.write(async move |connection: &mut Connection| {
+                query(USE).bind(id).bind(now).execute(connection).await?;
+                Ok(())
             });
             used.await?;
         }
@@ -83,12 +79,10 @@ const END: &str = "DELETE FROM console_sign_in WHERE sign_in_id = $1";
 pub async fn end(sandbox: &Sandbox, operator: Operator, address: IpAddr) -> Result<(), Failure> {
     let at = sandbox.clock.unset_now();
     let event = NewEvent::new(at, Kind::ConsoleSignedOut, operator.name(), Some(address));
-    let ended = sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            query(END).bind(operator.sign_in_id).execute(&mut *connection).await?;
-            event.add(connection).await?;
-            Ok(event)
-        })
+    let ended = sandbox.database.write(async move |connection: &mut Connection| {
+        query(END).bind(operator.sign_in_id).execute(&mut *connection).await?;
+        event.add(connection).await?;
+        Ok(event)
     });
     ended.await?.log();
     Ok(())

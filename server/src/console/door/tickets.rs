@@ -24,11 +24,9 @@ const ISSUE: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_u
 pub async fn issue(sandbox: &Sandbox, of: &Database) -> Result<String, Failure> {
     let ticket = format!("{PREFIX}{}", hex::encode(sandbox.server.randomness.bytes::<32>()));
     let (id, now) = (sandbox.console_token.fingerprint_of(&ticket), sandbox.clock.unset_now());
-    let stored = of.write(move |connection: &mut Connection| {
-        Box::pin(async move {
-            query(ISSUE).bind(id).bind(now).execute(connection).await?;
-            Ok(())
-        })
+    let stored = of.write(async move |connection: &mut Connection| {
+        query(ISSUE).bind(id).bind(now).execute(connection).await?;
+        Ok(())
     });
     stored.await?;
     Ok(ticket)
@@ -43,8 +41,8 @@ pub(super) async fn redeem(sandbox: &Sandbox, given: &str) -> Result<bool, Failu
         return Ok(false);
     }
     let id = sandbox.console_token.fingerprint_of(given);
-    let redeemed = sandbox.database.write(move |connection: &mut Connection| {
-        Box::pin(async move { Ok(query_scalar(REDEEM).bind(id).fetch_optional(connection).await?) })
+    let redeemed = sandbox.database.write(async move |connection: &mut Connection| {
+        Ok(query_scalar(REDEEM).bind(id).fetch_optional(connection).await?)
     });
     let issued_at: Option<UnixMillis> = redeemed.await?;
     Ok(issued_at.is_some_and(|at| sandbox.clock.unset_now().since(at) < LIFETIME))

@@ -284,28 +284,26 @@ pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
     let added = fault.clone();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                if all(connection).await?.len() >= MAX_FAULTS {
-                    return Err(Failure::BadValue(format!(
-                        "There are already {MAX_FAULTS} faults; remove some first"
-                    )));
-                }
-                query(ADD)
-                    .bind(fault.id)
-                    .bind(fault.method)
-                    .bind(fault.path)
-                    .bind(fault.kind)
-                    .bind(fault.phase)
-                    .bind(fault.status)
-                    .bind(fault.ms)
-                    .bind(fault.chance)
-                    .bind(fault.times)
-                    .bind(fault.seed)
-                    .execute(connection)
-                    .await?;
-                Ok(())
-            })
+        .write(async move |connection: &mut Connection| {
+            if all(connection).await?.len() >= MAX_FAULTS {
+                return Err(Failure::BadValue(format!(
+                    "There are already {MAX_FAULTS} faults; remove some first"
+                )));
+            }
+            query(ADD)
+                .bind(fault.id)
+                .bind(fault.method)
+                .bind(fault.path)
+                .bind(fault.kind)
+                .bind(fault.phase)
+                .bind(fault.status)
+                .bind(fault.ms)
+                .bind(fault.chance)
+                .bind(fault.times)
+                .bind(fault.seed)
+                .execute(connection)
+                .await?;
+            Ok(())
         })
         .await?;
     Ok(added)
@@ -323,14 +321,12 @@ pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure
     }
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let removed = query(REMOVE).bind(&id).execute(connection).await?;
-                match id {
-                    Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),
-                    _ => Ok(()),
-                }
-            })
+        .write(async move |connection: &mut Connection| {
+            let removed = query(REMOVE).bind(&id).execute(connection).await?;
+            match id {
+                Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),
+                _ => Ok(()),
+            }
         })
         .await
 }
@@ -346,25 +342,23 @@ const HIT: &str = "UPDATE fault SET hits = hits + 1 WHERE fault_id = $1";
 async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failure> {
     sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let mut hit = Vec::new();
-                for fault in faults {
-                    let drawn: Option<i64> =
-                        query_scalar(DRAW).bind(&fault.id).fetch_optional(&mut *connection).await?;
-                    let Some(drawn) = drawn else { continue };
-                    if !is_hit(fault.seed, drawn, fault.chance) {
-                        continue;
-                    }
-                    query(HIT).bind(&fault.id).execute(&mut *connection).await?;
-                    let is_last = fault.kind != Kind::Latency;
-                    hit.push(fault);
-                    if is_last {
-                        break;
-                    }
+        .write_in_turn(async move |connection: &mut Connection| {
+            let mut hit = Vec::new();
+            for fault in faults {
+                let drawn: Option<i64> =
+                    query_scalar(DRAW).bind(&fault.id).fetch_optional(&mut *connection).await?;
+                let Some(drawn) = drawn else { continue };
+                if !is_hit(fault.seed, drawn, fault.chance) {
+                    continue;
                 }
-                Ok(hit)
-            })
+                query(HIT).bind(&fault.id).execute(&mut *connection).await?;
+                let is_last = fault.kind != Kind::Latency;
+                hit.push(fault);
+                if is_last {
+                    break;
+                }
+            }
+            Ok(hit)
         })
         .await
 }

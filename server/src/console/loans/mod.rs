@@ -81,19 +81,17 @@ pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let approved = sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let mut approved = Vec::new();
-                for loan_id in demo::approve(connection, now, chance, count).await? {
-                    if let Some(customer_id) = &given.customer_id {
-                        assign_to_existing_customer(connection, &loan_id, customer_id).await?;
-                    }
-                    let loan = given.applied_to(pending_loan(connection, &loan_id).await?)?;
-                    write(connection, &loan_id, &loan).await?;
-                    approved.push(pending_loan(connection, &loan.loan_id).await?);
+        .write_in_turn(async move |connection: &mut Connection| {
+            let mut approved = Vec::new();
+            for loan_id in demo::approve(connection, now, chance, count).await? {
+                if let Some(customer_id) = &given.customer_id {
+                    assign_to_existing_customer(connection, &loan_id, customer_id).await?;
                 }
-                Ok(approved)
-            })
+                let loan = given.applied_to(pending_loan(connection, &loan_id).await?)?;
+                write(connection, &loan_id, &loan).await?;
+                approved.push(pending_loan(connection, &loan.loan_id).await?);
+            }
+            Ok(approved)
         })
         .await;
     approved.map_err(|failure| {

@@ -33,11 +33,9 @@ pub async fn make(sandbox: &Sandbox, given: GivenPayout) -> Result<Record, Failu
     let payout = given.checked(now)?;
     sandbox
         .database
-        .write_alone(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;
-                payouts::record(connection, &payout_id).await
-            })
+        .write_alone(async move |connection: &mut Connection| {
+            let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;
+            payouts::record(connection, &payout_id).await
         })
         .await
 }

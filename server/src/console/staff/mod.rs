@@ -136,17 +136,15 @@ pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> R
     let clock = sandbox.clock.clone();
     sandbox
         .database
-        .write(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let now = clock.now();
-                if let Some(is_active) = change.is_active {
-                    accounts::set_active(connection, &email, is_active, &clock).await?;
-                }
-                if let Some(role) = change.role {
-                    query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
-                }
-                one(connection, now, &email).await
-            })
+        .write(async move |connection: &mut Connection| {
+            let now = clock.now();
+            if let Some(is_active) = change.is_active {
+                accounts::set_active(connection, &email, is_active, &clock).await?;
+            }
+            if let Some(role) = change.role {
+                query(SET_ROLE).bind(&email).bind(role).bind(now).execute(&mut *connection).await?;
+            }
+            one(connection, now, &email).await
         })
         .await
 }

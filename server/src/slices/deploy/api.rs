@@ -82,10 +82,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         match redeem(database, &given, now).await {
             Ok(token) => Ok(Self { token, address }),
             Err(Failure::NoDeployToken) => {
-                let counted = database.write(move |connection: &mut Connection| {
-                    Box::pin(
-                        async move { limits::count(connection, Action::DeployToken, &caller, now).await },
-                    )
+                let counted = database.write(async |connection: &mut Connection| {
+                    limits::count(connection, Action::DeployToken, &caller, now).await
                 });
                 counted.await?;
                 Err(Failure::NoDeployToken)

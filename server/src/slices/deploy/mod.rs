@@ -106,18 +106,16 @@ pub async fn add(
     let AddedToken { slice, name, .. } = &added;
     let (slice, name) = (slice.clone(), name.clone());
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let rows = query(ADD)
-                    .bind(digest)
-                    .bind(&slice)
-                    .bind(&name)
-                    .bind(now)
-                    .bind(expires_at)
-                    .execute(connection)
-                    .await?;
-                if rows == 0 { Err(Failure::DeployTokenExists { slice, name }) } else { Ok(()) }
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            let rows = query(ADD)
+                .bind(digest)
+                .bind(&slice)
+                .bind(&name)
+                .bind(now)
+                .bind(expires_at)
+                .execute(connection)
+                .await?;
+            if rows == 0 { Err(Failure::DeployTokenExists { slice, name }) } else { Ok(()) }
         })
         .await?;
     Ok(added)
@@ -142,11 +140,9 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 /// [`Failure::DeployTokenNotFound`].
 pub async fn revoke(database: &Database, slice: String, name: String) -> Result<(), Failure> {
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
-                if revoked == 0 { Err(Failure::DeployTokenNotFound { slice, name }) } else { Ok(()) }
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
+            if revoked == 0 { Err(Failure::DeployTokenNotFound { slice, name }) } else { Ok(()) }
         })
         .await
 }
@@ -162,10 +158,8 @@ const USE: &str = "
 async fn redeem(database: &Database, given: &str, now: UnixMillis) -> Result<DeployToken, Failure> {
     let digest = digest(given);
     let found: Option<DeployToken> = database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(
-                async move { Ok(query_as(USE).bind(digest).bind(now).fetch_optional(connection).await?) },
-            )
+        .write_in_turn(async |connection: &mut Connection| {
+            Ok(query_as(USE).bind(digest).bind(now).fetch_optional(connection).await?)
         })
         .await?;
     let token = found.ok_or(Failure::NoDeployToken)?;

@@ -124,14 +124,12 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
         *counted.entry((report, witness)).or_default() += i64::from(times);
     }
     let fingerprints = sandbox.fingerprints.clone();
-    let stored = sandbox.database.write_in_turn(move |connection: &mut Connection| {
-        Box::pin(async move {
-            let slices = all(connection, &bundled).await?;
-            counted.retain(|(report, _), _| report.is_known(&slices));
-            store(connection, &counted, at).await?;
-            watch::note(connection, &fingerprints, &counted).await?;
-            Ok(counted)
-        })
+    let stored = sandbox.database.write_in_turn(async move |connection: &mut Connection| {
+        let slices = all(connection, &bundled).await?;
+        counted.retain(|(report, _), _| report.is_known(&slices));
+        store(connection, &counted, at).await?;
+        watch::note(connection, &fingerprints, &counted).await?;
+        Ok(counted)
     });
     for ((report, _), times) in stored.await? {
         let times = u64::try_from(times).unwrap_or(0);

@@ -201,12 +201,10 @@ pub async fn roll_out(
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                lock(connection, &name).await?;
-                begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
-                read_one(connection, &bundled, &name).await
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
+            read_one(connection, &bundled, &name).await
         })
         .await
 }
@@ -311,17 +309,15 @@ pub async fn change(
 ) -> Result<SliceBuilds, Failure> {
     let bundled = bundled.clone();
     database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                lock(connection, &name).await?;
-                let before = read_one(connection, &bundled, &name).await?;
-                match change {
-                    Change::Hold => drop_plan(connection, &bundled, &name, &before, mark).await?,
-                    Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
-                    Change::Abort => end(connection, &bundled, &name, &before, mark).await?,
-                }
-                read_one(connection, &bundled, &name).await
-            })
+        .write_in_turn(async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            let before = read_one(connection, &bundled, &name).await?;
+            match change {
+                Change::Hold => drop_plan(connection, &bundled, &name, &before, mark).await?,
+                Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
+                Change::Abort => end(connection, &bundled, &name, &before, mark).await?,
+            }
+            read_one(connection, &bundled, &name).await
         })
         .await
 }

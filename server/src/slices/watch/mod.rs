@@ -145,40 +145,38 @@ async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failu
     let at = sandbox.clock.unset_now();
     let event = sandbox
         .database
-        .write_in_turn(move |connection: &mut Connection| {
-            Box::pin(async move {
-                lock(connection, &name).await?;
-                let slice = read_one(connection, &bundled, &name).await?;
-                let watch: Option<Watch> =
-                    query_as(OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
-                let rollout = slice.rollout.as_ref();
-                let due = due(connection, name.as_str(), watch.as_ref(), rollout, &settings, now).await?;
-                let (kind, details) = match due {
-                    None => return Ok(None),
-                    Some(Due::EndWatch) => {
-                        end(connection, &bundled, &name).await?;
+        .write_in_turn(async move |connection: &mut Connection| {
+            lock(connection, &name).await?;
+            let slice = read_one(connection, &bundled, &name).await?;
+            let watch: Option<Watch> =
+                query_as(OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+            let rollout = slice.rollout.as_ref();
+            let due = due(connection, name.as_str(), watch.as_ref(), rollout, &settings, now).await?;
+            let (kind, details) = match due {
+                None => return Ok(None),
+                Some(Due::EndWatch) => {
+                    end(connection, &bundled, &name).await?;
+                    return Ok(None);
+                }
+                Some(Due::TakeBack(watch, seen)) => {
+                    let details = format!("{}, {}", watch.version, seen.sentence());
+                    if !take_back(connection, &bundled, &name, &slice, &watch, &seen, mark).await? {
                         return Ok(None);
                     }
-                    Some(Due::TakeBack(watch, seen)) => {
-                        let details = format!("{}, {}", watch.version, seen.sentence());
-                        if !take_back(connection, &bundled, &name, &slice, &watch, &seen, mark).await? {
-                            return Ok(None);
-                        }
-                        (Kind::SliceRolledBack, details)
-                    }
-                    Some(Due::GoOn(next)) if next.percent == 100 => {
-                        rollout::go_live(connection, &bundled, &name, &slice, mark).await?;
-                        (Kind::SlicePromoted, "by its plan".to_owned())
-                    }
-                    Some(Due::GoOn(Step { percent, .. })) => {
-                        rollout::go_to(connection, &bundled, &name, &slice, percent, mark).await?;
-                        (Kind::SliceRolledOut, format!("to {percent}%, by its plan"))
-                    }
-                };
-                let event = NewEvent::new(at, kind, BY, None).about(name.as_str()).details(&details);
-                event.add(connection).await?;
-                Ok(Some(event))
-            })
+                    (Kind::SliceRolledBack, details)
+                }
+                Some(Due::GoOn(next)) if next.percent == 100 => {
+                    rollout::go_live(connection, &bundled, &name, &slice, mark).await?;
+                    (Kind::SlicePromoted, "by its plan".to_owned())
+                }
+                Some(Due::GoOn(Step { percent, .. })) => {
+                    rollout::go_to(connection, &bundled, &name, &slice, percent, mark).await?;
+                    (Kind::SliceRolledOut, format!("to {percent}%, by its plan"))
+                }
+            };
+            let event = NewEvent::new(at, kind, BY, None).about(name.as_str()).details(&details);
+            event.add(connection).await?;
+            Ok(Some(event))
         })
         .await?;
     if let Some(event) = event {
