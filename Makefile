@@ -17,7 +17,7 @@ KITS := $(PORTAL)/kit/index.html
 # What every full installation has.
 CHECKERS := node_modules/eslint
 QUIETLY := --no-audit --no-fund --loglevel=error
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' 'contract/*.ts' 'contract/*.mjs' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
 help: ## List all tasks

@@ -34,7 +34,7 @@ const noImportsFrom = (patterns, message) => ({
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', '**/node_modules/**', 'server/**', 'docs/**', 'target/**', '**/src/contract.ts'],
+    ignores: ['**/dist/**', '**/node_modules/**', 'server/**', 'docs/**', 'target/**', 'contract/types.d.ts'],
   },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },

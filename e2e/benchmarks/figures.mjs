@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 
 /**
  * Hands over what a benchmark has measured to `make bench`, if that runs it: a name, a title, how it is measured in
@@ -6,5 +6,5 @@ import { appendFileSync } from 'node:fs';
  */
 export function handOver(section) {
   const file = process.env.MKOPO_BENCH_FIGURES;
-  if (file) appendFileSync(file, `${JSON.stringify(section)}\n`);
+  if (file) writeFileSync(file, JSON.stringify(section, null, 2));
 }

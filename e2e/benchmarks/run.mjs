@@ -1,16 +1,18 @@
 /**
- * Runs benchmarks, and writes what they measure to docs/performance.json and docs/performance.md.
+ * Runs benchmarks, and writes what they measure to their sections of docs/performance.md. The value of each round stays
+ * in target/benchmarks until the next run.
  *
  *   node e2e/benchmarks/run.mjs [BENCHMARK…]      all but first-start and tests, which take long
- *   node e2e/benchmarks/run.mjs --enter FILE…     sections that were measured otherwise, as JSON like theirs
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
-import { withFigures, withSection } from './performance.mjs';
+import { withSection } from './performance.mjs';
 
 const root = join(import.meta.dirname, '../..');
+const page = join(root, 'docs/performance.md');
+const raw = join(root, 'target/benchmarks');
 const cargo = (command, ...options) => [
   'cargo',
   '--locked',
@@ -38,44 +40,33 @@ const BENCHMARKS = {
 const LONG = ['first-start', 'tests'];
 
 const load = os.loadavg()[0].toFixed(1);
-const [first, ...rest] = process.argv.slice(2);
-if (first === '--enter') for (const file of rest) publish(readFileSync(file, 'utf8'));
-else runAll(first ? [first, ...rest] : Object.keys(BENCHMARKS).filter((name) => !LONG.includes(name)));
-
-function runAll(names) {
-  const unknown = names.find((name) => !(name in BENCHMARKS));
-  if (unknown) {
-    console.error(`mkopo: there is no benchmark '${unknown}', only ${Object.keys(BENCHMARKS).join(', ')}.`);
-    process.exit(2);
-  }
-  const folder = mkdtempSync(join(os.tmpdir(), 'mkopo-bench-'));
-  const failed = names.filter((name) => {
-    const file = join(folder, name);
-    const env = { ...process.env, MKOPO_BENCH_FIGURES: file };
-    const isDone = BENCHMARKS[name].every(
-      ([program, ...options]) =>
-        spawnSync(program, options, { cwd: root, env, stdio: 'inherit' }).status === 0,
-    );
-    // One that is over its budget fails, but has measured everything.
-    if (existsSync(file)) publish(readFileSync(file, 'utf8'));
-    return !isDone;
-  });
-  rmSync(folder, { recursive: true });
-  if (failed.length > 0) {
-    console.error(`mkopo: failed or over budget: ${failed.join(', ')}.`);
-    process.exit(1);
-  }
+const given = process.argv.slice(2);
+const names = given.length > 0 ? given : Object.keys(BENCHMARKS).filter((name) => !LONG.includes(name));
+const unknown = names.find((name) => !(name in BENCHMARKS));
+if (unknown) {
+  console.error(`mkopo: there is no benchmark '${unknown}', only ${Object.keys(BENCHMARKS).join(', ')}.`);
+  process.exit(2);
+}
+mkdirSync(raw, { recursive: true });
+const failed = names.filter((name) => !isDone(name));
+if (failed.length > 0) {
+  console.error(`mkopo: failed or over budget: ${failed.join(', ')}.`);
+  process.exit(1);
 }
 
-/** Adds sections, one a line or one in all, to both files. */
-function publish(text) {
-  const data = join(root, 'docs/performance.json');
-  const document = join(root, 'docs/performance.md');
-  const lines = text.trim().startsWith('{\n') ? [text] : text.trim().split('\n');
-  let sections = existsSync(data) ? JSON.parse(readFileSync(data, 'utf8')) : [];
-  for (const line of lines) sections = withSection(sections, JSON.parse(line), thisRun());
-  writeFileSync(data, `${JSON.stringify(sections, null, 1)}\n`);
-  writeFileSync(document, withFigures(readFileSync(document, 'utf8'), sections));
+/** Runs one benchmark and writes its section; one that is over its budget fails, but has measured everything. */
+function isDone(name) {
+  const file = join(raw, `${name}.json`);
+  rmSync(file, { force: true });
+  const options = { cwd: root, env: { ...process.env, MKOPO_BENCH_FIGURES: file }, stdio: 'inherit' };
+  const isGood = BENCHMARKS[name].every(
+    ([program, ...rest]) => spawnSync(program, rest, options).status === 0,
+  );
+  if (existsSync(file)) {
+    const section = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(page, withSection(readFileSync(page, 'utf8'), section, thisRun()));
+  }
+  return isGood;
 }
 
 function thisRun() {

@@ -1,12 +1,13 @@
 /**
  * Reports what the kit's entries export, in `mfe-kit/api`, from the packed kit.
  *
- *     npm run api --workspace mfe-kit                  writes the reports
- *     npm run api --workspace mfe-kit -- --check       fails if they differ, if they were changed without the
- *                                                      changelog, or if tools can't resolve the package
+ *     npm run api --workspace mfe-kit                  packs the kit and writes the reports
+ *     npm run api --workspace mfe-kit -- --check       fails if those of the kit as it was packed last differ, if
+ *                                                      they were changed without the changelog, or if tools can't
+ *                                                      resolve the package
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { root } from './slices.mjs';
@@ -16,6 +17,7 @@ const packed = join(kit, 'dist/package');
 const isCheck = process.argv.includes('--check');
 const off = { default: { logLevel: ExtractorLogLevel.None } };
 
+if (!isCheck || !existsSync(join(packed, 'package.json'))) await import('./pack.mjs');
 const { exports, version } = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
 const entries = Object.values(exports).filter(
   ({ types }) => types?.startsWith('./dist/') && !/setup/.test(types),

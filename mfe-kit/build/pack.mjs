@@ -8,6 +8,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { packTypes } from 'mkopo-contract/pack';
 import { replaceTscAliasPaths } from 'tsc-alias';
 import webpack from 'webpack';
 import { root } from './slices.mjs';
@@ -117,6 +118,7 @@ async function compile() {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '--project', configFile]);
   await replaceTscAliasPaths({ configFile, outDir: join(folder, 'dist'), resolveFullPaths: true });
+  await packTypes(join(folder, 'dist'));
   // The compiler keeps the path of this reference as it is in the sources.
   const index = join(folder, 'dist/index.d.ts');
   await writeFile(
@@ -155,8 +157,7 @@ async function buildShell() {
 async function packageJson() {
   const read = async (path) => JSON.parse(await readFile(path, 'utf8'));
   const { exports, dependencies, ...own } = await read(join(kit, 'package.json'));
-  Reflect.deleteProperty(own, 'private');
-  Reflect.deleteProperty(own, 'scripts');
+  for (const field of ['private', 'scripts', 'devDependencies']) Reflect.deleteProperty(own, field);
   const { dependencies: toBuild, devDependencies } = await read(join(root, 'package.json'));
   const versions = { ...toBuild, ...devDependencies };
   const tools = Object.fromEntries(TOOLS.map((name) => [name, versions[name]]));

@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch';
 import { setClockBy } from '../clock/clock';
-import type { paths } from '../contract';
+import type { paths } from 'mkopo-contract';
 import { ApiError } from '../failures/api-error';
 import { session } from '../session/session';
 import { heldList, holdList } from './held-lists';

@@ -1,7 +1,7 @@
 import { http, HttpResponse, type DefaultBodyType, delay } from 'msw';
 import { setupServer } from 'msw/node';
 import { vi } from 'vitest';
-import type { paths } from '../contract';
+import type { paths } from 'mkopo-contract';
 
 /** The provider of the tests; a request without a prepared answer fails the test. */
 export const provider = setupServer();

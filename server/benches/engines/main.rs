@@ -219,8 +219,9 @@ impl Kinds {
         };
         for (at, kind) in self.kinds.iter().enumerate() {
             let target = match (operation, at) {
-                (Operation::Pay, 1) => "≥ 1500",
-                (Operation::Pay, 3) => "≥ 800",
+                (Operation::Pay, 0) => "≥ 2000",
+                (Operation::Pay, 1) => "≥ 1000",
+                (Operation::Pay, 3) => "≥ 400",
                 _ => "",
             };
             section.figure(kind.name, "/s", each(&rates[at], |rate| rate.per_second), target);
@@ -230,7 +231,7 @@ impl Kinds {
             }
         }
         if matches!(operation, Operation::Pay) {
-            section.figure("three servers against one, PostgreSQL 1 ms away", "", against(4, 3), "≥ 2");
+            section.figure("three servers against one, PostgreSQL 1 ms away", "", against(4, 3), "≥ 1");
         }
     }
 }

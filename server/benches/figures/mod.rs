@@ -1,7 +1,5 @@
-//! Prints what a benchmark measures, and appends it to the file that `MKOPO_BENCH_FIGURES` names: a line of JSON
-//! for each benchmark, from which `make bench` writes `docs/performance.md`.
-
-use std::{fs::File, io::Write as _};
+//! Prints the figures of a benchmark, and writes them as JSON to the file that `MKOPO_BENCH_FIGURES` names, from
+//! which `make bench` writes their section of `docs/performance.md`.
 
 use serde::Serialize;
 
@@ -64,8 +62,7 @@ impl Section {
     /// Hands the figures over, once all are measured.
     pub fn write(self) {
         let Some(file) = std::env::var_os("MKOPO_BENCH_FIGURES") else { return };
-        let mut file = File::options().create(true).append(true).open(file).unwrap();
-        writeln!(file, "{}", serde_json::to_string(&self).unwrap()).unwrap();
+        std::fs::write(file, serde_json::to_string_pretty(&self).unwrap()).unwrap();
     }
 }
 

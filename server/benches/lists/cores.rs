@@ -22,10 +22,6 @@ fn cores() -> Option<Cores> {
     })
 }
 
-pub fn are_kept_apart() -> bool {
-    cores().is_some()
-}
-
 /// Keeps this process on the processor that measures, and says how processors are shared. To be called before
 /// threads are started, which stay where they begin.
 pub fn take_one() -> &'static str {

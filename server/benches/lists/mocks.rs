@@ -20,16 +20,16 @@ pub struct Mock {
 }
 
 pub const MOCKS: [Mock; 3] = [
-    Mock { package: "@mockoon/cli@9.9.0", target: "≥ 10", command: None },
+    Mock { package: "@mockoon/cli@9.9.0", target: "≥ 8", command: None },
     Mock {
         package: "@stoplight/prism-cli@5.14.2",
-        target: "≥ 20",
+        target: "≥ 15",
         command: Some((
             "prism",
             "mock openapi.json --verboseLevel silent --cors false --host 127.0.0.1 --port",
         )),
     },
-    Mock { package: "json-server@0.17.4", target: "≥ 20", command: None },
+    Mock { package: "json-server@0.17.4", target: "≥ 15", command: None },
 ];
 
 /// Starts the mock servers that this machine has or can download.

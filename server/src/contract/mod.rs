@@ -17,8 +17,8 @@ pub use self::{
     shape::shape,
 };
 
-/// As `make generate` writes it.
-const JSON: &str = include_str!("../../../contract/openapi.json");
+/// As `build.rs` writes it.
+const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
 static CONTRACT: LazyLock<Result<Value, String>> =
     LazyLock::new(|| serde_json::from_str(JSON).map_err(|error| error.to_string()));

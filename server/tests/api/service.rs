@@ -71,7 +71,7 @@ async fn calls_and_payouts_are_counted() {
 async fn the_contract_is_served_unchanged() {
     let app = TestApp::start().await;
     let served = app.call(Method::GET, "/api/v1/openapi.json", None).await;
-    let file: Value = serde_json::from_str(include_str!("../../../contract/openapi.json")).unwrap();
+    let file: Value = yaml_serde::from_str(include_str!("../../../contract/openapi.yaml")).unwrap();
     assert_eq!(served.json(), file);
     assert!(served.headers.contains_key(header::ETAG));
 }

@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { packTypes } from 'mkopo-contract/pack';
 import { replaceTscAliasPaths } from 'tsc-alias';
 
 const run = promisify(execFile);
@@ -19,6 +20,7 @@ await mkdir(folder, { recursive: true });
 const configFile = join(kit, 'tsconfig.package.json');
 await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--project', configFile]);
 await replaceTscAliasPaths({ configFile, outDir: join(folder, 'dist'), resolveFullPaths: true });
+await packTypes(join(folder, 'dist'));
 await copyFile(join(kit, 'README.md'), join(folder, 'README.md'));
 await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageJson(), null, 2)}\n`);

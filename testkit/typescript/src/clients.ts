@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { send } from './call-failed';
-import type { components, paths } from './contract';
+import type { components, paths } from 'mkopo-contract';
 
 /** The schemas of the contract, by name. */
 export type Schemas = components['schemas'];
