@@ -35,6 +35,7 @@ use mkopo::{
     clock::Clock,
     commands::{Command as MkopoCommand, CommandLine},
     database::{Connection, query},
+    events::Trail,
     mobile_money::ScenarioChange,
     randomness::Randomness,
 };
@@ -254,7 +255,7 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
         add.await.unwrap();
     }
     let change = ScenarioChange { float: Some(1_000_000_000), ..ScenarioChange::default() };
-    sandbox.mobile_money.change_scenario(change).await.unwrap();
+    sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     sandbox.close(Duration::from_secs(5)).await;
 }
 

@@ -8,6 +8,7 @@ use crate::{
     database::{Connection, Database, query, query_as, query_scalar},
     email::Email,
     error::Failure,
+    events::Trail,
     phone::Msisdn,
     randomness::Randomness,
 };
@@ -46,12 +47,13 @@ pub async fn open(
     randomness: &Randomness,
     now: UnixMillis,
     account: NewAccount,
+    trail: &Trail,
 ) -> Result<(), Failure> {
     let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
     let password_hash = passwords.hash(password).await?;
     let staff_id = randomness.id(now);
-    database
-        .write(async move |connection: &mut Connection| {
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             query(INSERT)
                 .bind(staff_id)
                 .bind(email)

@@ -189,7 +189,8 @@ impl Local {
             SandboxCommand::Add(add) => {
                 let wish = add.wish()?;
                 let event = self.event(Kind::SandboxMade, add.name.as_deref());
-                let making = self.sandboxes.make(wish);
+                let trail = crate::events::Trail::default();
+                let making = self.sandboxes.make(wish, &trail);
                 let Made { record, token } = with_act(&self.database, event, making, Result::is_ok).await?;
                 let mut made = serde_json::to_value(self.sandboxes.listed(&record, None))?;
                 made["token"] = json!(token);
@@ -200,7 +201,8 @@ impl Local {
             }
             SandboxCommand::Remove { name } => {
                 let event = self.event(Kind::SandboxRemoved, Some(&name));
-                let removing = async { self.sandboxes.remove(&Name::existing(&name)?).await };
+                let removing =
+                    async { self.sandboxes.remove(&Name::existing(&name)?, &Default::default()).await };
                 with_act(&self.database, event, removing, Result::<(), Failure>::is_ok).await?;
                 print_removed(&name)
             }

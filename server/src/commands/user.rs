@@ -15,7 +15,7 @@ use crate::{
     database::{Connection, Database, shared_clock},
     email::Email,
     error::Failure,
-    events::{Kind, NewEvent, with_act},
+    events::{Kind, NewEvent, Trail, with_act},
     phone::Msisdn,
     randomness::Randomness,
     settings::{StoreSettings, values},
@@ -164,7 +164,16 @@ async fn add(
         role,
         password,
     };
-    match accounts::open(database, &Passwords::new(randomness.clone()), &randomness, now, account).await {
+    match accounts::open(
+        database,
+        &Passwords::new(randomness.clone()),
+        &randomness,
+        now,
+        account,
+        &Trail::default(),
+    )
+    .await
+    {
         Err(failure) if failure.is_unique_violation() => bail!("{email} already has an account"),
         opened => opened.context("the account could not be opened")?,
     }

@@ -342,6 +342,15 @@ impl Database {
         begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
 
+    /// Begins a transaction like [`Database::begin`] while no other one writes, in any server: for work that
+    /// reads or replaces the data as a whole.
+    ///
+    /// # Errors
+    /// As [`Database::begin`].
+    pub async fn begin_alone(&self) -> Result<Transaction, Failure> {
+        begin(&self.writer, true, vec![self.place_in_turn().await?]).await
+    }
+
     /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes
     /// are rolled back. No other such transaction runs meanwhile, in any server; payouts in lanes do.
     ///

@@ -11,6 +11,7 @@ use super::{MobileMoney, Outcome, Payment, float, outcome::chosen_by_magic};
 use crate::{
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
+    events::Trail,
 };
 
 /// How mobile money handles payments without a magic number.
@@ -90,9 +91,9 @@ impl MobileMoney {
     }
 
     /// Changes the scenario from the next payment on.
-    pub async fn change_scenario(&self, change: ScenarioChange) -> Result<Scenario, Failure> {
-        self.database
-            .write(async move |connection: &mut Connection| {
+    pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
+        trail
+            .write(self.database.begin().await?, async move |connection: &mut Connection| {
                 change.apply(connection).await?;
                 read(connection).await
             })

@@ -9,6 +9,7 @@ use crate::{
     database::Database,
     database::{Connection, query, query_as},
     error::Failure,
+    events::Trail,
     phone::Msisdn,
 };
 
@@ -100,9 +101,9 @@ pub async fn wait_for_messages(
 const EMPTY: &str = "DELETE FROM outbox_message";
 
 /// Deletes all messages, sent or not.
-pub async fn empty(database: &Database) -> Result<(), Failure> {
-    database
-        .write(async move |connection: &mut Connection| {
+pub async fn empty(database: &Database, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             query(EMPTY).execute(connection).await?;
             Ok(())
         })

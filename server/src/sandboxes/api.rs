@@ -17,6 +17,7 @@ use crate::{
     clock::{UnixMillis, duration},
     demo::{Recording, World},
     error::Failure,
+    events::Trail,
     http::extract::{LARGE_BODY, Optional, Path},
     randomness::Chance,
 };
@@ -111,10 +112,11 @@ impl Shown {
 
 async fn make(
     sandbox: Sandbox,
+    trail: Trail,
     Optional(wanted): Optional<NewSandbox>,
 ) -> Result<(StatusCode, Answer<Shown>), Failure> {
     let sandboxes = &sandbox.server.sandboxes;
-    let made = sandboxes.make(wanted.wish()?).await?;
+    let made = sandboxes.make(wanted.wish()?, &trail).await?;
     Ok((StatusCode::CREATED, Answer(Shown::of(sandboxes, made))))
 }
 
@@ -126,7 +128,7 @@ async fn show(sandbox: Sandbox, Path(name): Path<String>) -> Result<Answer<Liste
     sandbox.server.sandboxes.show(&Name::existing(&name)?).await.map(Answer)
 }
 
-async fn remove(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
-    sandbox.server.sandboxes.remove(&Name::existing(&name)?).await?;
+async fn remove(sandbox: Sandbox, trail: Trail, Path(name): Path<String>) -> Result<StatusCode, Failure> {
+    sandbox.server.sandboxes.remove(&Name::existing(&name)?, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,6 +11,7 @@ use crate::{
     database::Connection,
     demo::{Beginning, FIRST_SEED, Recording, World},
     error::Failure,
+    events::Trail,
     randomness::Chance,
 };
 
@@ -50,7 +51,7 @@ impl Sandboxes {
     ///
     /// # Errors
     /// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`], [`Failure::NoRoom`]. Nothing is made then.
-    pub async fn make(&self, wish: Wish) -> Result<Made, Failure> {
+    pub async fn make(&self, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
         if wish.name.as_ref().is_some_and(Name::is_main) {
             return Err(Failure::SandboxExists(Name::main().to_string()));
         }
@@ -58,14 +59,14 @@ impl Sandboxes {
         loop {
             let name = wish.name.clone().unwrap_or_else(|| Name::make_up(&self.randomness));
             // Boxed: it is large, and rare.
-            match self.make_named(&wish, name).boxed().await {
+            match self.make_named(&wish, name, trail).boxed().await {
                 Err(Failure::SandboxExists(_)) if wish.name.is_none() && tries < TRIES => tries += 1,
                 made => return made,
             }
         }
     }
 
-    async fn make_named(&self, wish: &Wish, name: Name) -> Result<Made, Failure> {
+    async fn make_named(&self, wish: &Wish, name: Name, trail: &Trail) -> Result<Made, Failure> {
         let now = self.clock.unset_now();
         self.check(&name).await?;
         let id = self.randomness.id(now);
@@ -87,7 +88,7 @@ impl Sandboxes {
         let token = hex::encode(self.randomness.bytes::<32>());
         let fingerprint = self.fingerprints.of(&token_parts(&token));
         let record = Record::new(id, name, fingerprint, now, wish.expires_in);
-        if let Err(failure) = self.enter(record.clone()).await {
+        if let Err(failure) = self.enter(record.clone(), trail).await {
             // Unless it is unknown whether the row is there: then the scheduler finds out.
             if !matches!(failure, Failure::NotCommitted) {
                 self.databases.delete(&record.id).await?;
@@ -122,13 +123,10 @@ impl Sandboxes {
         records::check_room(&mut reader, self.limit).await
     }
 
-    async fn enter(&self, record: Record) -> Result<(), Failure> {
+    async fn enter(&self, record: Record, trail: &Trail) -> Result<(), Failure> {
         let limit = self.limit;
-        self.database
-            .write_in_turn(async move |connection: &mut Connection| {
-                records::insert(connection, &record, limit).await
-            })
-            .await
+        let enter = async |connection: &mut Connection| records::insert(connection, &record, limit).await;
+        trail.write(self.database.begin().await?, enter).await
     }
 }
 

@@ -26,23 +26,30 @@ pub struct Record {
     expires_in_ms: i64,
     /// How many calls it had, as far as they are stored.
     pub calls: i64,
+    /// When something is to be done in it without a call.
+    due_at: Option<UnixMillis>,
 }
 
 impl Record {
     /// A sandbox that is being made.
     pub fn new(id: String, name: Name, token: String, now: UnixMillis, expires_in: Duration) -> Self {
         let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX);
-        Self { id, name, token, created_at: now, last_used_at: now, expires_in_ms, calls: 0 }
+        Self { id, name, token, created_at: now, last_used_at: now, expires_in_ms, calls: 0, due_at: None }
     }
 
     /// How long it is kept without being used.
     pub fn expires_in(&self) -> Duration {
         Duration::from_millis(self.expires_in_ms.unsigned_abs())
     }
+
+    /// When it expires or has something to be done, as far as it is stored.
+    pub fn next_event(&self) -> Option<UnixMillis> {
+        self.due_at.into_iter().chain([self.last_used_at.plus(self.expires_in())]).min()
+    }
 }
 
 const ALL: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     ORDER BY last_used_at DESC, sandbox_id";
 
 /// All sandboxes, the latest used first.
@@ -60,7 +67,7 @@ pub async fn ids(connection: &mut Connection) -> Result<HashSet<String>, sqlx::E
 }
 
 const FIND: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     WHERE name = $1";
 
 /// The sandbox of that name.
@@ -150,8 +157,8 @@ pub async fn store_uses(connection: &mut Connection, uses: &[Use]) -> Result<(),
 }
 
 const DUE: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
-    WHERE due_at <= $1 ORDER BY due_at LIMIT 100";
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    WHERE due_at <= $1 ORDER BY due_at";
 
 /// The sandboxes in which something is to be done, the longest due first.
 pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
@@ -159,21 +166,12 @@ pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Rec
 }
 
 const EXPIRED: &str = "
-    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls FROM sandbox
-    WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at LIMIT 100";
+    SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
+    WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at";
 
 /// The sandboxes that have not been used for too long, as far as it is stored.
 pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
     query_as(EXPIRED).bind(now).fetch_all(connection).await
-}
-
-const NEXT: &str = "SELECT min(due_at), min(last_used_at + expires_in_ms) FROM sandbox";
-
-/// When the next of them expires, or has something to be done, as far as it is stored.
-pub async fn next(connection: &mut Connection) -> Result<Option<UnixMillis>, sqlx::Error> {
-    let (due, expires): (Option<UnixMillis>, Option<UnixMillis>) =
-        query_as(NEXT).fetch_one(connection).await?;
-    Ok(due.into_iter().chain(expires).min())
 }
 
 const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";

@@ -77,6 +77,7 @@ impl Sandboxes {
     /// database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
         if !self.are_on() {
+            self.refuse_if_elsewhere(parts).await?;
             return Ok(InUse { sandbox: main.clone(), known: None });
         }
         let now = self.clock.unset_now();
@@ -90,6 +91,16 @@ impl Sandboxes {
             known.count_call(now);
         }
         Ok(in_use)
+    }
+
+    /// Where this server has no sandboxes, refuses a call for one of another server on the same database.
+    async fn refuse_if_elsewhere(&self, parts: &Parts) -> Result<(), Failure> {
+        let named = self.addresses.named(&parts.headers, &parts.uri).ok().flatten();
+        let Some(name) = named.filter(|_| self.database.is_shared()) else { return Ok(()) };
+        match records::find(&mut *self.database.read().await?, &name).await? {
+            Some(_) => Err(Failure::SandboxElsewhere(name.to_string())),
+            None => Ok(()),
+        }
     }
 
     /// The sandbox of that name, opened if it is closed.

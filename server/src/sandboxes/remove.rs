@@ -7,7 +7,7 @@ use super::{
     known::{Known, Open},
     records,
 };
-use crate::{database::Connection, error::Failure};
+use crate::{database::Connection, error::Failure, events::Trail};
 
 /// How long calls that run in a sandbox that is removed may go on.
 const GRACE: Duration = Duration::from_secs(2);
@@ -20,13 +20,13 @@ impl Sandboxes {
     ///
     /// # Errors
     /// [`Failure::SandboxNotFound`], [`Failure::MainSandbox`], and errors of the databases.
-    pub async fn remove(&self, name: &Name) -> Result<(), Failure> {
+    pub async fn remove(&self, name: &Name, trail: &Trail) -> Result<(), Failure> {
         if name.is_main() {
             return Err(Failure::MainSandbox);
         }
         let found = records::find(&mut *self.database.read().await?, name).await?;
         let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
-        if self.remove_record(&record).await? {
+        if self.remove_record(&record, trail).await? {
             Ok(())
         } else {
             Err(Failure::SandboxNotFound(name.to_string()))
@@ -34,14 +34,9 @@ impl Sandboxes {
     }
 
     /// Removes the sandbox of `record`. Returns whether it was still there.
-    pub(super) async fn remove_record(&self, record: &Record) -> Result<bool, Failure> {
-        let id = record.id.clone();
-        let was_there = self
-            .database
-            .write_in_turn(async move |connection: &mut Connection| {
-                Ok(records::delete(connection, &id).await?)
-            })
-            .await?;
+    pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
+        let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
+        let was_there = trail.write(self.database.begin().await?, delete).await?;
         self.drop_open(&self.meet(record.clone())).await;
         self.databases.delete(&record.id).await?;
         if was_there {

@@ -7,10 +7,11 @@ use std::{
 };
 
 use super::{
-    IDLE_TIMEOUT, Sandboxes,
+    IDLE_TIMEOUT, Record, Sandboxes,
     known::{Due, Known},
     records,
 };
+use crate::events::Trail;
 use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure, retention};
 
 /// How often it looks after the sandboxes that are open.
@@ -116,6 +117,8 @@ impl Sandboxes {
 
     async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
         let mut expired = records::expired(&mut *self.database.read().await?, now).await?;
+        // Another server knows better when its own were used last.
+        expired.retain(|record| self.databases.has(&record.id));
         for known in self.met() {
             if known.expires_at() <= now && expired.iter().all(|record| record.id != known.record.id) {
                 expired.push(known.record.clone());
@@ -124,7 +127,7 @@ impl Sandboxes {
         for record in expired {
             let known = self.meet(record);
             if known.expires_at() <= now {
-                self.remove_record(&known.record).await?;
+                self.remove_record(&known.record, &Trail::default()).await?;
             } else {
                 // It was used since its use was stored.
                 self.store_use(&known, Due::WhileOpen).await?;
@@ -180,7 +183,9 @@ impl Sandboxes {
     /// How long nothing is to be done.
     async fn next_event(&self) -> Result<Duration, Failure> {
         let now = self.clock.unset_now();
-        let next = records::next(&mut *self.database.read().await?).await?;
+        let mut all = records::all(&mut *self.database.read().await?).await?;
+        all.retain(|record| self.databases.has(&record.id));
+        let next = all.iter().filter_map(Record::next_event).min();
         Ok(next.map_or(CLOSED_INTERVAL, |next| next.since(now)))
     }
 }

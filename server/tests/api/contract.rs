@@ -43,11 +43,12 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
     assert!(differences.is_empty(), "{call} breaks the contract: {differences:#?}\n{shown}");
 }
 
-/// Every operation may be asked of a sandbox that does not exist, or of two.
+/// Every operation may be asked of a sandbox that does not exist or is on another server, or of two.
 fn is_for_no_sandbox(status: StatusCode, body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body);
     match status {
         StatusCode::NOT_FOUND => text.contains("sandbox_not_found") || text.contains("Sandbox not found"),
+        StatusCode::MISDIRECTED_REQUEST => text.contains("sandbox_elsewhere"),
         StatusCode::BAD_REQUEST => text.contains("mkopo-sandbox names another"),
         _ => false,
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures::future::join_all;
-use mkopo::mobile_money::ScenarioChange;
+use mkopo::{events::Trail, mobile_money::ScenarioChange};
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
@@ -66,7 +66,7 @@ async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
     let servers = servers().await;
     let loans = approve(&servers[0], 30, 30_000, |number| format!("+2547120010{number:02}")).await;
     let float = ScenarioChange { float: Some(300_000), ..ScenarioChange::default() };
-    servers[0].sandbox.mobile_money.change_scenario(float).await.unwrap();
+    servers[0].sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "1")), (10, 20));
     assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, 0);

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use insta::assert_json_snapshot;
 use mkopo::{
     database::version::Generation,
+    events::Trail,
     mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
     phone::Msisdn,
 };
@@ -43,7 +44,7 @@ async fn each_magic_phone_has_its_outcome_in_any_scenario() {
         float: Some(0),
         ..ScenarioChange::default()
     };
-    app.sandbox.mobile_money.change_scenario(change).await.unwrap();
+    app.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     let mut outcomes = Vec::new();
     for magic in MAGIC {
         let loan = app.approve_loan(300_000, magic.phone).await;
@@ -100,7 +101,7 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
     }
     let float = ScenarioChange { float: Some(999), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(float).await.unwrap();
+    app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
     for amount in [1_000, 999] {
         let loan = app.approve_loan(amount, "+254712000000").await;
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
@@ -219,12 +220,12 @@ async fn a_scenario_can_be_changed_in_part_and_reset() {
     let change: ScenarioChange =
         serde_json::from_value(json!({"default": "slow", "latency_ms": 800, "next": ["bad_number"]}))
             .unwrap();
-    let changed = money.change_scenario(change).await.unwrap();
+    let changed = money.change_scenario(change, &Trail::default()).await.unwrap();
     assert_eq!(
         json!(changed),
         json!({"default": "slow", "latency_ms": 800, "float": 50_000_000, "seed": 1, "next": ["bad_number"]})
     );
-    let back = money.change_scenario(ScenarioChange::back_to_start()).await.unwrap();
+    let back = money.change_scenario(ScenarioChange::back_to_start(), &Trail::default()).await.unwrap();
     assert_eq!(back, start);
     assert!(serde_json::from_value::<ScenarioChange>(json!({"default": "nonsense"})).is_err());
 }
@@ -233,7 +234,7 @@ async fn a_scenario_can_be_changed_in_part_and_reset() {
 async fn an_answer_takes_as_long_as_the_scenario_says() {
     let app = TestApp::start().await;
     let latency = ScenarioChange { latency_ms: Some(3_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
+    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();

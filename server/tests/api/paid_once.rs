@@ -7,6 +7,7 @@ use mkopo::{
     clock::Clock,
     database::Connection,
     error::Failure,
+    events::Trail,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
 };
@@ -204,7 +205,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let latency = ScenarioChange { latency_ms: Some(2_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
+    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
     let (held, mut call) = claimed!(app, &agent, loan);
     let saved = app.console(Method::POST, "/data/snapshots/claimed", None).await;
     assert_eq!(saved.status, StatusCode::CREATED);

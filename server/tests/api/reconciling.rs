@@ -3,6 +3,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use mkopo::{
     clock::Clock,
+    events::Trail,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
 };
@@ -178,7 +179,7 @@ async fn a_caller_who_disconnects_does_not_stop_the_payout() {
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let latency = ScenarioChange { latency_ms: Some(1_000), ..ScenarioChange::default() };
-    app.sandbox.mobile_money.change_scenario(latency).await.unwrap();
+    app.sandbox.mobile_money.change_scenario(latency, &Trail::default()).await.unwrap();
     {
         let mut call = Box::pin(agent.disburse(loan));
         agent.until_claimed(loan, &mut call).await;

@@ -16,6 +16,7 @@ use mkopo::{
     commands::{Command, CommandLine},
     database::{Connection, query, query_as, query_scalar},
     demo,
+    events::Trail,
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
     randomness::Randomness,
@@ -201,7 +202,7 @@ impl TestApp {
     /// Sets the outcomes of the next payments.
     pub async fn next_outcomes(&self, outcomes: &[Outcome]) {
         let change = ScenarioChange { next: Some(outcomes.to_vec()), ..ScenarioChange::default() };
-        self.sandbox.mobile_money.change_scenario(change).await.unwrap();
+        self.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     }
 
     /// Fails the test unless the books and the payments of mobile money agree.

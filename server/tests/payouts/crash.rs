@@ -16,6 +16,7 @@ use mkopo::{
     Sandbox,
     clock::Clock,
     database::{Connection, query},
+    events::Trail,
     mobile_money::ScenarioChange,
     payouts,
     randomness::Randomness,
@@ -113,7 +114,7 @@ pub fn fill(settings: Settings, loans: usize) {
             float: Some(100_000_000_000),
             ..ScenarioChange::default()
         };
-        sandbox.mobile_money.change_scenario(change).await.unwrap();
+        sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
         sandbox.close(Duration::from_secs(5)).await;
     });
 }

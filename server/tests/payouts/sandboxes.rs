@@ -1,5 +1,5 @@
-//! Sandboxes of real servers: used on several at once, through a pooler, and when servers are killed or
-//! their disk is full.
+//! Sandboxes of real servers: beside several servers on one database, and when servers are killed or their
+//! disk is full.
 
 use std::{
     collections::BTreeSet,
@@ -12,11 +12,10 @@ use std::{
 use mkopo::{Sandbox, clock::Clock, demo, randomness::Randomness, settings::DatabaseSettings};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
-use sqlx::{Connection, PgConnection};
 
 use crate::{
     server::{Answer, Server, try_call},
-    servers::{Cluster, Pooler},
+    servers::Cluster,
     store,
     test_app::{CONSOLE_TOKEN, disbursement_of, settings, waiting},
 };
@@ -77,72 +76,31 @@ fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
     call(server, sandbox, "POST", &path, token, Some(&disbursement_of(loan))).status
 }
 
-/// Uses sandboxes on three servers at once.
-fn use_on(servers: &[Server]) {
-    let [one, two, three] = servers else { unreachable!() };
+#[test]
+fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so() {
+    if !store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let servers = cluster.servers();
+    let [one, two, _] = &servers[..] else { unreachable!() };
     make(one, "pr-12");
-    make(two, "pr-13");
-    let token = sign_in(two, "pr-12");
-    let other = sign_in(three, "pr-13");
-    let before = pending(three, "pr-12", &token);
-    assert_eq!(before.len(), 24);
-    let loans: Vec<&Value> = waiting(&before).take(6).collect();
-    for (number, loan) in loans.iter().enumerate() {
-        // On all servers at once, in both sandboxes.
-        let paid: Vec<(u16, u16)> = thread::scope(|scope| {
-            let calls: Vec<_> = servers
-                .iter()
-                .map(|server| {
-                    let (token, other) = (&token, &other);
-                    scope
-                        .spawn(move || (pay(server, "pr-12", token, loan), pay(server, "pr-13", other, loan)))
-                })
-                .collect();
-            calls.into_iter().map(|call| call.join().unwrap()).collect()
-        });
-        let (in_one, in_other): (Vec<u16>, Vec<u16>) = paid.into_iter().unzip();
-        for statuses in [in_one, in_other] {
-            let count = |status: u16| statuses.iter().filter(|&&found| found == status).count();
-            assert_eq!((count(200), count(409)), (1, 2), "{statuses:?}");
-        }
-        for server in servers {
-            assert_eq!(pending(server, "pr-12", &token).len(), before.len() - number - 1);
-            assert_eq!(pending(server, "pr-13", &other).len(), before.len() - number - 1);
-        }
-    }
-    assert_eq!(console(one, "DELETE", "/sandboxes/pr-12", None).status, 204);
-    for server in servers {
-        let gone = call(server, "pr-12", "GET", PENDING, &token, None);
-        assert_eq!((gone.status, &gone.body["code"]), (404, &json!("sandbox_not_found")));
-        assert_eq!(pending(server, "pr-13", &other).len(), before.len() - loans.len());
-    }
-    // Another one of that name is a new one everywhere.
-    make(three, "pr-12");
-    for server in servers {
-        assert_eq!(call(server, "pr-12", "GET", PENDING, &token, None).status, 401);
-    }
     let token = sign_in(one, "pr-12");
-    assert_eq!(pending(two, "pr-12", &token).len(), before.len());
-}
-
-#[test]
-fn a_sandbox_made_on_one_server_is_used_on_the_others_at_once_and_gone_from_all_when_removed_on_one() {
-    if !store::is_postgres() {
-        return;
+    let loans = pending(one, "pr-12", &token);
+    assert_eq!(pay(one, "pr-12", &token, waiting(&loans).next().unwrap()), 200);
+    for server in &servers[1..] {
+        let elsewhere = call(server, "pr-12", "GET", PENDING, &token, None);
+        assert_eq!((elsewhere.status, &elsewhere.body["code"]), (421, &json!("sandbox_elsewhere")));
     }
-    let cluster = Cluster::start();
-    use_on(&cluster.servers());
-}
-
-#[test]
-fn sandboxes_work_through_a_pooler_in_transaction_mode() {
-    if !store::is_postgres() {
-        return;
+    // Its name is taken everywhere, and any server removes it.
+    let taken = console(two, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
+    assert_eq!(taken.body["code"], "sandbox_exists");
+    assert_eq!(console(two, "DELETE", "/sandboxes/pr-12", None).status, 204);
+    let began = Instant::now();
+    while call(one, "pr-12", "GET", PENDING, &token, None).status != 404 {
+        assert!(began.elapsed() < Duration::from_secs(20), "its server has not noticed");
+        thread::sleep(Duration::from_millis(50));
     }
-    let cluster = Cluster::start();
-    let pooler = Pooler::start(&cluster);
-    let servers: Vec<Server> = (0..3).map(|_| pooler.server()).collect();
-    use_on(&servers);
 }
 
 /// What a client knows of the sandboxes that it has made and removed.
@@ -175,20 +133,6 @@ fn make_and_remove(server: &str, who: &str, answered: &Mutex<Answered>) {
         answered.made.remove(&name);
         answered.removed.insert(name);
     }
-}
-
-/// How many sandboxes there is data of: schemas in the database, or files in `folder`.
-fn stored(folder: &Path) -> usize {
-    let Some(url) = store::url(folder) else {
-        return ids_in(folder).len();
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let count: i64 = runtime.block_on(async {
-        let mut connection = PgConnection::connect(&url).await.unwrap();
-        let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'mkopo\\_%'";
-        sqlx::query_scalar(schemas).fetch_one(&mut connection).await.unwrap()
-    });
-    usize::try_from(count).unwrap()
 }
 
 /// The ids of the files of sandboxes: each has up to three files.
@@ -256,7 +200,7 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
     drop(server);
 
     clean_up(folder.path());
-    assert_eq!(stored(folder.path()), found.len(), "nothing is left of the others");
+    assert_eq!(ids_in(folder.path()).len(), found.len(), "nothing is left of the others");
     let server = Server::start_on(&options);
     assert_eq!(names(&server), found);
 }
@@ -338,7 +282,5 @@ fn a_removed_sandbox_with_calls_in_progress_is_gone_for_them_too() {
         assert!(matches!(answer.status, 404 | 503), "{} {}", answer.status, answer.body);
     }
     assert!(names(&server).is_empty());
-    if !store::is_postgres() {
-        assert_eq!(stored(folder.path()), 0);
-    }
+    assert_eq!(ids_in(folder.path()).len(), 0);
 }

@@ -8,6 +8,7 @@ use crate::{
     Sandbox,
     clock::{UnixMillis, duration},
     error::Failure,
+    events::Trail,
     http::extract::Json,
 };
 
@@ -20,8 +21,8 @@ async fn show_clock(sandbox: Sandbox) -> Answer<ClockState> {
     Answer(state(&sandbox))
 }
 
-async fn unset_clock(sandbox: Sandbox) -> Result<StatusCode, Failure> {
-    super::unset(&sandbox).await?;
+async fn unset_clock(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
+    super::unset(&sandbox, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -33,9 +34,13 @@ struct ClockChange {
     frozen: Option<bool>,
 }
 
-async fn set_clock(sandbox: Sandbox, Json(change): Json<ClockChange>) -> Result<Answer<ClockState>, Failure> {
+async fn set_clock(
+    sandbox: Sandbox,
+    trail: Trail,
+    Json(change): Json<ClockChange>,
+) -> Result<Answer<ClockState>, Failure> {
     let now = change.now.map(|now| now.parse::<UnixMillis>()).transpose().map_err(Failure::BadValue)?;
     let advance = change.advance.as_deref().map(duration).transpose()?;
     let advance_ms = advance.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
-    set(&sandbox, Change { now, advance_ms, frozen: change.frozen }).await.map(Answer)
+    set(&sandbox, Change { now, advance_ms, frozen: change.frozen }, &trail).await.map(Answer)
 }

@@ -10,6 +10,7 @@ use crate::{
     clock::{SETTABLE, Setting, UnixMillis},
     database::{Connection, query, query_as},
     error::Failure,
+    events::Trail,
 };
 
 /// The state of the clock.
@@ -52,11 +53,10 @@ impl ClockState {
 ///
 /// # Errors
 /// [`Failure::BadValue`] for a time outside the years 2006 to 2099.
-pub async fn set(sandbox: &Sandbox, change: Change) -> Result<ClockState, Failure> {
+pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<ClockState, Failure> {
     let real = sandbox.clock.unset_now();
-    let setting = sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
+    let setting = trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let setting = changed(stored(connection).await?, real, change)?;
             store(connection, setting).await?;
             Ok(setting)
@@ -69,10 +69,11 @@ pub async fn set(sandbox: &Sandbox, change: Change) -> Result<ClockState, Failur
 ///
 /// # Errors
 /// When the database can't be written.
-pub async fn unset(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox
-        .database
-        .write(async move |connection: &mut Connection| Ok(store(connection, Setting::default()).await?))
+pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
+            Ok(store(connection, Setting::default()).await?)
+        })
         .await
 }
 

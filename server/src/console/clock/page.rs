@@ -128,18 +128,20 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "advance" => {
             let by = duration(visit.sent.text("advance")).map_err(FieldError::of("advance"))?;
             let by = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
-            let state = clock::set(sandbox, Change { advance_ms: Some(by), ..Change::default() }).await;
+            let state =
+                clock::set(sandbox, Change { advance_ms: Some(by), ..Change::default() }, &visit.trail).await;
             Ok(moved(state.map_err(FieldError::of("advance"))?, zone))
         }
         "go" => {
             let now = local_time(visit.sent.text("now"), zone).map_err(FieldError::of("now"))?;
-            let state = clock::set(sandbox, Change { now: Some(now), ..Change::default() }).await;
+            let state =
+                clock::set(sandbox, Change { now: Some(now), ..Change::default() }, &visit.trail).await;
             Ok(moved(state.map_err(FieldError::of("now"))?, zone))
         }
         "stop" => set_frozen(visit, true).await.map(|_| Done::new("frozen")),
         "run" => set_frozen(visit, false).await.map(|_| Done::new("running")),
         "real" => {
-            clock::unset(sandbox).await?;
+            clock::unset(sandbox, &visit.trail).await?;
             Ok(Done::new("real"))
         }
         _ => Err(FieldError::unknown_action()),
@@ -155,7 +157,7 @@ fn name_of(zone: &TimeZone) -> String {
 }
 
 async fn set_frozen(visit: &Visit, frozen: bool) -> Result<ClockState, FieldError> {
-    Ok(clock::set(&visit.sandbox, Change { frozen: Some(frozen), ..Change::default() }).await?)
+    Ok(clock::set(&visit.sandbox, Change { frozen: Some(frozen), ..Change::default() }, &visit.trail).await?)
 }
 
 /// Parses a browser's `datetime-local` value in `zone`, or a time with an offset.

@@ -17,6 +17,7 @@ use crate::{
     clock::UnixMillis,
     demo::{self, World},
     error::Failure,
+    events::Trail,
     http::extract::{Optional, Path},
 };
 
@@ -36,13 +37,17 @@ struct Reset {
     frozen: Option<bool>,
 }
 
-async fn reset(sandbox: Sandbox, Optional(reset): Optional<Reset>) -> Result<StatusCode, Failure> {
+async fn reset(
+    sandbox: Sandbox,
+    trail: Trail,
+    Optional(reset): Optional<Reset>,
+) -> Result<StatusCode, Failure> {
     let start = Start {
         world: World::of_json(reset.seed.as_ref())?.unwrap_or(World::Seeded(demo::FIRST_SEED)),
         now: reset.now.as_deref().map(UnixMillis::settable).transpose()?,
         is_frozen: reset.frozen.unwrap_or(false),
     };
-    super::reset(&sandbox, start).await?;
+    super::reset(&sandbox, start, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -52,17 +57,26 @@ async fn list_snapshots(sandbox: Sandbox) -> Result<Answer<Vec<Snapshot>>, Failu
 
 async fn save_snapshot(
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
 ) -> Result<(StatusCode, Answer<Snapshot>), Failure> {
-    Ok((StatusCode::CREATED, Answer(snapshots::save(&sandbox, Name::parse(&name)?).await?)))
+    Ok((StatusCode::CREATED, Answer(snapshots::save(&sandbox, Name::parse(&name)?, &trail).await?)))
 }
 
-async fn restore_snapshot(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
-    snapshots::restore(&sandbox, Name::parse(&name)?).await?;
+async fn restore_snapshot(
+    sandbox: Sandbox,
+    trail: Trail,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Failure> {
+    snapshots::restore(&sandbox, Name::parse(&name)?, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn remove_snapshot(sandbox: Sandbox, Path(name): Path<String>) -> Result<StatusCode, Failure> {
-    snapshots::remove(&sandbox, Name::parse(&name)?).await?;
+async fn remove_snapshot(
+    sandbox: Sandbox,
+    trail: Trail,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Failure> {
+    snapshots::remove(&sandbox, Name::parse(&name)?, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -169,24 +169,24 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let name = || Name::parse(visit.sent.text("name"));
     match visit.sent.text("act") {
         "reset" => {
-            data::reset(sandbox, Start::of(World::Seeded(seed(visit)?))).await?;
+            data::reset(sandbox, Start::of(World::Seeded(seed(visit)?)), &visit.trail).await?;
             Ok(Done::new("reset"))
         }
         "empty" => {
-            data::reset(sandbox, Start::of(World::Empty)).await?;
+            data::reset(sandbox, Start::of(World::Empty), &visit.trail).await?;
             Ok(Done::new("emptied"))
         }
         "save" => {
-            let saved = snapshots::save(sandbox, name().map_err(FieldError::of("name"))?).await;
+            let saved = snapshots::save(sandbox, name().map_err(FieldError::of("name"))?, &visit.trail).await;
             let saved = saved.map_err(FieldError::of("name"))?;
             Ok(Done::new("saved").with(saved.name))
         }
         "restore" => {
-            snapshots::restore(sandbox, name()?).await?;
+            snapshots::restore(sandbox, name()?, &visit.trail).await?;
             Ok(Done::new("restored").with(visit.sent.text("name")))
         }
         "remove" => {
-            snapshots::remove(sandbox, name()?).await?;
+            snapshots::remove(sandbox, name()?, &visit.trail).await?;
             Ok(Done::new("removed").with(visit.sent.text("name")))
         }
         _ => Err(FieldError::unknown_action()),

@@ -7,6 +7,7 @@ use crate::{
     database::Connection,
     demo,
     error::Failure,
+    events::Trail,
     mobile_money::ScenarioChange,
     rules,
 };
@@ -35,15 +36,14 @@ impl Start {
 ///
 /// # Errors
 /// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
-pub async fn reset(sandbox: &Sandbox, start: Start) -> Result<(), Failure> {
+pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(), Failure> {
     if !sandbox.settings.demo {
         return Err(Failure::NotInDemoMode);
     }
     let hashes = demo::hash_passwords(&sandbox.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
-    let now = sandbox
-        .database
-        .write_alone(async move |connection: &mut Connection| {
+    let now = trail
+        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
             super::empty(connection).await?;
             ScenarioChange::back_to_start().apply(connection).await?;
             rules::reset(connection).await?;

@@ -11,6 +11,7 @@ use crate::{
         rows::{self, Rows},
     },
     error::Failure,
+    events::Trail,
 };
 
 const MAX_SNAPSHOTS: i64 = 100;
@@ -74,11 +75,10 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 ///
 /// # Errors
 /// [`Failure::BadValue`] if there are too many.
-pub async fn save(sandbox: &Sandbox, name: Name) -> Result<Snapshot, Failure> {
+pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
-    sandbox
-        .database
-        .write_alone(async move |connection: &mut Connection| {
+    trail
+        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
             let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
             if others >= MAX_SNAPSHOTS {
                 return Err(Failure::BadValue(format!(
@@ -111,10 +111,9 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 ///
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
-pub async fn restore(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
-    sandbox
-        .database
-        .write_alone(async move |connection: &mut Connection| {
+pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
             let found: i64 = query_scalar(COUNT_NAMED).bind(&name.0).fetch_one(&mut *connection).await?;
             if found == 0 {
                 return Err(name.not_found());
@@ -144,10 +143,9 @@ const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 ///
 /// # Errors
 /// [`Failure::SnapshotNotFound`].
-pub async fn remove(sandbox: &Sandbox, name: Name) -> Result<(), Failure> {
-    sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
+pub async fn remove(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             query(DELETE_TABLES).bind(&name.0).execute(&mut *connection).await?;
             let removed = query(REMOVE).bind(&name.0).execute(connection).await?;
             if removed == 0 { Err(name.not_found()) } else { Ok(()) }

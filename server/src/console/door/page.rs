@@ -22,6 +22,7 @@ use crate::{
         visit::{Fields, SignedIn, Visit, see_other},
     },
     error::{Failure, FailureBody},
+    events::Trail,
     http::accept,
     sandboxes::Name,
 };
@@ -117,6 +118,7 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
             Ok(others) => others,
             Err(failure) => return failed_sign_in_page(&sandbox, &path, failure),
         },
+        trail: Trail::default(),
         error: None,
         is_error_shown: AtomicBool::new(false),
     };

@@ -21,7 +21,7 @@ use crate::{
             visit::{Fields, SignedIn},
         },
     },
-    events::{self, NewEvent},
+    events::{self, NewEvent, Trail},
     http::{accept, extract::whole},
 };
 
@@ -39,7 +39,7 @@ pub async fn record_call(
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let call = route.and_then(|route| route.strip_prefix(CALLS)).map(str::to_owned);
     let Some(call) = call.filter(|_| !request.method().is_safe()) else { return next.run(request).await };
-    let (parts, mut body) = request.into_parts();
+    let (mut parts, mut body) = request.into_parts();
     // An unknown path has no parameters.
     let parameters = parameters.iter().flatten();
     let mut given: Vec<(String, String)> =
@@ -56,12 +56,21 @@ pub async fn record_call(
     }
     let acts = Recorded::of_call(&parts.method, &call, &given);
     let new = new_events(&sandbox, OPERATOR, address, acts);
-    let answer = next.run(Request::from_parts(parts, body));
-    events::with_act(&sandbox.database, new, answer, |answer| answer.status().is_success()).await
+    if call.starts_with("/slices") || call.starts_with("/deploy-tokens") {
+        let answer = next.run(Request::from_parts(parts, body));
+        return events::with_act(&sandbox.database, new, answer, |answer| answer.status().is_success()).await;
+    }
+    parts.extensions.insert(Trail::of(new));
+    next.run(Request::from_parts(parts, body)).await
 }
 
 /// Records a form.
-pub async fn record_form(sandbox: Sandbox, address: ClientAddress, request: Request, next: Next) -> Response {
+pub async fn record_form(
+    sandbox: Sandbox,
+    address: ClientAddress,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let extensions = request.extensions();
     let page = extensions.get::<MatchedPath>().and_then(|path| Page::at(path.as_str()));
     let signed_in = extensions.get::<SignedIn>().zip(extensions.get::<Operator>());
@@ -72,6 +81,10 @@ pub async fn record_form(sandbox: Sandbox, address: ClientAddress, request: Requ
     };
     let act = Recorded::of_form(page, sent.text("act"), &fields(sent));
     let new = new_events(&sandbox, &operator.name(), address, vec![act]);
+    if page != Page::Slices {
+        request.extensions_mut().insert(Trail::of(new));
+        return next.run(request).await;
+    }
     let answer = next.run(request);
     let is_done = |answer: &Response| answer.status() == StatusCode::SEE_OTHER;
     events::with_act(&sandbox.database, new, answer, is_done).await

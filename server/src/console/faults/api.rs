@@ -10,6 +10,7 @@ use super::{Fault, NewFault};
 use crate::{
     Sandbox,
     error::Failure,
+    events::Trail,
     http::extract::{Json, Path},
 };
 
@@ -26,17 +27,18 @@ async fn list_faults(sandbox: Sandbox) -> Result<Answer<Vec<Fault>>, Failure> {
 
 async fn add_fault(
     sandbox: Sandbox,
+    trail: Trail,
     Json(fault): Json<NewFault>,
 ) -> Result<(StatusCode, Answer<Fault>), Failure> {
-    Ok((StatusCode::CREATED, Answer(super::add(&sandbox, fault).await?)))
+    Ok((StatusCode::CREATED, Answer(super::add(&sandbox, fault, &trail).await?)))
 }
 
-async fn remove_faults(sandbox: Sandbox) -> Result<StatusCode, Failure> {
-    super::remove(&sandbox, None).await?;
+async fn remove_faults(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
+    super::remove(&sandbox, None, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn remove_fault(sandbox: Sandbox, Path(id): Path<String>) -> Result<StatusCode, Failure> {
-    super::remove(&sandbox, Some(id)).await?;
+async fn remove_fault(sandbox: Sandbox, trail: Trail, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+    super::remove(&sandbox, Some(id), &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -18,6 +18,7 @@ use crate::{
     Sandbox,
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
+    events::Trail,
     http::API,
 };
 
@@ -278,13 +279,12 @@ const ADD: &str = "
 ///
 /// # Errors
 /// [`Failure::BadValue`].
-pub async fn add(sandbox: &Sandbox, fault: NewFault) -> Result<Fault, Failure> {
+pub async fn add(sandbox: &Sandbox, fault: NewFault, trail: &Trail) -> Result<Fault, Failure> {
     let id = sandbox.randomness.id(sandbox.clock.now());
     let fault = fault.into_fault(id, sandbox.randomness.below(1_000_000))?;
     let added = fault.clone();
-    sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
+    trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             if all(connection).await?.len() >= MAX_FAULTS {
                 return Err(Failure::BadValue(format!(
                     "There are already {MAX_FAULTS} faults; remove some first"
@@ -315,13 +315,12 @@ const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_
 ///
 /// # Errors
 /// [`Failure::FaultNotFound`].
-pub async fn remove(sandbox: &Sandbox, id: Option<String>) -> Result<(), Failure> {
+pub async fn remove(sandbox: &Sandbox, id: Option<String>, trail: &Trail) -> Result<(), Failure> {
     if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
         return Err(Failure::FaultNotFound(id.clone()));
     }
-    sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
+    trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let removed = query(REMOVE).bind(&id).execute(connection).await?;
             match id {
                 Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),

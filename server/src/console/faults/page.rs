@@ -264,15 +264,15 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "add" => {
-            let fault = faults::add(&visit.sandbox, read(&visit.sent)?).await?;
+            let fault = faults::add(&visit.sandbox, read(&visit.sent)?, &visit.trail).await?;
             Ok(Done::new("added").with(effect(&fault)))
         }
         "remove" => {
-            faults::remove(&visit.sandbox, Some(visit.sent.text("id").to_owned())).await?;
+            faults::remove(&visit.sandbox, Some(visit.sent.text("id").to_owned()), &visit.trail).await?;
             Ok(Done::new("removed"))
         }
         "end" => {
-            faults::remove(&visit.sandbox, None).await?;
+            faults::remove(&visit.sandbox, None, &visit.trail).await?;
             Ok(Done::new("ended"))
         }
         _ => Err(FieldError::unknown_action()),

@@ -4,7 +4,7 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::post};
 use serde::Deserialize;
 
 use super::{GivenLoan, approve};
-use crate::{Sandbox, error::Failure, http::extract::Optional, loans::PendingLoan};
+use crate::{Sandbox, error::Failure, events::Trail, http::extract::Optional, loans::PendingLoan};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
@@ -20,8 +20,9 @@ struct ApproveLoans {
 
 async fn approve_loans(
     sandbox: Sandbox,
+    trail: Trail,
     Optional(ApproveLoans { count, loan }): Optional<ApproveLoans>,
 ) -> Result<(StatusCode, Answer<Vec<PendingLoan>>), Failure> {
-    let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default()).await?;
+    let approved = approve(&sandbox, count.unwrap_or(1), loan.unwrap_or_default(), &trail).await?;
     Ok((StatusCode::CREATED, Answer(approved)))
 }

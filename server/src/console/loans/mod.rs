@@ -11,6 +11,7 @@ use crate::{
     database::{Connection, query, query_scalar},
     demo,
     error::Failure,
+    events::Trail,
     http::extract::LARGEST_INTEGER,
     loans::{self, PendingLoan, pending_loan},
     phone::Msisdn,
@@ -75,13 +76,17 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(field: D) -> Result<
 ///
 /// # Errors
 /// [`Failure::BadValue`].
-pub async fn approve(sandbox: &Sandbox, count: u32, given: GivenLoan) -> Result<Vec<PendingLoan>, Failure> {
+pub async fn approve(
+    sandbox: &Sandbox,
+    count: u32,
+    given: GivenLoan,
+    trail: &Trail,
+) -> Result<Vec<PendingLoan>, Failure> {
     given.check(count)?;
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
-    let approved = sandbox
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let approved = trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let mut approved = Vec::new();
             for loan_id in demo::approve(connection, now, chance, count).await? {
                 if let Some(customer_id) = &given.customer_id {

@@ -147,7 +147,8 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match sent.text("act") {
         "make" => {
             let how_many = sent.parsed("count", "whole number")?.unwrap_or(1);
-            let approved = loans::approve(&visit.sandbox, how_many, GivenLoan::default()).await?;
+            let approved =
+                loans::approve(&visit.sandbox, how_many, GivenLoan::default(), &visit.trail).await?;
             Ok(Done::new("made").with(count(approved.len(), "loan")))
         }
         "approve" => {
@@ -162,7 +163,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
                 purpose: text("purpose").map(Some),
                 ..GivenLoan::default()
             };
-            let approved = loans::approve(&visit.sandbox, 1, given).await?;
+            let approved = loans::approve(&visit.sandbox, 1, given, &visit.trail).await?;
             let loan = approved.into_iter().next().map(|loan| {
                 let PendingLoan { customer_first_name, customer_last_name, total_loan_amount, .. } = loan;
                 format!("{} for {customer_first_name} {customer_last_name}", kes(total_loan_amount))

@@ -7,6 +7,7 @@ use crate::{
     Sandbox,
     console::wait::wait,
     error::Failure,
+    events::Trail,
     http::extract::Query,
     outbox::{self, Channel, OutboxMessage},
 };
@@ -38,7 +39,7 @@ async fn messages(
     outbox::wait_for_messages(&sandbox.database, &filter, wait).await.map(Answer)
 }
 
-async fn empty_outbox(sandbox: Sandbox) -> Result<StatusCode, Failure> {
-    outbox::empty(&sandbox.database).await?;
+async fn empty_outbox(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
+    outbox::empty(&sandbox.database, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -135,7 +135,7 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "empty" => {
-            outbox::empty(&visit.sandbox.database).await?;
+            outbox::empty(&visit.sandbox.database, &visit.trail).await?;
             Ok(Done::new("emptied"))
         }
         _ => Err(FieldError::unknown_action()),

@@ -8,6 +8,7 @@ use crate::{
     Sandbox,
     console::wait::wait,
     error::Failure,
+    events::Trail,
     http::extract::{Optional, Query},
     payouts::{self, Invariant, Record},
 };
@@ -36,9 +37,10 @@ async fn records(
 
 async fn make_payout(
     sandbox: Sandbox,
+    trail: Trail,
     Optional(given): Optional<GivenPayout>,
 ) -> Result<(StatusCode, Answer<Record>), Failure> {
-    Ok((StatusCode::CREATED, Answer(past::make(&sandbox, given).await?)))
+    Ok((StatusCode::CREATED, Answer(past::make(&sandbox, given, &trail).await?)))
 }
 
 async fn invariant(sandbox: Sandbox) -> Result<Answer<Invariant>, Failure> {

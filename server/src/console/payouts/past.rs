@@ -9,6 +9,7 @@ use crate::{
     demo,
     email::Email,
     error::Failure,
+    events::Trail,
     mobile_money::Outcome,
     payouts::{self, Record},
 };
@@ -27,13 +28,12 @@ pub struct GivenPayout {
 ///
 /// # Errors
 /// [`Failure::BadField`], [`Failure::LoanNotFound`], [`Failure::NotApproved`].
-pub async fn make(sandbox: &Sandbox, given: GivenPayout) -> Result<Record, Failure> {
+pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Result<Record, Failure> {
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());
     let payout = given.checked(now)?;
-    sandbox
-        .database
-        .write_alone(async move |connection: &mut Connection| {
+    trail
+        .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
             let payout_id = demo::pay_in_the_past(connection, now, chance, payout).await?;
             payouts::record(connection, &payout_id).await
         })

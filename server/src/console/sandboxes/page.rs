@@ -192,11 +192,11 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
     if !wish.has_valid_expiry() {
         return Err(invalid("expires_in", "Give a duration from 5 s to 365 days"));
     }
-    Ok(visit.sandbox.server.sandboxes.make(wish).await?)
+    Ok(visit.sandbox.server.sandboxes.make(wish, &visit.trail).await?)
 }
 
 async fn remove(visit: &Visit) -> Result<Done, FieldError> {
     let name = Name::existing(visit.sent.text("name"))?;
-    visit.sandbox.server.sandboxes.remove(&name).await?;
+    visit.sandbox.server.sandboxes.remove(&name, &visit.trail).await?;
     Ok(Done::new("removed").with(name.to_string()))
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::{
     Sandbox,
     error::Failure,
+    events::Trail,
     http::extract::Json,
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
 };
@@ -68,12 +69,13 @@ async fn scenario(sandbox: Sandbox) -> Result<Answer<ScenarioAnswer>, Failure> {
 
 async fn change_scenario(
     sandbox: Sandbox,
+    trail: Trail,
     Json(change): Json<ScenarioChange>,
 ) -> Result<Answer<ScenarioAnswer>, Failure> {
-    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change).await?)))
+    Ok(Answer(ScenarioAnswer::of(sandbox.mobile_money.change_scenario(change, &trail).await?)))
 }
 
-async fn reset_scenario(sandbox: Sandbox) -> Result<StatusCode, Failure> {
-    sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start()).await?;
+async fn reset_scenario(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
+    sandbox.mobile_money.change_scenario(ScenarioChange::back_to_start(), &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -208,7 +208,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "start" => (ScenarioChange::back_to_start(), Done::new("started")),
         _ => return Err(FieldError::unknown_action()),
     };
-    mobile_money.change_scenario(change).await?;
+    mobile_money.change_scenario(change, &visit.trail).await?;
     Ok(done)
 }
 

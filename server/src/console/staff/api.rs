@@ -12,6 +12,7 @@ use crate::{
     Sandbox,
     email::Email,
     error::Failure,
+    events::Trail,
     http::extract::{Json, Path},
 };
 
@@ -30,9 +31,10 @@ async fn list_staff(sandbox: Sandbox) -> Result<Answer<Vec<Account>>, Failure> {
 
 async fn open_account(
     sandbox: Sandbox,
+    trail: Trail,
     Json(account): Json<AccountToOpen>,
 ) -> Result<(StatusCode, Answer<Account>), Failure> {
-    Ok((StatusCode::CREATED, Answer(super::open(&sandbox, account).await?)))
+    Ok((StatusCode::CREATED, Answer(super::open(&sandbox, account, &trail).await?)))
 }
 
 /// Text that is not an e-mail address has no account.
@@ -47,10 +49,11 @@ async fn show_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answe
 
 async fn change_staff(
     sandbox: Sandbox,
+    trail: Trail,
     Path(email): Path<String>,
     Json(change): Json<AccountChange>,
 ) -> Result<Answer<Account>, Failure> {
-    super::change(&sandbox, account_of(&email)?, change).await.map(Answer)
+    super::change(&sandbox, account_of(&email)?, change, &trail).await.map(Answer)
 }
 
 #[derive(Serialize)]
@@ -58,11 +61,15 @@ struct Expired {
     ended: u64,
 }
 
-async fn expire_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answer<Expired>, Failure> {
-    let ended = super::expire(&sandbox, Some(account_of(&email)?)).await?;
+async fn expire_staff(
+    sandbox: Sandbox,
+    trail: Trail,
+    Path(email): Path<String>,
+) -> Result<Answer<Expired>, Failure> {
+    let ended = super::expire(&sandbox, Some(account_of(&email)?), &trail).await?;
     Ok(Answer(Expired { ended }))
 }
 
-async fn expire_everybody(sandbox: Sandbox) -> Result<Answer<Expired>, Failure> {
-    Ok(Answer(Expired { ended: super::expire(&sandbox, None).await? }))
+async fn expire_everybody(sandbox: Sandbox, trail: Trail) -> Result<Answer<Expired>, Failure> {
+    Ok(Answer(Expired { ended: super::expire(&sandbox, None, &trail).await? }))
 }

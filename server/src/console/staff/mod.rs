@@ -18,6 +18,7 @@ use crate::{
     database::{Connection, query, query_as},
     email::Email,
     error::Failure,
+    events::Trail,
     phone::Msisdn,
     settings::values,
 };
@@ -92,11 +93,11 @@ impl AccountToOpen {
 ///
 /// # Errors
 /// [`Failure::BadField`]; [`Failure::AccountExists`].
-pub async fn open(sandbox: &Sandbox, account: AccountToOpen) -> Result<Account, Failure> {
+pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> Result<Account, Failure> {
     let account = account.checked()?;
     let (email, now) = (account.email.clone(), sandbox.clock.now());
     let opened =
-        accounts::open(&sandbox.database, &sandbox.passwords, &sandbox.randomness, now, account).await;
+        accounts::open(&sandbox.database, &sandbox.passwords, &sandbox.randomness, now, account, trail).await;
     match opened {
         Err(failure) if failure.is_unique_violation() => Err(Failure::AccountExists(email.to_string())),
         Err(failure) => Err(failure),
@@ -132,11 +133,15 @@ const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email 
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].
-pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> Result<Account, Failure> {
+pub async fn change(
+    sandbox: &Sandbox,
+    email: Email,
+    change: AccountChange,
+    trail: &Trail,
+) -> Result<Account, Failure> {
     let clock = sandbox.clock.clone();
-    sandbox
-        .database
-        .write(async move |connection: &mut Connection| {
+    trail
+        .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let now = clock.now();
             if let Some(is_active) = change.is_active {
                 accounts::set_active(connection, &email, is_active, &clock).await?;
@@ -153,13 +158,14 @@ pub async fn change(sandbox: &Sandbox, email: Email, change: AccountChange) -> R
 ///
 /// # Errors
 /// [`Failure::UserNotFound`].
-pub async fn expire(sandbox: &Sandbox, email: Option<Email>) -> Result<u64, Failure> {
+pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
     let mut reader = sandbox.database.read().await?;
     let staff = match email {
         Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(Failure::UserNotFound)?],
         None => accounts::all(&mut reader).await?,
     };
     drop(reader);
+    trail.write_alone(sandbox.database.begin().await?).await?;
     let mut ended = 0;
     for staff in staff {
         let (now, earliest) = (sandbox.clock.now(), sandbox.clock.earliest());

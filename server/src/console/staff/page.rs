@@ -139,20 +139,20 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "role" => {
             let change = AccountChange { is_active: None, role: Some(role(visit.sent.text("role"))?) };
-            staff::change(sandbox, email()?, change).await?;
+            staff::change(sandbox, email()?, change, &visit.trail).await?;
             Ok(Done::new("changed").with(address))
         }
         "activate" => {
-            staff::change(sandbox, email()?, set_active(true)).await?;
+            staff::change(sandbox, email()?, set_active(true), &visit.trail).await?;
             Ok(Done::new("activated").with(address))
         }
         "deactivate" => {
-            staff::change(sandbox, email()?, set_active(false)).await?;
+            staff::change(sandbox, email()?, set_active(false), &visit.trail).await?;
             Ok(Done::new("deactivated").with(address))
         }
         "expire" => {
             let account = if address.is_empty() { None } else { Some(email()?) };
-            let ended = staff::expire(sandbox, account).await?;
+            let ended = staff::expire(sandbox, account, &visit.trail).await?;
             Ok(Done::new("expired").with(count(usize::try_from(ended).unwrap_or_default(), "session")))
         }
         _ => Err(FieldError::unknown_action()),

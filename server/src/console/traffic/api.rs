@@ -3,7 +3,7 @@
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 
 use super::{Call, filter::GivenFilter};
-use crate::{Sandbox, error::Failure, http::extract::Query};
+use crate::{Sandbox, error::Failure, events::Trail, http::extract::Query};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
@@ -18,7 +18,8 @@ async fn latest_traffic(
     Ok(Answer(sandbox.traffic.latest_of(usize::MAX, |call| filter.matches(call))))
 }
 
-async fn clear_traffic(sandbox: Sandbox) -> StatusCode {
+async fn clear_traffic(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {
+    trail.write_alone(sandbox.database.begin().await?).await?;
     sandbox.traffic.clear();
-    StatusCode::NO_CONTENT
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -160,13 +160,14 @@ fn body(label: &'static str, body: &Value) -> AnyView {
 }
 
 pub async fn act(visit: Visit) -> Result<Response, Failure> {
-    let outcome = perform(&visit);
+    let outcome = perform(&visit).await;
     visit.after(Page::Traffic, outcome, show).await
 }
 
-fn perform(visit: &Visit) -> Result<Done, FieldError> {
+async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     match visit.sent.text("act") {
         "forget" => {
+            visit.trail.write_alone(visit.sandbox.database.begin().await?).await?;
             visit.sandbox.traffic.clear();
             Ok(Done::new("cleared"))
         }

@@ -3,7 +3,7 @@
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
-use crate::{Sandbox, console::door::Access, error::Failure, sandboxes::Name};
+use crate::{Sandbox, console::door::Access, error::Failure, events::Trail, sandboxes::Name};
 use axum::{
     extract::FromRequestParts,
     http::{StatusCode, header, request::Parts},
@@ -104,6 +104,8 @@ pub struct Visit {
     pub access: Access,
     /// The names of sandboxes that the operator may open, besides `main`, the latest used first.
     pub sandboxes: Vec<Name>,
+    /// The events of the submitted form.
+    pub trail: Trail,
     /// Why the form was rejected.
     pub error: Option<FieldError>,
     /// Whether a field on the page shows the error.
@@ -122,6 +124,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             csrf: signed_in.csrf,
             access: signed_in.access,
             sandboxes: signed_in.sandboxes,
+            trail: parts.extensions.get().cloned().unwrap_or_default(),
             error: None,
             is_error_shown: AtomicBool::new(false),
         })
