@@ -25,7 +25,7 @@ function watchAntd(page: Page) {
   page.on('response', async (response) => {
     if (!/\.(js|css)$/.test(response.url())) return;
     const text = await response.text().catch(() => '');
-    if (/ant-(select|modal|switch)|rc-select/.test(text)) loaded.push(response.url());
+    if (/prefixCls|@layer antd/.test(text)) loaded.push(response.url());
   });
   return loaded;
 }
