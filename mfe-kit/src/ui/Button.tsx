@@ -1,9 +1,11 @@
 import type { ComponentProps, MouseEvent, ReactNode } from 'react';
 import classes from './Button.module.css';
 
+/** The props of a `Button`: those of the element, and its looks. */
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'type'> {
   /** A page has one primary button; `text` and `link` have no frame. */
   type?: 'default' | 'primary' | 'text' | 'link';
+  /** 27, 36 or 40 px high. */
   size?: 'small' | 'middle' | 'large';
   /** For what can't be undone. */
   danger?: boolean;

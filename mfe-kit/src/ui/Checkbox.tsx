@@ -1,6 +1,7 @@
 import type { ComponentProps } from 'react';
 import classes from './Checkbox.module.css';
 
+/** The props of a `Checkbox`: those of the element. */
 export interface CheckboxProps extends Omit<ComponentProps<'input'>, 'type' | 'size' | 'ref'> {
   /** Neither on nor off, as when only some of a list are chosen. */
   indeterminate?: boolean;

@@ -4,7 +4,9 @@ import classes from './Input.module.css';
 /** The element of an `Input`. */
 export type InputRef = HTMLInputElement;
 
+/** The props of an `Input`: those of the element, and its looks. */
 export interface InputProps extends Omit<ComponentProps<'input'>, 'prefix' | 'size'> {
+  /** 36 or 40 px high. */
   size?: 'middle' | 'large';
   /** Draws it as invalid. */
   status?: 'error' | '';
