@@ -21,7 +21,6 @@ const folder = join(kit, 'dist/package');
 /** The packages that the kit's build, its test kit and its command use; their versions are this repository's. */
 const TOOLS = [
   '@module-federation/enhanced',
-  '@module-federation/inject-external-runtime-core-plugin',
   '@pmmmwh/react-refresh-webpack-plugin',
   '@swc/core',
   '@tanstack/react-query',
@@ -34,7 +33,6 @@ const TOOLS = [
   '@types/react-dom',
   'css-loader',
   'jsdom',
-  'lightningcss',
   'mini-css-extract-plugin',
   'msw',
   'react',
@@ -53,8 +51,6 @@ const TOOLS = [
 
 /** The files of `build/` that a slice's repository needs. */
 const BUILD = [
-  'antd-loader.mjs',
-  'antd-styles.mjs',
   'catalogues.mjs',
   'chunks.mjs',
   'compress.mjs',
@@ -62,15 +58,9 @@ const BUILD = [
   'conformance.mjs',
   'jsx-dev-runtime.mjs',
   'manifest.mjs',
-  'minimize-styles.mjs',
   'mount.mjs',
   'new-slice-files.mjs',
   'page.mjs',
-  'prerender-browser.mjs',
-  'prerender-screens.mjs',
-  'prerender.mjs',
-  'react-query.mjs',
-  'react-router.mjs',
   'refreshable.mjs',
   'reload.mjs',
   'slice-manifest.mjs',

@@ -7,9 +7,9 @@ import { chunksByModule, isUpdate } from './chunks.mjs';
  * Writes `index.html` from a template, and `csp.txt`: the page's Content-Security-Policy with the hashes
  * of its inline scripts, for the server that serves it.
  *
- * Placeholders of the template: `<!-- styles -->` are the build's style sheets; `<!-- scripts -->` loads its
- * scripts, and `__SCRIPTS__` are their addresses; `__FRAME__` the files of the modules in `frame`, which every
- * page of a signed-in user needs; and `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
+ * Placeholders of the template: `<!-- styles -->` and `<!-- scripts -->` load the build's style sheets and scripts;
+ * `__FRAME__` are the files of the modules in `frame`, which every page of a signed-in user needs; and
+ * `__DEMO_NOTICE__` the notice of a demo, which is on the page before any code.
  */
 export class PortalPage {
   constructor({ template, demoNotice, frame }) {
@@ -42,20 +42,18 @@ export class PortalPage {
     const styles = files
       .filter((file) => file.endsWith('.css'))
       .map((file) => `<link rel="stylesheet" href="/${file}">`);
-    const scripts = files.filter((file) => file.endsWith('.js'));
-    const preloads = scripts.map(
-      (file) => `<link rel="preload" as="script" fetchpriority="low" href="/${file}">`,
-    );
+    const scripts = files
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => `<script defer src="/${file}"></script>`);
     return readFileSync(this.template, 'utf8')
       .replace('__DEMO_NOTICE__', JSON.parse(readFileSync(this.demoNotice, 'utf8')))
       .replace('__FRAME__', JSON.stringify(frame.map((file) => `/${file}`)))
       .replace('<!-- styles -->', styles.join(''))
-      .replace('__SCRIPTS__', JSON.stringify(scripts.map((file) => `/${file}`)))
-      .replace('<!-- scripts -->', preloads.join(''));
+      .replace('<!-- scripts -->', scripts.join(''));
   }
 }
 
-/** `unsafe-inline`, for styles only: those of a screen as HTML, and those that React and antd set on elements. */
+/** `unsafe-inline`, for styles only: antd adds those with its theme's variables, and those of an open dialog. */
 function contentSecurityPolicy(page) {
   const hashes = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

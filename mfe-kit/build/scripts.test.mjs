@@ -64,19 +64,3 @@ test('make dev ends when the server does', async () => {
   const { code } = await run('dev.mjs', ['mfe-loans'], { MKOPO_BINARY: process.execPath, PORT: '18090' });
   expect(code).toBe(1);
 });
-
-test('the shared react-query has all but hydration and what is experimental', async () => {
-  const whole = Object.keys(await import('@tanstack/react-query'));
-  const source = await readFile(join(import.meta.dirname, 'react-query.mjs'), 'utf8');
-  const others = /^(HydrationBoundary|.*[dD]ehydrate.*|hydrate|experimental_.*)$/;
-  expect(source.match(/(?<=^ {2})\w+/gm).sort()).toEqual(whole.filter((name) => !others.test(name)).sort());
-});
-
-test('the shared router has all of react-router but other routers and what is for servers', async () => {
-  const whole = Object.keys(await import('react-router'));
-  const source = await readFile(join(import.meta.dirname, 'react-router.mjs'), 'utf8');
-  const shared = source.match(/(?<=^ {2})\w+/gm);
-  const others =
-    /^(UNSAFE_|unstable_(RSC|routeRSC|setDev|HistoryR)|(Browser|Hash|Memory|Server|Static)Router|create(Hash|Memory|Static)(Router|Handler)|create(Cookie|RequestHandler|RoutesStub|.*Session)|is(Cookie|Session)$|(Links|Meta|Scripts|PrefetchPageLinks)$)/;
-  expect(shared.sort()).toEqual(whole.filter((name) => !others.test(name)).sort());
-});

@@ -2,17 +2,15 @@ import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import webpack from 'webpack';
 import { isUpdate } from './chunks.mjs';
 import { integrityOf, MANIFEST } from './manifest.mjs';
-import { prerendered } from './prerender.mjs';
 
 /**
  * Adds to the manifest of a slice's build what the slice brings and, in production, the integrity of every
- * script and style, and the public screens as HTML (`prerender.mjs`). The build's own code asks the page for the
- * integrity of each file that it loads: the shell has it from the manifest, which it has checked.
+ * script and style. The build's own code asks the page for the integrity of each file that it loads: the shell has
+ * it from the manifest, which it has checked.
  */
 export class SliceManifest {
-  constructor(brings, screensBuild) {
+  constructor(brings) {
     this.brings = brings;
-    this.screensBuild = screensBuild;
   }
 
   apply(compiler) {
@@ -20,7 +18,7 @@ export class SliceManifest {
     compiler.hooks.thisCompilation.tap('SliceManifest', (compilation) => {
       if (isProduction) checkLoadedFiles(compilation);
       const stage = webpack.Compilation.PROCESS_ASSETS_STAGE_REPORT;
-      compilation.hooks.processAssets.tapPromise({ name: 'SliceManifest', stage }, async (assets) => {
+      compilation.hooks.processAssets.tap({ name: 'SliceManifest', stage }, (assets) => {
         if (!assets[MANIFEST]) return; // the build has failed
         const files = Object.keys(assets).filter((file) => /\.(js|css)$/.test(file));
         const integrity = Object.fromEntries(
@@ -30,7 +28,6 @@ export class SliceManifest {
           ...JSON.parse(assets[MANIFEST].source().toString(), withoutUpdates),
           brings: this.brings,
           ...(isProduction ? { integrity } : {}),
-          ...(isProduction ? await prerendered(compilation, this.brings, this.screensBuild) : {}),
         };
         compilation.updateAsset(MANIFEST, new webpack.sources.RawSource(JSON.stringify(manifest)));
       });

@@ -8,17 +8,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ModuleFederationPlugin } from '@module-federation/enhanced/webpack';
 import MiniCssExtractPlugin from 'mini-css-extract-plugin';
 import TerserPlugin from 'terser-webpack-plugin';
 import webpack from 'webpack';
 import { ChunkList } from './chunks.mjs';
 import { CompressAhead } from './compress.mjs';
-import { MinimizeStyles } from './minimize-styles.mjs';
 import { PortalPage } from './page.mjs';
 import { bringsOf } from './manifest.mjs';
-import { screensBuild } from './prerender.mjs';
 import { SliceManifest } from './slice-manifest.mjs';
 
 const require = createRequire(import.meta.url);
@@ -31,71 +28,24 @@ const LOADED_WHEN_NEEDED = new Set(['mfe-kit/ui-layout', 'mfe-kit/ui-data']);
 /** Files with such a name never change; the shell's are in `assets/`, so that a server can tell. */
 const HASHED = '[name].[contenthash:10]';
 
-/**
- * Lets slices use the shell's runtime, as `provideExternalRuntime` does. That option names the CommonJS
- * build of this plugin, which brings a second copy of the runtime into the first bundle.
- */
-const PROVIDES_RUNTIME = fileURLToPath(
-  import.meta.resolve('@module-federation/inject-external-runtime-core-plugin'),
-);
-
-/** The package's exports resolve to its development build, with its warnings, whatever the mode. */
-const ROUTER = Object.fromEntries(
-  ['production', 'development'].map((mode) => [
-    mode,
-    fileURLToPath(import.meta.resolve('react-router')).replace(/development.*/, `${mode}/index.mjs`),
-  ]),
-);
-
-/** The shell shares the parts of these that a slice can use. */
-const SHARED_IN_PART = {
-  'react-router': {
-    import: join(import.meta.dirname, 'react-router.mjs'),
-    version: require('react-router/package.json').version,
-  },
-  '@tanstack/react-query': {
-    import: join(import.meta.dirname, 'react-query.mjs'),
-    version: require('@tanstack/react-query/package.json').version,
-  },
-};
-
-/**
- * For builds that contain antd: its styles are written at build time. The rule is for the modules of antd that
- * generate styles, and for the style sheet that has what all components need.
- */
-const ANTD_STYLES = {
-  test: [
-    /antd\/es\/(.*\/)?style(\/(index|compact|addon))?\.js$/,
-    /antd\/es\/(theme\/(internal|useToken|util\/genStyleUtils)|config-provider\/index)\.js$/,
-    /antd\/es\/(_util\/wave\/index|button\/DefaultLoadingIcon)\.js$/,
-    /@ant-design\/icons\/es\/icons\/CloseCircleFilled\.js$/,
-    /theme\/(styles|antd)\.css$/,
-  ],
-  enforce: 'pre',
-  loader: join(import.meta.dirname, 'antd-loader.mjs'),
-};
-
 /** Reads style sheets; classes of modules are named after the package whose build has them. */
-const read = (name, options = {}) => ({
-  loader: require.resolve('css-loader'),
-  options: {
-    modules: {
-      auto: /\.module\.css$/,
-      namedExport: false,
-      exportLocalsConvention: 'as-is',
-      localIdentName: `${name}_[name]_[local]`,
-      ...options,
+const styles = (name) => ({
+  test: /\.css$/,
+  use: [
+    MiniCssExtractPlugin.loader,
+    {
+      loader: require.resolve('css-loader'),
+      options: {
+        modules: {
+          auto: /\.module\.css$/,
+          namedExport: false,
+          exportLocalsConvention: 'as-is',
+          localIdentName: `${name}_[name]_[local]`,
+        },
+      },
     },
-  },
-});
-
-/** The files of styles, and the names of their classes alone, where the kit's are those of the shell. */
-const STYLES = (name) => ({ use: [MiniCssExtractPlugin.loader, read(name)] });
-const CLASSES = (name) => ({
-  oneOf: [
-    { include: join(import.meta.dirname, '../'), use: read('mfe-shell', { exportOnlyLocals: true }) },
-    { use: read(name, { exportOnlyLocals: true }) },
   ],
+  sideEffects: true,
 });
 
 /** Modules of development builds. */
@@ -125,7 +75,7 @@ export function sliceBuild(folder) {
     return {
       ...config,
       entry: {},
-      resolve: { ...config.resolve, alias: { ...config.resolve.alias, ...PRODUCTION_JSX } },
+      resolve: { ...config.resolve, alias: PRODUCTION_JSX },
       plugins: [
         ...basePlugins(mode),
         ...(mode === 'development' ? refreshing(folder) : []),
@@ -135,10 +85,7 @@ export function sliceBuild(folder) {
           exposes: { './slice': { import: './src/slice.tsx', name: 'slice' } },
           shared: shared(() => ({ import: false }), slice.peerDependencies),
         }),
-        new SliceManifest(
-          bringsOf(slice),
-          screensBuild(base(folder, slice, mode, { rules: [ANTD_STYLES], css: CLASSES })),
-        ),
+        new SliceManifest(bringsOf(slice)),
       ],
     };
   };
@@ -151,7 +98,7 @@ export function sliceBuild(folder) {
 export function shellBuild(folder) {
   return ({ refreshes = false } = {}, { mode }) => {
     const shell = readPackage(folder);
-    const config = base(folder, shell, mode, { refreshes, rules: [ANTD_STYLES] });
+    const config = base(folder, shell, mode, { refreshes });
     return {
       ...config,
       // A development build can refresh the screens of a slice with their state.
@@ -166,13 +113,9 @@ export function shellBuild(folder) {
         ...basePlugins(mode, 'assets/'),
         ...(refreshes ? [refresh()] : []),
         new ModuleFederationPlugin({
-          ...federation(shell),
+          ...federation(shell, { provideExternalRuntime: true }),
           manifest: false,
-          runtimePlugins: [PROVIDES_RUNTIME],
-          shared: shared((name) => ({
-            eager: !LOADED_WHEN_NEEDED.has(name),
-            ...SHARED_IN_PART[name],
-          })),
+          shared: shared((name) => ({ eager: !LOADED_WHEN_NEEDED.has(name) })),
         }),
         new PortalPage({
           template: join(folder, 'src/index.html'),
@@ -186,16 +129,16 @@ export function shellBuild(folder) {
 
 /** The configuration of a page that is neither: static, with the given modules by their names. */
 export function pageBuild(folder, name, modules) {
-  const config = base(folder, { name }, 'production', { rules: [ANTD_STYLES] });
+  const config = base(folder, { name }, 'production');
   return {
     ...config,
-    resolve: { ...config.resolve, alias: { ...config.resolve.alias, ...modules } },
+    resolve: { ...config.resolve, alias: modules },
     plugins: basePlugins('production'),
   };
 }
 
 /** What all have in common; with `refreshes`, screens can be refreshed. */
-function base(folder, { name }, mode, { refreshes = false, rules = [], css = STYLES } = {}) {
+function base(folder, { name }, mode, { refreshes = false } = {}) {
   const production = mode === 'production';
   return {
     mode,
@@ -211,19 +154,9 @@ function base(folder, { name }, mode, { refreshes = false, rules = [], css = STY
       filename: production ? `${HASHED}.js` : '[name].js',
       chunkFilename: production ? `${HASHED}.js` : '[name].js',
     },
-    resolve: {
-      extensions: ['.tsx', '.ts', '.mjs', '.js'],
-      alias: {
-        'react-router$': ROUTER[mode],
-        'react-router-whole$': ROUTER[mode],
-        'react-query-whole$': fileURLToPath(import.meta.resolve('@tanstack/react-query')),
-      },
-    },
+    resolve: { extensions: ['.tsx', '.ts', '.mjs', '.js'] },
     module: {
       rules: [
-        // antd's own packages have no side effects either, but do not declare it.
-        { test: /node_modules\/(@rc-component|@ant-design)\//, sideEffects: false },
-        ...rules,
         {
           test: /\.tsx?$/,
           loader: require.resolve('swc-loader'),
@@ -235,20 +168,14 @@ function base(folder, { name }, mode, { refreshes = false, rules = [], css = STY
             },
           },
         },
-        { test: /\.css$/, ...css(name), sideEffects: true },
+        styles(name),
+        { test: /theme\/antd\.css$/, enforce: 'pre', loader: join(import.meta.dirname, 'antd-css.mjs') },
       ],
     },
     optimization: {
-      mangleExports: 'size',
-      // What two screens share is in both: smaller files of their own cost more than they save.
+      // A screen is one file, which the page preloads by its name: what two screens share is in both.
       splitChunks: { minSize: 30_000 },
-      minimizer: [
-        new TerserPlugin({
-          minify: TerserPlugin.swcMinify,
-          terserOptions: { compress: { passes: 3, keep_fargs: false }, format: { comments: false } },
-          extractComments: false,
-        }),
-      ],
+      minimizer: [new TerserPlugin({ minify: TerserPlugin.swcMinify, extractComments: false })],
     },
     performance: false, // `npm run size` checks the budget per page, compressed.
     cache: { type: 'filesystem', buildDependencies: { config: [import.meta.filename] } },
@@ -278,7 +205,7 @@ function basePlugins(mode, folder = '') {
   const css = production ? `${folder}${HASHED}.css` : '[name].css';
   return [
     new MiniCssExtractPlugin({ filename: css, chunkFilename: css }),
-    ...(production ? [new ChunkList(), new MinimizeStyles(), new CompressAhead()] : []),
+    ...(production ? [new ChunkList(), new CompressAhead()] : []),
   ];
 }
 

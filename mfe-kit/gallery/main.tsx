@@ -1,7 +1,7 @@
 import 'mfe-kit/styles.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { queryClient, theme } from 'mfe-kit';
-import { ThemeProvider } from 'mfe-kit/ui';
+import { ThemeProvider } from 'mfe-kit/ui-data';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { MemoryRouter } from 'react-router';

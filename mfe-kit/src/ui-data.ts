@@ -1,4 +1,4 @@
-/** Parts for lists, forms and dialogs; loaded with the first screen that uses one. */
+/** Parts for lists, forms and dialogs, with those of antd; loaded once a user is signed in. */
 export { default as InputNumber } from 'antd/es/input-number';
 export { default as Select } from 'antd/es/select';
 export { default as Switch } from 'antd/es/switch';
@@ -21,3 +21,4 @@ export { Pagination } from './ui/Pagination';
 export { Person } from './ui/Person';
 export { PreferenceFields } from './ui/PreferenceFields';
 export { SearchBox } from './ui/SearchBox';
+export { ThemeProvider } from './ui/ThemeProvider';

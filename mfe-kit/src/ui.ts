@@ -1,9 +1,7 @@
-/** Parts for every screen; they are in the shell's first bundle. */
-export { default as Button } from 'antd/es/button';
-export { default as Checkbox } from 'antd/es/checkbox/Checkbox';
-export { default as Input } from 'antd/es/input/Input';
-export { type InputRef } from 'antd/es/input/Input';
-export { ThemeProvider } from './ui/ThemeProvider';
+/** Parts for every screen, on the browser's own elements; they are in the shell's first bundle. */
+export { Button, type ButtonProps } from './ui/Button';
+export { Checkbox, type CheckboxProps } from './ui/Checkbox';
+export { Input, type InputProps, type InputRef } from './ui/Input';
 export { Avatar } from './ui/Avatar';
 export { Brand } from './ui/Brand';
 export { Card } from './ui/Card';

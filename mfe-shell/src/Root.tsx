@@ -1,6 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { language, queryClient, session, useSession } from 'mfe-kit';
-import { ThemeProvider } from 'mfe-kit/ui';
 import { Fragment, lazy, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { Outlet, ScrollRestoration, useLocation, useNavigate } from 'react-router';
 import { FirstPaint } from './FirstPaint';
@@ -20,22 +19,20 @@ export function Root() {
   useHeadingFocus(words);
   const isPanelOpen = useSyncExternalStore(overridePanel.subscribe, overridePanel.get);
   return (
-    <ThemeProvider>
-      <QueryClientProvider client={queryClient}>
-        <Suspense fallback={<FirstPaint />}>
-          <Fragment key={words}>
-            <Outlet />
-          </Fragment>
+    <QueryClientProvider client={queryClient}>
+      <Suspense fallback={<FirstPaint />}>
+        <Fragment key={words}>
+          <Outlet />
+        </Fragment>
+      </Suspense>
+      {isPanelOpen ? (
+        <Suspense fallback={null}>
+          <OverridePanel onClose={() => overridePanel.set(false)} />
         </Suspense>
-        {isPanelOpen ? (
-          <Suspense fallback={null}>
-            <OverridePanel onClose={() => overridePanel.set(false)} />
-          </Suspense>
-        ) : null}
-        <Toasts />
-        <ScrollRestoration />
-      </QueryClientProvider>
-    </ThemeProvider>
+      ) : null}
+      <Toasts />
+      <ScrollRestoration />
+    </QueryClientProvider>
   );
 }
 

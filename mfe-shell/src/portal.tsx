@@ -9,7 +9,6 @@ import { createPortalRouter } from './router';
 import { restoreBrought } from './slices/brought';
 import { readSliceList } from './slices/slice-list';
 import { watchVersions } from './slices/watch-versions';
-import { takeOver } from './take-over';
 
 theme.start();
 session.start();
@@ -28,7 +27,6 @@ if (isLive()) await language.use(preferredLanguage());
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no #root');
-takeOver(root);
 // A transition is drawn in small steps.
 startTransition(() =>
   createRoot(root).render(

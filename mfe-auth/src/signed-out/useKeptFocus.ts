@@ -49,5 +49,5 @@ function hasFocus(form: HTMLFormElement | null) {
 export function focusAndSelect(field: InputRef | null): void {
   field?.focus();
   // `setSelectionRange` does not work in an email field.
-  field?.input?.select();
+  field?.select();
 }

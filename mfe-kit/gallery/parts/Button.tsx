@@ -1,4 +1,4 @@
-/** A button of antd. A page has one primary button; danger is for what can't be undone. */
+/** A button. A page has one primary button; danger is for what can't be undone. */
 import { Button, Icon } from 'mfe-kit/ui';
 
 export function Kinds() {

@@ -1,4 +1,4 @@
-/** A checkbox of antd with its label. */
+/** A checkbox with its label. */
 import { Checkbox } from 'mfe-kit/ui';
 
 export function States() {

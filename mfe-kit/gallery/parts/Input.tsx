@@ -1,4 +1,4 @@
-/** A text field of antd. Put it into a Field, which labels it. */
+/** A text field. Put it into a Field, which labels it. */
 import { Icon, Input } from 'mfe-kit/ui';
 
 export function Empty() {

@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { queryClient, type Slice } from 'mfe-kit';
-import { ThemeProvider } from 'mfe-kit/ui';
+import { ThemeProvider } from 'mfe-kit/ui-data';
 import { type ReactNode, Suspense } from 'react';
 import { createMemoryRouter, type InitialEntry, type RouteObject, RouterProvider } from 'react-router';
 

@@ -42,12 +42,7 @@ export const COLOURS = {
   },
 } as const satisfies Record<Theme, Record<string, string>>;
 
-/**
- * antd's tokens for a theme, for the build, which writes antd's styles from them. Those that antd would derive too
- * pale are set explicitly.
- *
- * @public
- */
+/** antd's tokens for a theme. Those that antd would derive too pale are set explicitly. */
 export function antdTokens(theme: Theme) {
   const c = COLOURS[theme];
   return {

@@ -1,9 +1,9 @@
-import Input from 'antd/es/input/Input';
 import Select from 'antd/es/select';
 import { useMemo, useState } from 'react';
 import { Field } from './Field';
 import classes from './Filters.module.css';
 import type { FiltersProps } from './Filters';
+import { Input } from './Input';
 import type { FilteredFacts } from './list-filters';
 import { listTexts } from './list-texts';
 

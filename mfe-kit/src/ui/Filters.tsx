@@ -1,5 +1,5 @@
-import Button from 'antd/es/button';
 import { lazy, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { Button } from './Button';
 import classes from './Filters.module.css';
 import { Icon } from './Icon';
 import { countFilters, type FilteredFacts, type ListFilters, NO_FILTERS } from './list-filters';

@@ -1,6 +1,6 @@
-import Button from 'antd/es/button';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'react-router';
+import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
 import classes from './MenuButton.module.css';
 

@@ -1,6 +1,6 @@
-import Button from 'antd/es/button';
 import Select from 'antd/es/select';
 import { useEffect, useRef } from 'react';
+import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
 import { pageButtons } from './page-buttons';
 import { listTexts } from './list-texts';

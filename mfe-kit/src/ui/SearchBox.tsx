@@ -1,6 +1,6 @@
-import Input from 'antd/es/input/Input';
 import { useState } from 'react';
 import { Icon } from './Icon';
+import { Input } from './Input';
 
 interface SearchBoxProps {
   /** Names the field for assistive technology. */

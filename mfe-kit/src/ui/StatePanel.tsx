@@ -1,5 +1,5 @@
-import Button from 'antd/es/button';
 import type { ReactNode } from 'react';
+import { Button } from './Button';
 import { Icon, type IconName } from './Icon';
 import { Spinner } from './Spinner';
 import classes from './StatePanel.module.css';

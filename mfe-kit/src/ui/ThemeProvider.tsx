@@ -1,14 +1,33 @@
-import { ConfigContext } from 'antd/es/config-provider';
-import LocaleContext from 'antd/es/locale/context';
-import { language } from 'mfe-kit';
-import { type ComponentProps, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react';
+import ConfigProvider from 'antd/es/config-provider';
+import antdTheme from 'antd/es/theme';
+import type { MapToken, SeedToken } from 'antd/es/theme/interface';
+import { language, type Theme, useTheme } from 'mfe-kit';
+import { type ComponentProps, type ReactNode, useMemo, useSyncExternalStore } from 'react';
+import '../theme/antd.css';
+import { antdTokens } from '../theme/tokens';
 import { uiTexts } from './ui-texts';
 
-/** How antd's components behave. Their colours are those of our theme: the build writes their styles. */
-const BEHAVIOUR = {
-  wave: { disabled: true },
-  button: { autoInsertSpace: false },
-} satisfies Partial<ComponentProps<typeof ConfigContext.Provider>['value']>;
+type Config = ComponentProps<typeof ConfigProvider>;
+
+/** Our theme for antd, whose styles are in antd.css. */
+function antdConfig(name: Theme): NonNullable<Config['theme']> {
+  const token = antdTokens(name);
+  const { darkAlgorithm, defaultAlgorithm } = antdTheme;
+  return {
+    zeroRuntime: true,
+    hashed: false,
+    cssVar: { key: 'mkopo' },
+    token,
+    algorithm: [
+      name === 'dark' ? darkAlgorithm : defaultAlgorithm,
+      // antd's derivation changes some of our colours.
+      (seed: SeedToken, derived?: MapToken) => ({ ...(derived ?? defaultAlgorithm(seed)), ...token }),
+    ],
+    components: { Button: { ...FLAT, fontWeight: 500 } },
+  };
+}
+
+const FLAT = { primaryShadow: 'none', defaultShadow: 'none', dangerShadow: 'none' };
 
 /** What antd's components say by themselves; it comes without Swahili. */
 function antdLocale(locale: string) {
@@ -18,14 +37,22 @@ function antdLocale(locale: string) {
 
 const current = () => language.current;
 
-/** Sets up antd's components, in the language of the screens. Drawn once, by the shell. */
+/**
+ * Gives antd's components (`Select`, `Switch`, `InputNumber`, `Modal`) the theme and the language of the screens. The
+ * shell draws it around the screens of signed-in users; a public screen with such a component draws it itself.
+ */
 export function ThemeProvider({ children }: { children: ReactNode }) {
-  const defaults = useContext(ConfigContext);
-  const config = useMemo(() => ({ ...defaults, ...BEHAVIOUR }), [defaults]);
+  const name = useTheme();
+  const theme = useMemo(() => antdConfig(name), [name]);
   const spoken = useSyncExternalStore(language.subscribe, current, current);
   return (
-    <LocaleContext value={spoken === 'en' ? undefined : antdLocale(spoken)}>
-      <ConfigContext value={config}>{children}</ConfigContext>
-    </LocaleContext>
+    <ConfigProvider
+      theme={theme}
+      wave={{ disabled: true }}
+      button={{ autoInsertSpace: false }}
+      {...(spoken === 'en' ? {} : { locale: antdLocale(spoken) })}
+    >
+      {children}
+    </ConfigProvider>
   );
 }

@@ -1,5 +1,5 @@
-import Button from 'antd/es/button';
 import { theme, useTheme } from 'mfe-kit';
+import { Button } from './Button';
 import { Icon } from './Icon';
 import { uiTexts } from './ui-texts';
 

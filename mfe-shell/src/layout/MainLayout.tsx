@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { currentUserQuery, displayName, formatYear, now, portalSettings, useSession } from 'mfe-kit';
 import { Avatar } from 'mfe-kit/ui';
+import { ThemeProvider } from 'mfe-kit/ui-data';
 import { type MouseEvent, type ReactNode, useCallback, useRef, useState } from 'react';
 import { Notices } from '../notices/Notices';
 import { useNotices } from '../notices/useNotices';
@@ -52,7 +53,7 @@ export default function MainLayout({ children }: { children: ReactNode }) {
         </Drawer>
         <div className={classes.content}>
           <main id="content" tabIndex={-1} ref={content}>
-            {children}
+            <ThemeProvider>{children}</ThemeProvider>
           </main>
           <footer>{`© ${formatYear(now())} ${portalSettings().brand}`}</footer>
         </div>

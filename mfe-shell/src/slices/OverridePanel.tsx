@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button, Field, Input } from 'mfe-kit/ui';
-import { Modal, Select } from 'mfe-kit/ui-data';
+import { Modal, Select, ThemeProvider } from 'mfe-kit/ui-data';
 import { type SubmitEvent, useState } from 'react';
 import type { SliceList } from '../live-slices';
 import { overrides } from '../overrides/is-overriding';
@@ -17,31 +17,33 @@ export default function OverridePanel({ onClose }: { onClose: () => void }) {
     window.location.reload();
   };
   return (
-    <Modal open title="Slice overrides" footer={null} onCancel={onClose} width={480} centered>
-      <p>
-        {kept.length > 0
-          ? 'This tab loads these builds instead of the live ones.'
-          : 'This tab loads the live builds.'}
-      </p>
-      <ul className={classes.overrides}>
-        {kept.map(([name, place]) => (
-          <li key={name}>
-            <span>
-              <strong>{name}</strong>
-              <small>{place}</small>
-            </span>
-            <Button aria-label={`End override of ${name}`} onClick={() => end(name)}>
-              End
-            </Button>
-          </li>
-        ))}
-      </ul>
-      {list ? <AddForm list={list} /> : null}
-      <div className={classes.acts}>
-        {kept.length > 1 ? <Button onClick={() => end(...Object.keys(overrides()))}>End all</Button> : null}
-        <Button onClick={onClose}>Close</Button>
-      </div>
-    </Modal>
+    <ThemeProvider>
+      <Modal open title="Slice overrides" footer={null} onCancel={onClose} width={480} centered>
+        <p>
+          {kept.length > 0
+            ? 'This tab loads these builds instead of the live ones.'
+            : 'This tab loads the live builds.'}
+        </p>
+        <ul className={classes.overrides}>
+          {kept.map(([name, place]) => (
+            <li key={name}>
+              <span>
+                <strong>{name}</strong>
+                <small>{place}</small>
+              </span>
+              <Button aria-label={`End override of ${name}`} onClick={() => end(name)}>
+                End
+              </Button>
+            </li>
+          ))}
+        </ul>
+        {list ? <AddForm list={list} /> : null}
+        <div className={classes.acts}>
+          {kept.length > 1 ? <Button onClick={() => end(...Object.keys(overrides()))}>End all</Button> : null}
+          <Button onClick={onClose}>Close</Button>
+        </div>
+      </Modal>
+    </ThemeProvider>
   );
 }
 

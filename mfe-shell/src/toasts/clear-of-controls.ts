@@ -4,7 +4,7 @@ import { type RefObject, useLayoutEffect, useState } from 'react';
 const GAP = 12;
 
 /** What toasts never cover: the page's title, its primary actions, and fields. */
-const KEPT_CLEAR = 'h1, .ant-btn-primary, input';
+const KEPT_CLEAR = 'h1, [data-primary], .ant-btn-primary, input';
 
 /** What they cover only where there is no room below it: somebody has to read all of it. */
 const DIALOG = '[role="dialog"]';
