@@ -101,14 +101,14 @@ pub async fn send(
         otp: otp.clone(),
         now: sandbox.clock.now(),
         brand: sandbox.settings.brand.clone(),
-        messages: sandbox.randomness.for_messages(),
+        randomness: sandbox.randomness.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
     let sent =
         sandbox.database.write(move |connection: &mut Connection| Box::pin(request.run(connection))).await?;
     sandbox.outbox.wake();
     if matches!(sent, Ruling::Granted) {
-        sandbox.traffic.code_sent(otp.0);
+        sandbox.traffic.code_sent(&otp.0);
     }
     sent.into_result()
 }
@@ -120,8 +120,7 @@ struct Request {
     otp: Otp,
     now: UnixMillis,
     brand: String,
-    /// For the ids of messages.
-    messages: Randomness,
+    randomness: Randomness,
     fingerprints: Fingerprints,
 }
 
@@ -178,7 +177,7 @@ impl Request {
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
-        let Self { brand, now, messages, .. } = self;
+        let Self { brand, now, randomness, .. } = self;
         let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
         let digits = code.digits;
         match self.purpose {
@@ -191,7 +190,7 @@ impl Request {
                      alone. Never pass it on; {brand} will not ask you for it.\n",
                     staff.first_name
                 );
-                outbox::email(connection, messages, *now, &self.email, &subject, &body, Some(code)).await?;
+                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
                 let phone = Msisdn::parse(&staff.phone_number)
@@ -200,7 +199,7 @@ impl Request {
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
                      If you did not ask for it, ignore this message. Never pass it on."
                 );
-                outbox::sms(connection, messages, *now, &phone, &body, Some(code)).await?;
+                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
             }
         }
         Ok(())
