@@ -749,31 +749,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/console/api/evidence": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get what happened, to attach it to a bug report and to play it again.
-         * @description What happened in the sandbox since it was made or reset: its start, the calls of the portal and the acts
-         *     on the console in order, and where it ended. `mkopo replay` plays it again in a new sandbox. Only in demo mode and in sandboxes, where
-         *     everything is made up: bodies are whole. What stands for passwords, codes, tokens and ids of
-         *     requests says which one it was, such as `the code of message 1`. Each server has what it answered itself, in a
-         *     limited amount of memory; `reasons` says whether something is missing. Acts on builds of slices, deploy tokens and other
-         *     sandboxes are not part of it.
-         */
-        get: operations["evidence"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/console/api/faults": {
         parameters: {
             query?: never;
@@ -1302,8 +1277,9 @@ export interface paths {
         /**
          * List recent requests.
          * @description Returns the last thousand requests under /api/v1 that this server answered, newest first. They are
-         *     kept in memory until the server stops. Passwords, codes and tokens are masked, and so
-         *     are the middle digits of phone numbers. For bodies over 8 KiB, only the size is kept.
+         *     kept in memory until the server stops. Passwords, codes and tokens are masked, also where they do not
+         *     belong, and so are the middle digits of phone numbers. For compressed bodies and those over 8 KiB, only the
+         *     size is kept.
          *     Requests whose body could not be read completely are not listed.
          */
         get: operations["traffic"];
@@ -1311,6 +1287,28 @@ export interface paths {
         post?: never;
         /** Delete recorded requests. */
         delete: operations["forgetTraffic"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/api/traffic.har": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download recent requests as a HAR file.
+         * @description The requests of `GET /console/api/traffic`, masked in the same way, oldest first, as an HTTP Archive 1.2: the network
+         *     panel of browsers, Charles and Playwright open it. The seed, the clock and the scenario of the sandbox are in its
+         *     comment; the id of the request and the fault that hit it in the comment of each entry.
+         */
+        get: operations["trafficArchive"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1386,26 +1384,6 @@ export interface paths {
         };
         /** The audit trail; filter with `kind`, `who`, `address`, `since` and `until`. */
         get: operations["consoleEventsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/console/evidence": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Download what happened.
-         * @description The same as `GET /console/api/evidence`, as a file.
-         */
-        get: operations["consoleEvidence"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1996,8 +1974,6 @@ export interface components {
             /** @description The e-mail address of the signed-in user. */
             user: string | null;
         };
-        /** @description What ids, codes and simulated chance follow from. */
-        Chance: string;
         /** @enum {string} */
         Channel: "email" | "sms";
         Clock: {
@@ -2188,89 +2164,6 @@ export interface components {
         };
         /** @enum {string} */
         EventKind: "signed_in" | "sign_in_failed" | "signed_out" | "password_reset" | "password_reset_failed" | "console_signed_in" | "console_sign_in_failed" | "console_signed_out" | "failures_not_listed" | "account_opened" | "account_activated" | "account_deactivated" | "role_changed" | "profile_changed" | "password_changed" | "password_change_failed" | "sign_in_code_changed" | "preferences_changed" | "settings_changed" | "sessions_ended" | "loans_approved" | "payout_made" | "scenario_changed" | "clock_set" | "fault_added" | "faults_removed" | "messages_deleted" | "traffic_cleared" | "data_reset" | "data_copied" | "data_restored" | "data_seeded" | "snapshot_saved" | "snapshot_restored" | "snapshot_removed" | "slice_published" | "slice_activated" | "slice_rolled_back" | "slice_removed" | "deploy_token_added" | "deploy_token_revoked" | "slice_rolled_out" | "slice_rollout_held" | "slice_promoted" | "slice_rollout_aborted" | "sandbox_made" | "sandbox_removed" | "console_change";
-        Evidence: {
-            /** @description Where the clock ended. */
-            clock: {
-                frozen: boolean;
-                now: components["schemas"]["Time"];
-            };
-            /** @description The version of the contract. */
-            contract: string;
-            entries: components["schemas"]["EvidenceEntry"][];
-            /** @description The faults that are still set. */
-            faults: components["schemas"]["Fault"][];
-            /** @description Why not, in sentences. */
-            reasons: string[];
-            /** @description Whether it can be played again. */
-            replayable: boolean;
-            /** @description The name of the sandbox. */
-            sandbox: string;
-            /** @description How mobile money behaves in the end. */
-            scenario: {
-                default: components["schemas"]["Outcome"];
-                float: number;
-                latency_ms: number;
-                next: components["schemas"]["Outcome"][];
-                seed: number;
-            };
-            /** @description How many payouts got their result. */
-            settled: number;
-            /** @description The live version of each slice. */
-            slices: {
-                [key: string]: string | null;
-            };
-            /** @description What the sandbox began with, as the call that makes one takes it; null if it is not known. */
-            start: {
-                chance: components["schemas"]["Chance"];
-                frozen: boolean;
-                now: components["schemas"]["Time"];
-                seed: number | "empty" | null;
-            } | null;
-            /**
-             * @description The version of this format.
-             * @example 1
-             */
-            version: number;
-        };
-        /** @description A call of the portal (`call`), or one (`act`) or a form (`form`) of the console that changed something. */
-        EvidenceEntry: {
-            /** @description When it came, by the clock of the sandbox. */
-            at: components["schemas"]["Time"];
-            /** @description When it came, in the order of all that began and ended. */
-            began: number;
-            /** @description When it was answered, in the same order. */
-            ended: number;
-            /** @description Whether the clock was stopped. */
-            frozen: boolean;
-            /** @enum {string} */
-            kind: "call" | "act" | "form";
-            ms: number;
-            number: number;
-            request: {
-                /** @description The JSON body, or the fields of the form; a note if it is not JSON, null if there is none. */
-                body: unknown;
-                /** @description Those on which the answer depends. */
-                headers: {
-                    [key: string]: string;
-                };
-                method: string;
-                path: string;
-                query: string | null;
-                /** @description Which token it had, such as `the token of session 1`. */
-                token: string | null;
-                /** @description The e-mail address of the signed-in user. */
-                user: string | null;
-            };
-            response: {
-                /** @description As that of the request; null for a page. */
-                body: unknown;
-                fault: components["schemas"]["FaultKind"] | null;
-                /** @description Null if the connection ended without a response. */
-                status: number | null;
-            };
-            /** @description How many payouts had their result when it came. */
-            settled: number;
-        };
         Expired: {
             /** @description The number of sessions ended. */
             ended: number;
@@ -2316,6 +2209,81 @@ export interface components {
             /** @description The address of the schema. */
             schema: string;
         };
+        /** @description An HTTP Archive 1.2. */
+        Har: {
+            log: {
+                /** @description The seed and the time with which the sandbox started, if this server knows them; its clock, scenario and faults. */
+                comment: string;
+                creator: {
+                    name: string;
+                    /** @description The version of the contract. */
+                    version: string;
+                };
+                /** @description The oldest first. */
+                entries: components["schemas"]["HarEntry"][];
+                /** @constant */
+                version: "1.2";
+            };
+        };
+        /** @description Cookies are not kept. */
+        HarCookies: unknown[];
+        HarEntry: {
+            cache: Record<string, never>;
+            /** @description The id of the request, its user and the fault that hit it. */
+            comment: string;
+            request: {
+                bodySize: components["schemas"]["HarSize"];
+                cookies: components["schemas"]["HarCookies"];
+                /** @description Those on which the answer depends. */
+                headers: components["schemas"]["HarPairs"];
+                headersSize: components["schemas"]["HarSize"];
+                httpVersion: string;
+                method: string;
+                postData?: {
+                    comment: string;
+                    mimeType: string;
+                    params: unknown[];
+                    text: string;
+                };
+                queryString: components["schemas"]["HarPairs"];
+                /** Format: uri */
+                url: string;
+            };
+            response: {
+                bodySize: components["schemas"]["HarSize"];
+                content: {
+                    comment: string;
+                    mimeType: string;
+                    /** @description As it was sent, before secrets were masked. */
+                    size: number;
+                    text: string;
+                };
+                cookies: components["schemas"]["HarCookies"];
+                /** @description Those that say what the body is. */
+                headers: components["schemas"]["HarPairs"];
+                headersSize: components["schemas"]["HarSize"];
+                httpVersion: string;
+                redirectURL: string;
+                /** @description 0 if the connection ended without a response. */
+                status: number;
+                statusText: string;
+            };
+            /** @description By the clock of the sandbox. */
+            startedDateTime: components["schemas"]["Time"];
+            /** @description ms. */
+            time: number;
+            timings: {
+                receive: number;
+                send: number;
+                wait: number;
+            };
+        };
+        HarPairs: {
+            name: string;
+            value: string;
+        }[];
+        /** @description Bytes; -1 if it is not known. */
+        HarSize: number;
         Health: {
             /** @constant */
             status: "ok";
@@ -2515,7 +2483,6 @@ export interface components {
             session_minutes: number;
         };
         NewSandbox: {
-            chance?: components["schemas"]["Chance"];
             /**
              * @description How long it is kept without being used, from 5 s to 365 days, by the machine's clock.
              * @default 24h
@@ -3614,17 +3581,6 @@ export interface components {
             headers: {
                 /** @description How to authenticate. */
                 "WWW-Authenticate": "Bearer";
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The service is not in demo mode (`not_in_demo_mode`). */
-        NoEvidence: {
-            headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -5509,32 +5465,6 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
-    evidence: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What happened. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Evidence"];
-                };
-            };
-            401: components["responses"]["NoConsoleToken"];
-            403: components["responses"]["ToolsOff"];
-            409: components["responses"]["NoEvidence"];
-            429: components["responses"]["TooMany"];
-            503: components["responses"]["Busy"];
-        };
-    };
     faults: {
         parameters: {
             query?: never;
@@ -6769,6 +6699,31 @@ export interface operations {
             503: components["responses"]["Busy"];
         };
     };
+    trafficArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Har"];
+                };
+            };
+            401: components["responses"]["NoConsoleToken"];
+            403: components["responses"]["CrossSite"];
+            429: components["responses"]["TooMany"];
+            503: components["responses"]["Busy"];
+        };
+    };
     consoleClockPage: {
         parameters: {
             query?: never;
@@ -6880,32 +6835,6 @@ export interface operations {
             400: components["responses"]["ConsoleRefusal"];
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["CrossSite"];
-            503: components["responses"]["ConsoleRefusal"];
-        };
-    };
-    consoleEvidence: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What happened. */
-            200: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Evidence"];
-                };
-            };
-            401: components["responses"]["ConsoleClosed"];
-            403: components["responses"]["ConsoleForbidden"];
-            409: components["responses"]["ConsoleRefusal"];
             503: components["responses"]["ConsoleRefusal"];
         };
     };
@@ -7226,14 +7155,29 @@ export interface operations {
     };
     consoleTrafficPage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `har` downloads all of them, as `GET /console/api/traffic.har` returns them. */
+                as?: "har";
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["ConsolePage"];
+            /** @description The page, or the file. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Har"];
+                    /** @example <!DOCTYPE html><html lang="en">…</html> */
+                    "text/html": string;
+                };
+            };
             400: components["responses"]["ConsoleRefusal"];
             401: components["responses"]["ConsoleClosed"];
             403: components["responses"]["CrossSite"];

@@ -130,11 +130,6 @@ pub enum Failure {
     /// The call is only available in demo mode.
     #[error("This service is not in demo mode: its data can't be replaced by demo data.")]
     NotInDemoMode,
-    /// What happened is only kept whole where everything is made up.
-    #[error(
-        "This service is not in demo mode: what happened here may be about real people, and is not kept whole."
-    )]
-    NoEvidence,
     /// An injected fault.
     #[error("This call failed on purpose because of a fault that is set in the console.")]
     Injected(StatusCode),
@@ -358,7 +353,7 @@ impl Failure {
             F::BadIdempotencyKey => (StatusCode::BAD_REQUEST, "bad_idempotency_key"),
             F::IdempotencyKeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_key_reused"),
             F::IdempotencyKeyInUse => (StatusCode::CONFLICT, "idempotency_key_in_use"),
-            F::NotInDemoMode | F::NoEvidence => (StatusCode::CONFLICT, "not_in_demo_mode"),
+            F::NotInDemoMode => (StatusCode::CONFLICT, "not_in_demo_mode"),
             F::Injected(status) => (*status, "injected_fault"),
             F::FaultNotFound(_) => (StatusCode::NOT_FOUND, "fault_not_found"),
             F::AccountExists(_) => (StatusCode::CONFLICT, "account_exists"),

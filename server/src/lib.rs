@@ -81,14 +81,7 @@ use crate::{
         fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
     },
     clock::Clock,
-    console::{
-        api_call,
-        door::ConsoleToken,
-        faults::Faults,
-        sync,
-        sync::ConsoleSync,
-        traffic::{Recording, Traffic},
-    },
+    console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
     database::{Database, server_lease::ServerLease, shared_clock, version::SharedRead},
     error::Failure,
     http::{API, edge, edge::StreamsBody, portal, reference},
@@ -216,24 +209,14 @@ impl std::fmt::Debug for Sandbox {
 
 /// What is kept of a sandbox while it is closed.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    traffic: Arc<Traffic>,
-    randomness: Randomness,
-}
+pub struct Kept(Arc<Traffic>);
 
 impl Kept {
     /// Of a sandbox with `beginning`, which this server has just made.
-    pub(crate) fn of_new(randomness: &Randomness, beginning: demo::Beginning) -> Self {
-        let kept = Self::of_unknown(randomness);
-        kept.randomness.follow(beginning.chance);
-        kept.traffic.begin_again(beginning);
-        kept
-    }
-
-    /// Of a sandbox that this server has not seen before.
-    fn of_unknown(randomness: &Randomness) -> Self {
-        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[2], Recording::Whole));
-        Self { traffic, randomness: randomness.of_sandbox() }
+    pub(crate) fn of_new(beginning: demo::Beginning) -> Self {
+        let traffic = Traffic::new(TRAFFIC_BYTES[2]);
+        traffic.begin_again(beginning);
+        Self(Arc::new(traffic))
     }
 }
 
@@ -268,15 +251,17 @@ impl Sandbox {
         let secret = server.secret.clone();
         let identity =
             Identity { name: Name::main(), id: None, console_token: server.operator_token.clone() };
-        let recording = if settings.demo && settings.provider.url().is_none() {
-            Recording::Whole
-        } else {
-            Recording::Calls
-        };
-        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[0], recording));
-        let kept = Kept { traffic, randomness: randomness.of_sandbox() };
-        let (sandbox, delivered) =
-            Self::of_parts(server, identity, Arc::new(settings), clock, database, shared_read, &secret, kept);
+        let traffic = Arc::new(Traffic::new(TRAFFIC_BYTES[0]));
+        let (sandbox, delivered) = Self::of_parts(
+            server,
+            identity,
+            Arc::new(settings),
+            clock,
+            database,
+            shared_read,
+            &secret,
+            traffic,
+        );
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
         if sandbox.settings.demo {
@@ -318,12 +303,12 @@ impl Sandbox {
             id: Some(record.id.clone()),
             console_token: server.operator_token.of_sandbox(&record.token),
         };
-        let kept = kept.unwrap_or_else(|| Kept::of_unknown(&server.randomness));
-        kept.traffic.bound(TRAFFIC_BYTES[1]);
+        let traffic = kept.map_or_else(|| Arc::new(Traffic::new(TRAFFIC_BYTES[1])), |kept| kept.0);
+        traffic.bound(TRAFFIC_BYTES[1]);
         let (settings, clock) = (Arc::clone(&server.other_settings), server.clock.of_another_sandbox());
         let server = Arc::clone(server);
         let (sandbox, delivered) =
-            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, kept);
+            Self::of_parts(server, identity, settings, clock, database, shared_read, &secret, traffic);
         if let Err(failure) = sync::reload(&sandbox).await {
             sandbox.close_alone().await;
             return Err(failure);
@@ -341,10 +326,11 @@ impl Sandbox {
         database: Database,
         shared_read: SharedRead,
         secret: &SecretSlice<u8>,
-        Kept { traffic, randomness }: Kept,
+        traffic: Arc<Traffic>,
     ) -> (Self, mpsc::Receiver<Delivery>) {
         let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
         let Identity { name, id, console_token } = identity;
+        let randomness = server.randomness.clone();
         // Nothing in the others is real.
         let provider = server.provider.clone().filter(|_| id.is_none());
         let sandbox = Self(Arc::new(SandboxState {
@@ -361,12 +347,7 @@ impl Sandbox {
             outbox: Outbox::default(),
             live_sessions: LiveSessions::default(),
             payouts: PayoutQueues::of(&database),
-            mobile_money: MobileMoney::new(
-                database.clone(),
-                clock.clone(),
-                randomness.for_receipts(),
-                results,
-            ),
+            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
             updates: Updates::default(),
             tasks: Tasks::default(),
             reconciling: tokio::sync::Mutex::default(),
@@ -433,7 +414,7 @@ impl Sandbox {
     /// What is kept of it while it is closed.
     pub(crate) fn kept(&self) -> Kept {
         self.traffic.bound(TRAFFIC_BYTES[2]);
-        Kept { traffic: Arc::clone(&self.traffic), randomness: self.randomness.clone() }
+        Kept(Arc::clone(&self.traffic))
     }
 
     /// Waits up to `timeout` for running payouts, then stops the background tasks and closes the

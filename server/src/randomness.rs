@@ -1,62 +1,24 @@
-//! The source of ids, codes and simulated chance: the operating system, or a seed.
+//! The source of ids, codes and simulated chance: the operating system, or a seed in tests.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::{Rng, RngExt, SeedableRng, rngs::ChaCha12Rng};
 
 use crate::clock::UnixMillis;
 
 /// A cryptographically secure source of randomness. Clones share the same source.
-///
-/// The one of a sandbox draws from that of its server until it has a [`Chance`] of its own. What must not be
-/// known to those who know that chance, such as tokens of the console, is drawn from the server's.
 #[derive(Clone, Debug)]
-pub struct Randomness {
-    shared: Arc<Mutex<ChaCha12Rng>>,
-    own: Arc<Mutex<Option<[ChaCha12Rng; 3]>>>,
-    stream: Stream,
-}
-
-/// What is drawn in the background has a sequence of its own: when it is drawn then does not matter.
-#[derive(Clone, Copy, Debug)]
-enum Stream {
-    Calls,
-    Receipts,
-    Messages,
-}
-
-/// What ids, codes and simulated chance follow from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chance([u8; 32]);
-
-impl Chance {
-    /// Parses 64 hexadecimal digits.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).ok()?;
-        Some(Self(bytes))
-    }
-}
-
-impl std::fmt::Display for Chance {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
+pub struct Randomness(Arc<Mutex<ChaCha12Rng>>);
 
 impl Randomness {
     /// Seeded by the operating system.
     pub fn from_os() -> Self {
-        Self::of(rand::make_rng())
+        Self(Arc::new(Mutex::new(rand::make_rng())))
     }
 
     /// Gives the same sequence for the same seed.
     pub fn seeded(seed: u64) -> Self {
-        Self::of(ChaCha12Rng::seed_from_u64(seed))
-    }
-
-    fn of(rng: ChaCha12Rng) -> Self {
-        Self { shared: Arc::new(Mutex::new(rng)), own: Arc::default(), stream: Stream::Calls }
+        Self(Arc::new(Mutex::new(ChaCha12Rng::seed_from_u64(seed))))
     }
 
     /// An independent source that continues with the same sequence.
@@ -65,38 +27,8 @@ impl Randomness {
             let mut fork = ChaCha12Rng::from_seed(rng.get_seed());
             fork.set_stream(rng.get_stream());
             fork.set_word_pos(rng.get_word_pos());
-            Self::of(fork)
+            Self(Arc::new(Mutex::new(fork)))
         })
-    }
-
-    /// The source of one sandbox, which draws from this one until it has a chance of its own.
-    pub fn of_sandbox(&self) -> Self {
-        Self { own: Arc::default(), ..self.clone() }
-    }
-
-    /// This source, for receipts.
-    pub fn for_receipts(&self) -> Self {
-        Self { stream: Stream::Receipts, ..self.clone() }
-    }
-
-    /// This source, for the ids of messages.
-    pub fn for_messages(&self) -> Self {
-        Self { stream: Stream::Messages, ..self.clone() }
-    }
-
-    /// A new chance.
-    pub fn chance(&self) -> Chance {
-        Chance(self.bytes())
-    }
-
-    /// From now on, all clones draw what follows from `chance`.
-    pub fn follow(&self, chance: Chance) {
-        let stream = |number| {
-            let mut rng = ChaCha12Rng::from_seed(chance.0);
-            rng.set_stream(number);
-            rng
-        };
-        *locked(&self.own) = Some([stream(0), stream(1), stream(2)]);
     }
 
     /// A new id: a UUID v7, so that ids sort by creation time.
@@ -120,13 +52,6 @@ impl Randomness {
     }
 
     fn draw<T>(&self, f: impl FnOnce(&mut ChaCha12Rng) -> T) -> T {
-        match &mut *locked(&self.own) {
-            Some(own) => f(&mut own[self.stream as usize]),
-            None => f(&mut locked(&self.shared)),
-        }
+        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

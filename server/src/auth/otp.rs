@@ -101,7 +101,7 @@ pub async fn send(
         otp: otp.clone(),
         now: sandbox.clock.now(),
         brand: sandbox.settings.brand.clone(),
-        messages: sandbox.randomness.for_messages(),
+        randomness: sandbox.randomness.clone(),
         fingerprints: sandbox.fingerprints.clone(),
     };
     let sent = sandbox
@@ -110,7 +110,7 @@ pub async fn send(
         .await?;
     sandbox.outbox.wake();
     if matches!(sent, Ruling::Granted) {
-        sandbox.traffic.code_sent(otp.0);
+        sandbox.traffic.code_sent(&otp.0);
     }
     sent.into_result()
 }
@@ -122,8 +122,7 @@ struct Request {
     otp: Otp,
     now: UnixMillis,
     brand: String,
-    /// For the ids of messages.
-    messages: Randomness,
+    randomness: Randomness,
     fingerprints: Fingerprints,
 }
 
@@ -180,7 +179,7 @@ impl Request {
     }
 
     async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
-        let Self { brand, now, messages, .. } = self;
+        let Self { brand, now, randomness, .. } = self;
         let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
         let digits = code.digits;
         match self.purpose {
@@ -193,7 +192,7 @@ impl Request {
                      alone. Never pass it on; {brand} will not ask you for it.\n",
                     staff.first_name
                 );
-                outbox::email(connection, messages, *now, &self.email, &subject, &body, Some(code)).await?;
+                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
                 let phone = Msisdn::parse(&staff.phone_number)
@@ -202,7 +201,7 @@ impl Request {
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
                      If you did not ask for it, ignore this message. Never pass it on."
                 );
-                outbox::sms(connection, messages, *now, &phone, &body, Some(code)).await?;
+                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
             }
         }
         Ok(())

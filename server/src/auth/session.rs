@@ -111,11 +111,6 @@ pub fn user_named_by(sandbox: &Sandbox, token: &str) -> Option<String> {
     sandbox.tokens.read(token, sandbox.clock.now()).map(|claims| claims.sub)
 }
 
-/// The id of the session that `token` names, if it was signed by this service and had not expired at `now`.
-pub fn id_named_by(sandbox: &Sandbox, token: &str, now: UnixMillis) -> Option<String> {
-    sandbox.tokens.read(token, now).map(|claims| claims.jti)
-}
-
 /// A session that is not stored yet.
 pub struct NewSession {
     session_id: String,

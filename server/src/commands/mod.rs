@@ -4,7 +4,6 @@ mod backup;
 mod data;
 mod provider;
 mod ready;
-mod replay;
 mod sandbox;
 mod seed;
 mod serve;
@@ -19,7 +18,6 @@ pub use self::{
     data::{DataCommand, DataSettings},
     provider::{ProviderArguments, ProviderCommand},
     ready::ReadySettings,
-    replay::{NotReplayable, ReplaySettings},
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
     slice::{SliceCommand, SliceSettings},
@@ -27,7 +25,6 @@ pub use self::{
 };
 use crate::settings::Settings;
 
-/// Runs the command that was typed, and returns its exit code. Here rather than in the program, which would
 /// Runs the command that was typed, and returns its exit code.
 // Not in the program itself, which would compile all commands a second time.
 #[expect(clippy::missing_panics_doc, reason = "only without a runtime")]
@@ -51,7 +48,7 @@ pub async fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("mkopo: {error:#}");
-            if error.is::<NotReplayable>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+            ExitCode::FAILURE
         }
     }
 }
@@ -111,8 +108,6 @@ pub enum Command {
     Provider(ProviderArguments),
     /// Make, list and remove sandboxes.
     Sandbox(SandboxSettings),
-    /// Play the evidence of a sandbox again in a new one, and print what comes out otherwise.
-    Replay(ReplaySettings),
 }
 
 impl Command {
@@ -130,7 +125,6 @@ impl Command {
             Self::Slice(settings) => slice::run(settings).await,
             Self::Provider(arguments) => provider::run(arguments).await,
             Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,
-            Self::Replay(settings) => replay::run(settings).await,
         }
     }
 }

@@ -144,7 +144,6 @@ impl AddSandbox {
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
             recording: self.recording()?,
             is_frozen: self.frozen,
-            chance: None,
             expires_in: self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration)?,
         };
         ensure!(wish.has_valid_expiry(), "--expires-in must be from 5 s to 365 days");

@@ -557,7 +557,7 @@ impl Remote {
     }
 }
 
-pub(super) fn agent() -> ureq::Agent {
+fn agent() -> ureq::Agent {
     // Private CAs are in the operating system's trust store.
     let roots = rustls_native_certs::load_native_certs().certs;
     let roots = RootCerts::from(roots.iter().map(|root| Certificate::from_der(root).to_owned()));

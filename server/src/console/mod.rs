@@ -24,8 +24,6 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
-// What happened, in one file for bug reports.
-mod evidence;
 // How calls to another provider differ from the contract.
 mod contract;
 // The audit trail.
@@ -89,7 +87,6 @@ fn calls() -> Router {
         .merge(clock::api::routes())
         .merge(faults::api::routes())
         .merge(traffic::api::routes())
-        .merge(evidence::api::routes())
         .merge(contract::api::routes())
         .merge(events::api::routes())
         .merge(loans::api::routes())
@@ -101,7 +98,6 @@ fn calls() -> Router {
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn(events::recording::record_call))
-        .layer(middleware::from_fn(evidence::acts::record_call))
         .layer(middleware::from_fn(sync::keep_in_sync))
         .layer(middleware::from_fn(tools::refuse_calls))
         .layer(middleware::from_fn(door::require_token))
@@ -113,12 +109,10 @@ fn pages() -> Router {
         .into_iter()
         .fold(Router::new(), |router, page| router.route(under_root(page.address()), handlers(page)))
         .route("/open", get(sandboxes::open::open))
-        .route("/evidence", get(evidence::page::download))
         .route("/sign-out", post(door::page::sign_out))
         .fallback(async || Failure::NotFound)
         .method_not_allowed_fallback(async || Failure::MethodNotAllowed)
         .layer(middleware::from_fn(events::recording::record_form))
-        .layer(middleware::from_fn(evidence::acts::record_form))
         .layer(middleware::from_fn(sync::keep_in_sync))
         .layer(middleware::from_fn(tools::refuse_forms))
         .layer(middleware::from_fn(door::page::require_operator))

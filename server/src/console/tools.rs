@@ -18,9 +18,8 @@ use super::view::{
 use crate::{Sandbox, error::Failure};
 
 /// The calls of the console's API that are tools.
-const CALLS: [(Method, &str); 13] = [
+const CALLS: [(Method, &str); 12] = [
     (Method::GET, "/console/api/outbox"),
-    (Method::GET, "/console/api/evidence"),
     (Method::PUT, "/console/api/scenario"),
     (Method::DELETE, "/console/api/scenario"),
     (Method::PUT, "/console/api/clock"),
@@ -42,9 +41,8 @@ const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
 /// Where the calls of the console's API are that make no sense with another provider: it has its own accounts,
 /// loans, payouts, messages and time.
-const OWN_CALLS: [&str; 8] = [
+const OWN_CALLS: [&str; 7] = [
     "/console/api/outbox",
-    "/console/api/evidence",
     "/console/api/scenario",
     "/console/api/clock",
     "/console/api/staff",

@@ -43,8 +43,6 @@ const END: &str = "DELETE FROM server_lease WHERE server_id = $1";
 
 const FIRST: &str = "SELECT min(server_id) FROM server_lease WHERE expires_at > $1";
 
-const OTHERS: &str = "SELECT count(*) FROM server_lease WHERE expires_at > $1 AND server_id <> $2";
-
 const LATEST_END: &str = "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1";
 
 impl ServerLease {
@@ -123,17 +121,6 @@ impl ServerLease {
         let now = reader.engine_now().await?;
         let first: Option<String> = query_scalar(FIRST).bind(now).fetch_one(&mut reader).await?;
         Ok(first.is_none_or(|first| first == self.server_id))
-    }
-
-    /// Whether no other server runs.
-    ///
-    /// # Errors
-    /// [`Failure::Busy`].
-    pub async fn is_alone(&self) -> Result<bool, Failure> {
-        let mut reader = self.database.read().await?;
-        let now = reader.engine_now().await?;
-        let others: i64 = query_scalar(OTHERS).bind(now).bind(&self.server_id).fetch_one(&mut reader).await?;
-        Ok(others == 0)
     }
 
     /// Deletes the row, so that nobody has to wait for its end.

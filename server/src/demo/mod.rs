@@ -22,7 +22,7 @@ use crate::{
     error::Failure,
     mobile_money::{Refusal, receipt},
     payouts::PayoutStatus,
-    randomness::{Chance, Randomness},
+    randomness::Randomness,
 };
 
 /// The password of every demo account. They exist in demo mode only.
@@ -104,16 +104,21 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
     }
     let hashes = hash_passwords(&sandbox.passwords).await?;
     let now = sandbox.clock.now();
-    sandbox
+    let world = World::Seeded(FIRST_SEED);
+    let is_filled = sandbox
         .database
         .write_alone(async move |connection: &mut Connection| {
             // Several servers may start at once, but only one may fill it.
-            if is_empty(connection).await? {
-                fill(connection, World::Seeded(FIRST_SEED), now, hashes).await?;
+            let is_first = is_empty(connection).await?;
+            if is_first {
+                fill(connection, world, now, hashes).await?;
             }
-            Ok(())
+            Ok(is_first)
         })
         .await?;
+    if is_filled {
+        sandbox.traffic.begin_again(Beginning { world, now, is_frozen: false });
+    }
     Ok(())
 }
 
@@ -163,7 +168,7 @@ impl World {
     }
 }
 
-/// The start of a sandbox: everything in it follows from this and from what is done in it.
+/// The start of a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
     /// The data.
@@ -172,8 +177,6 @@ pub struct Beginning {
     pub now: UnixMillis,
     /// Whether the clock was stopped, at that time.
     pub is_frozen: bool,
-    /// What ids, codes and simulated chance follow from.
-    pub chance: Chance,
 }
 
 /// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.

@@ -90,14 +90,11 @@ pub(super) async fn settle(
         verdict,
         may_have_key,
         now: sandbox.clock.now(),
-        randomness: sandbox.randomness.for_messages(),
+        randomness: sandbox.randomness.clone(),
         brand: sandbox.settings.brand.clone(),
     };
     let written = sandbox.payouts.settlements.write_in_turn(settlement).await?;
     Ok(written.map(|(settled, is_first)| {
-        if is_first {
-            sandbox.traffic.payout_settled();
-        }
         if is_first && settled.record.is_later() {
             sandbox.outbox.wake();
         }

@@ -19,7 +19,6 @@ use crate::{
     error::Failure,
     events::Trail,
     http::extract::{LARGE_BODY, Optional, Path},
-    randomness::Chance,
 };
 
 /// Whether a call, relative to the console's API, may have a large body, with a recording.
@@ -52,15 +51,11 @@ struct NewSandbox {
     frozen: Option<bool>,
     expires_in: Option<String>,
     recording: Option<Recording>,
-    chance: Option<String>,
 }
 
 impl NewSandbox {
     fn wish(self) -> Result<Wish, Failure> {
         let invalid = |field: &'static str, text: &str| Failure::BadField { field, text: text.to_owned() };
-        let chance = |text: String| {
-            Chance::parse(&text).ok_or_else(|| invalid("chance", "chance must be 64 hexadecimal digits"))
-        };
         let name = self.name.map(|name| {
             Name::parse(&name).ok_or_else(|| {
                 invalid("name", "name must be 1 to 40 lower-case letters, digits and dashes, without a dash at either end")
@@ -79,7 +74,6 @@ impl NewSandbox {
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
             recording: self.recording,
             is_frozen: self.frozen.unwrap_or(false),
-            chance: self.chance.map(chance).transpose()?,
             expires_in: expires_in.map_err(|_| wrong_expiry())?,
         };
         if wish.has_valid_expiry() { Ok(wish) } else { Err(wrong_expiry()) }

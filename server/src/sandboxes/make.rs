@@ -12,7 +12,6 @@ use crate::{
     demo::{Beginning, FIRST_SEED, Recording, World},
     error::Failure,
     events::Trail,
-    randomness::Chance,
 };
 
 /// How often a name is made up before it is taken by nobody.
@@ -31,8 +30,6 @@ pub struct Wish {
     pub now: Option<UnixMillis>,
     /// Whether its clock is stopped.
     pub is_frozen: bool,
-    /// What its ids, codes and simulated chance follow from; drawn if `None`.
-    pub chance: Option<Chance>,
     /// How long it is kept without being used.
     pub expires_in: Duration,
 }
@@ -96,10 +93,8 @@ impl Sandboxes {
             return Err(failure);
         }
         if wish.recording.is_none() {
-            let chance = wish.chance.unwrap_or_else(|| self.randomness.chance());
-            let world = content.world;
-            let beginning = Beginning { world, now: base, is_frozen: wish.is_frozen, chance };
-            self.meet(record.clone()).keep(Kept::of_new(&self.randomness, beginning));
+            let beginning = Beginning { world: content.world, now: base, is_frozen: wish.is_frozen };
+            self.meet(record.clone()).keep(Kept::of_new(beginning));
         }
         tracing::info!(sandbox = record.name.as_str(), "sandbox.made");
         self.wake.notify_one();

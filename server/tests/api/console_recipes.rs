@@ -29,10 +29,10 @@ fn recipes() -> Vec<(&'static str, &'static str)> {
 }
 
 /// The running binary with demo data.
-pub struct Server {
+struct Server {
     process: Child,
-    pub address: String,
-    pub console: String,
+    address: String,
+    console: String,
     _data: tempfile::TempDir,
 }
 
@@ -44,7 +44,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub fn start() -> Self {
+    fn start() -> Self {
         let data = tempfile::tempdir().unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
             .arg("serve")
@@ -142,7 +142,7 @@ fn every_recipe_does_what_its_title_says() {
         refused.as_array().unwrap().iter().map(|call| &call["response_body"]["code"]).collect();
     assert_eq!(codes, ["already_disbursed", "mobile_money_refused"]);
 
-    assert_eq!(run("Keep what happened for a bug report")["version"], 1);
+    assert_eq!(run("Keep what happened for a bug report")["log"]["version"], "1.2");
 
     run("Fail three calls in ten");
     let failed = (0..40).filter(|_| server.call("/disbursement-records", &token, None).0 == 503).count();

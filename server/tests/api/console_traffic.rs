@@ -1,11 +1,15 @@
-use axum::http::Method;
+use axum::{
+    body::Body,
+    http::{Method, Request, StatusCode, header},
+};
 use insta::assert_json_snapshot;
 use mkopo::demo;
 use serde_json::{Value, json};
 
 use crate::{
     browser::Browser,
-    test_app::{TestApp, waiting},
+    sandboxes::Given,
+    test_app::{CONSOLE_TOKEN, TestApp, request, waiting},
 };
 
 async fn traffic(app: &TestApp) -> Vec<Value> {
@@ -193,4 +197,205 @@ async fn calls_are_filtered() {
             "{wrong}"
         );
     }
+}
+
+/// The calls as an HTTP Archive; the test app checks it against its schema.
+async fn log(app: &TestApp) -> Value {
+    app.console(Method::GET, "/traffic.har", None).await.json()["log"].clone()
+}
+
+#[tokio::test]
+async fn a_har_file_has_all_calls_oldest_first() {
+    let app = TestApp::start().await;
+    let start = json!({"seed": 7, "now": "2026-11-14T09:00:00Z", "frozen": true});
+    app.set_console(Method::POST, "/data/reset", start).await;
+    let agent = app.sign_in("agent").await;
+    app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
+    let fault = json!({"path": "/api/v1/auth/me", "kind": "status", "status": 503});
+    app.set_console(Method::POST, "/faults", fault).await;
+    agent.get("/api/v1/auth/me?period=today").await;
+    let log = log(&app).await;
+    let comment = log["comment"].as_str().unwrap();
+    let (state, faults) = comment.split_once(" Faults: ").unwrap();
+    assert_eq!(
+        state,
+        "Sandbox main. Seed: 7. Start: 2026-11-14T09:00:00.000Z, clock stopped. Clock: 2026-11-14T10:00:00.000Z, \
+         stopped. Mobile money: {\"default\":\"success\",\"float\":50000000,\"latency_ms\":0,\"next\":[],\"seed\":1}."
+    );
+    assert!(faults.contains(r#""kind":"status""#), "{faults}");
+    let sent = &log["entries"][0]["request"]["postData"];
+    assert_eq!(sent["text"], r#"{"email":"agent@mkopo.test","password":"•••"}"#);
+    let content = &log["entries"][0]["response"]["content"];
+    assert!(content["text"].as_str().unwrap().contains(r#""token":"•••""#), "{content}");
+    assert_json_snapshot!(
+        log["entries"][1],
+        {
+            ".comment" => insta::dynamic_redaction(|comment, _| {
+                comment.as_str().unwrap().split_once(". ").unwrap().1.to_owned()
+            }),
+            ".time" => "[ms]",
+            ".timings.wait" => "[ms]",
+            ".response.content.text" => insta::dynamic_redaction(|text, _| {
+                let body: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
+                body["code"].as_str().unwrap().to_owned()
+            }),
+        },
+        @r#"
+    {
+      "cache": {},
+      "comment": "Fault: status.",
+      "request": {
+        "bodySize": 0,
+        "cookies": [],
+        "headers": [
+          {
+            "name": "authorization",
+            "value": "Bearer •••"
+          }
+        ],
+        "headersSize": -1,
+        "httpVersion": "HTTP/1.1",
+        "method": "GET",
+        "queryString": [
+          {
+            "name": "period",
+            "value": "today"
+          }
+        ],
+        "url": "http://127.0.0.1:8080/api/v1/auth/me?period=today"
+      },
+      "response": {
+        "bodySize": 249,
+        "content": {
+          "comment": "",
+          "mimeType": "application/json",
+          "size": 249,
+          "text": "injected_fault"
+        },
+        "cookies": [],
+        "headers": [
+          {
+            "name": "content-type",
+            "value": "application/json"
+          },
+          {
+            "name": "retry-after",
+            "value": "1"
+          }
+        ],
+        "headersSize": -1,
+        "httpVersion": "HTTP/1.1",
+        "redirectURL": "",
+        "status": 503,
+        "statusText": "Service Unavailable"
+      },
+      "startedDateTime": "2026-11-14T10:00:00.000Z",
+      "time": "[ms]",
+      "timings": {
+        "receive": 0,
+        "send": 0,
+        "wait": "[ms]"
+      }
+    }
+    "#
+    );
+}
+
+#[tokio::test]
+async fn a_har_file_says_what_was_not_kept_and_what_was_not_answered() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let list = agent.get("/api/v1/disbursement-records").await;
+    app.post("/api/v1/auth/login", json!("not an object")).await;
+    app.set_console(Method::POST, "/faults", json!({"path": "/api/v1/auth/me", "kind": "drop"})).await;
+    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    let log = log(&app).await;
+    let contents: Vec<_> = [1, 2, 3].map(|n| &log["entries"][n]["response"]["content"]).into();
+    assert_eq!(contents[0]["size"], list.bytes.len());
+    assert_eq!(
+        (&contents[0]["text"], &contents[0]["comment"]),
+        (&json!(""), &json!("Only the size is kept."))
+    );
+    assert_eq!(log["entries"][2]["request"]["postData"]["text"], "");
+    assert_eq!(log["entries"][3]["response"]["status"], 0);
+    assert!(log["entries"][3]["comment"].as_str().unwrap().ends_with("Fault: drop. There was no response."));
+    app.set_console(Method::POST, "/data/reset", json!({"seed": "empty"})).await;
+    assert_eq!(self::log(&app).await["entries"], json!([]), "a reset empties it");
+}
+
+#[tokio::test]
+async fn a_sandbox_has_a_har_file_of_its_own() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "pr-12", "seed": 3, "now": "2026-11-14T09:00:00Z"})).await;
+    one.call(Method::GET, "/api/v1/auth/me", None, None).await;
+    let log = one.console(Method::GET, "/traffic.har", None).await.json()["log"].clone();
+    let comment = log["comment"].as_str().unwrap();
+    assert!(
+        comment.starts_with("Sandbox pr-12. Seed: 3. Start: 2026-11-14T09:00:00.000Z. Clock: "),
+        "{comment}"
+    );
+    let url = log["entries"][0]["request"]["url"].as_str().unwrap();
+    assert!(url.starts_with("http://pr-12.localhost") && url.ends_with("/api/v1/auth/me"), "{url}");
+}
+
+#[tokio::test]
+async fn the_page_downloads_the_har_file() {
+    let app = TestApp::start().await;
+    let browser = Browser::sign_in(&app).await;
+    app.call(Method::GET, "/api/v1/auth/me", None).await;
+    assert!(browser.read("/console/traffic").await.contains("Download as HAR"));
+    let file = browser.get("/console/traffic?as=har").await;
+    assert_eq!(file.headers[header::CONTENT_DISPOSITION], "attachment; filename=\"main.har\"");
+    assert_eq!(file.json()["log"]["entries"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn secrets_are_masked_wherever_they_stand() {
+    const OWN: &str = "Kahawa & chai 2026";
+    const EMAIL: &str = "agent@mkopo.test";
+    let app = TestApp::start().await;
+    app.post("/api/v1/auth/request-password-reset", json!({"email": EMAIL})).await;
+    let code = app.newest_code("+254711000003").await;
+    // In each other's fields, as a number, and in fields that are not in the contract.
+    app.post("/api/v1/auth/login", json!({"email": OWN, "password": EMAIL, "note": OWN})).await;
+    app.post(
+        "/api/v1/auth/login",
+        json!({"email": format!("{code}@mkopo.test"), "password": "x", "amount": code}),
+    )
+    .await;
+    let number: u32 = code.parse().unwrap();
+    app.post("/api/v1/auth/login", json!({"email": EMAIL, "password": "x", "amount": number, "name": OWN}))
+        .await;
+    app.post("/api/v1/auth/login", json!({"email": EMAIL, "password": "x", "title": demo::PASSWORD})).await;
+    let new = json!({"email": EMAIL, "otp": code, "new_password": OWN});
+    app.post("/api/v1/auth/reset-password", new).await;
+    let signed_in = app.post("/api/v1/auth/login", json!({"email": EMAIL, "password": OWN})).await.json();
+    let token = signed_in["user"]["token"].as_str().unwrap().to_owned();
+    // In the address and in headers.
+    for secret in ["Kahawa%20%26%20chai%202026", "Kahawa+%26+chai+2026", &code, &token, CONSOLE_TOKEN] {
+        for address in [format!("/auth/{secret}"), format!("/auth/me?type={secret}&{secret}=1")] {
+            app.call(Method::GET, &format!("/api/v1{address}"), None).await;
+        }
+    }
+    for secret in [OWN, &code, &token, CONSOLE_TOKEN] {
+        let mut call = request(Method::GET, "/api/v1/auth/me", Some(secret), None);
+        for name in ["idempotency-key", "if-none-match", "accept", "content-type", "cookie"] {
+            call.headers_mut().insert(name, secret.parse().unwrap());
+        }
+        app.send(call).await;
+    }
+    let raw = Request::get("/api/v1/auth/me").header("authorization", OWN).body(Body::empty()).unwrap();
+    app.send(raw).await;
+
+    let har = log(&app).await;
+    let page = Browser::sign_in(&app).await.read("/console/traffic").await;
+    assert_eq!(har["entries"].as_array().unwrap().len(), 22);
+    for shown in [har.to_string(), json!(traffic(&app).await).to_string(), page] {
+        for secret in [OWN, "Kahawa", &code, &token, CONSOLE_TOKEN, demo::PASSWORD] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+    }
+    let last = &har["entries"][21]["request"];
+    assert_eq!(last["headers"], json!([{"name": "authorization", "value": "•••"}]));
+    assert_eq!(har["entries"][0]["response"]["status"], StatusCode::OK.as_u16());
 }

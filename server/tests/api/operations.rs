@@ -199,7 +199,7 @@ async fn every_operation_of_the_contract_is_exercised() {
         "/clock",
         "/faults",
         "/traffic",
-        "/evidence",
+        "/traffic.har",
         "/contract",
         "/events",
         "/staff",
@@ -257,7 +257,7 @@ async fn every_operation_of_the_contract_is_exercised() {
     for (page, fields) in FORMS {
         caller.send(form(&format!("/console/{page}"), fields)).await;
     }
-    caller.send(get("/console/evidence", Some(&browser.cookie))).await;
+    caller.send(get("/console/traffic?as=har", Some(&browser.cookie))).await;
     caller.send(get("/console/open?sandbox=pr-12", Some(&browser.cookie))).await;
     caller.send(form("/console/sign-out", &[])).await;
     caller.console(Method::DELETE, "/sandboxes/pr-12", None).await;

@@ -408,56 +408,6 @@ async fn is_prepared(app: &TestApp) -> bool {
 }
 
 #[tokio::test]
-async fn the_next_sandbox_is_made_of_a_schema_that_was_prepared_for_it() {
-    if !store::is_postgres() {
-        return;
-    }
-    let app = TestApp::start().await;
-    let one = Given::make(&app, json!({})).await;
-    until(async || is_prepared(&app).await).await;
-    let prepared = schemas(&app, "template").await;
-    let other = Given::make(&app, json!({})).await;
-    let made = schemas(&app, "sandbox").await;
-    assert_eq!((made.len(), made.intersection(&prepared).count()), (2, 1));
-
-    let lists =
-        [one.pending(&one.sign_in("agent").await).await, other.pending(&other.sign_in("agent").await).await];
-    assert!(!lists[0].is_empty());
-    assert_eq!(lists[0].len(), lists[1].len());
-
-    // Deleted behind its back, as after a day: made from nothing again.
-    until(async || is_prepared(&app).await).await;
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
-    let spare: String = sqlx::query_scalar(
-        "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, 'mkopo_template_')
-         ORDER BY oid DESC LIMIT 1",
-    )
-    .fetch_one(&mut connection)
-    .await
-    .unwrap();
-    let drop = format!("SET client_min_messages = warning; DROP SCHEMA \"{spare}\" CASCADE");
-    sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut connection).await.unwrap();
-    let third = Given::make(&app, json!({})).await;
-    assert_eq!(third.pending(&third.sign_in("agent").await).await.len(), lists[0].len());
-
-    app.sandbox.close(Duration::from_secs(5)).await;
-    assert_eq!(schemas(&app, "template").await.len(), 0, "a server leaves nothing that it prepared");
-}
-
-#[tokio::test]
-async fn a_server_that_stops_while_it_prepares_for_the_next_sandbox_leaves_nothing() {
-    if !store::is_postgres() {
-        return;
-    }
-    let app = TestApp::start().await;
-    join_all((0..4).map(|_| Given::make(&app, json!({})))).await;
-    // Their template, and two for the next ones: the third is being prepared.
-    until(async || schemas(&app, "template").await.len() > 2).await;
-    app.sandbox.close(Duration::from_secs(5)).await;
-    assert_eq!(schemas(&app, "template").await.len(), 0);
-}
-
-#[tokio::test]
 async fn outside_demo_mode_a_sandbox_is_empty_and_has_the_tools_of_a_demo() {
     let app = TestApp::start_with(&["--demo", "false", "--sandboxes", "5"]).await;
     let one = Given::make(&app, json!({})).await;

@@ -76,12 +76,14 @@ def test_a_failing_test_prints_what_the_portal_knew_and_keeps_its_sandbox(
     told = printed.replace(found.group(), "")
     for secret in json.loads(found.group(1)):
         assert b64decode(secret).decode() not in told
-    file = re.search(r"The evidence, for `mkopo replay`: (.*)", printed)
+    file = re.search(r"All calls, for the network panel of a browser: (.*)", printed)
     assert file
-    evidence = Path(file.group(1)).read_text()
-    assert json.loads(evidence)["replayable"]
+    har = Path(file.group(1)).read_text()
+    log = json.loads(har)["log"]
+    assert re.search(r"Seed: 1\. Start: .* Clock: .* Mobile money: \{.*\}\.", log["comment"])
+    assert [entry["response"]["status"] for entry in log["entries"]] == [200, 422, 200]
     for secret in json.loads(found.group(1)):
-        assert b64decode(secret).decode() not in evidence
+        assert b64decode(secret).decode() not in har
     kept = re.search(r"It is kept: http://([^.]+)\.", printed)
     assert kept
     Portal(portal).remove_sandbox(kept.group(1))

@@ -56,7 +56,7 @@ def test_every_recipe_does_what_its_title_says(mkopo: Mkopo) -> None:
     with pytest.raises(CallFailed, match="already_disbursed"):
         agent.pay_out(loan)
     assert len(recipe("See which requests were made")) == 2
-    assert recipe("Keep what happened for a bug report")["replayable"]
+    assert recipe("Keep what happened for a bug report")["log"]["version"] == "1.2"
     assert recipe("See how a payout ended", loan=loan)["status"] == "COMPLETED"
     assert recipe("Make a payout of the past") in agent.history()
 

@@ -141,10 +141,10 @@ async function report({ mkopo, whereabouts }: Place, testInfo: TestInfo): Promis
   testInfo.annotations.push({ type: 'sandbox', description: `${mkopo.name}. ${whereabouts}` });
   const text = await whatHappened(mkopo).catch((error: unknown) => `It could not be asked: ${String(error)}`);
   await testInfo.attach('what the portal knew', { body: text, contentType: 'text/plain' });
-  const evidence = await mkopo.evidence().catch(() => undefined);
-  if (evidence)
-    await testInfo.attach('evidence.json', {
-      body: JSON.stringify(evidence, null, 2),
+  const har = await mkopo.traffic.har().catch(() => undefined);
+  if (har)
+    await testInfo.attach('traffic.har', {
+      body: JSON.stringify(har, null, 2),
       contentType: 'application/json',
     });
   console.error(`\n${text}\n${whereabouts}\n`);

@@ -97,11 +97,6 @@ export class Mkopo {
     return bodyOf(this.console.GET('/console/api/invariant'));
   }
 
-  /** What happened since the start, for a bug report; `mkopo replay` plays it again. */
-  async evidence(): Promise<Schemas['Evidence']> {
-    return bodyOf(this.console.GET('/console/api/evidence'));
-  }
-
   /** Signs in by password on the screen of a page where nobody is signed in. */
   async signIn(page: Page, who: Who, password = this.staff.passwordOf(who)): Promise<void> {
     await page.goto(`${this.url}/login`);

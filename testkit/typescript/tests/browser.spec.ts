@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'mkopo-test';
 
 test('a refused payout can be tried again', async ({ mkopo, page }) => {
@@ -36,4 +37,16 @@ test('calls of Playwright itself reach the sandbox', async ({ mkopo, page, reque
   await mkopo.faults.add({ path: '/api/v1/auth/me', kind: 'status', status: 418 });
   expect((await request.get('/api/v1/auth/me')).status()).toBe(418);
   expect((await page.request.get(`${mkopo.url}/api/v1/auth/me`)).status()).toBe(418);
+});
+
+test('a browser answers from the HAR file of a sandbox', async ({ mkopo, page }, testInfo) => {
+  await mkopo.portal.GET('/api/v1/auth/me');
+  const file = testInfo.outputPath('traffic.har');
+  writeFileSync(file, JSON.stringify(await mkopo.traffic.har()));
+  await mkopo.traffic.clear();
+  await page.routeFromHAR(file, { url: '**/api/v1/auth/me' });
+  const answer = await page.goto('/api/v1/auth/me');
+  expect(answer?.status()).toBe(401);
+  expect(await answer?.json()).toMatchObject({ code: 'no_session' });
+  expect(await mkopo.traffic.calls({ path: '/auth/me' })).toEqual([]);
 });

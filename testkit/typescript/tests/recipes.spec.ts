@@ -53,7 +53,7 @@ test('every recipe does what its title says', async ({ mkopo }) => {
   await expect(agent.payOut(loan)).rejects.toMatchObject({ status: undefined });
   await expect(agent.payOut(loan)).rejects.toMatchObject({ code: 'already_disbursed' });
   expect(await recipe('See which requests were made')).toHaveLength(2);
-  expect(await recipe('Keep what happened for a bug report')).toMatchObject({ replayable: true });
+  expect(await recipe('Keep what happened for a bug report')).toMatchObject({ log: { version: '1.2' } });
   expect(await recipe('See how a payout ended', { loan })).toMatchObject({ status: 'COMPLETED' });
   const past = await recipe('Make a payout of the past');
   expect(await agent.history()).toContainEqual(past);

@@ -55,13 +55,6 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
             Ok(now)
         })
         .await?;
-    let chance = sandbox.server.randomness.chance();
-    sandbox.randomness.follow(chance);
-    sandbox.traffic.begin_again(demo::Beginning {
-        world: start.world,
-        now,
-        is_frozen: start.is_frozen,
-        chance,
-    });
+    sandbox.traffic.begin_again(demo::Beginning { world: start.world, now, is_frozen: start.is_frozen });
     Ok(())
 }

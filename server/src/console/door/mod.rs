@@ -67,6 +67,11 @@ impl ConsoleToken {
         Self { of_sandbox: Some(fingerprint.to_owned()), ..self.clone() }
     }
 
+    /// The operator's token, to be recognised where it does not belong.
+    pub fn exposed(&self) -> &str {
+        self.token.expose_secret()
+    }
+
     /// Whom `given` is the token of, if it is one of them.
     pub fn access(&self, given: &str) -> Option<Access> {
         let is_operator = self.fingerprints.matches(&self.fingerprint, &token_parts(given));

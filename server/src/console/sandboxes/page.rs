@@ -186,7 +186,6 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
         recording: None,
         now: sent.given("now").map(UnixMillis::settable).transpose()?,
         is_frozen: false,
-        chance: None,
         expires_in: expires_in.unwrap_or(EXPIRES_IN),
     };
     if !wish.has_valid_expiry() {

@@ -1,21 +1,26 @@
 //! The API of the recorded calls.
 
-use axum::{Json as Answer, Router, http::StatusCode, routing::get};
+use axum::{Json as Answer, Router, http::StatusCode, response::Response, routing::get};
 
-use super::{Call, filter::GivenFilter};
+use super::{Call, filter::GivenFilter, har};
 use crate::{Sandbox, error::Failure, events::Trail, http::extract::Query};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {
-    Router::new().route("/traffic", get(latest_traffic).delete(clear_traffic))
+    Router::new()
+        .route("/traffic", get(latest_traffic).delete(clear_traffic))
+        .route("/traffic.har", get(archive))
 }
 
 async fn latest_traffic(
     sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Call>>, Failure> {
-    let filter = filter.checked()?;
-    Ok(Answer(sandbox.traffic.latest_of(usize::MAX, |call| filter.matches(call))))
+    super::latest(&sandbox, usize::MAX, filter.checked()?).await.map(Answer)
+}
+
+async fn archive(sandbox: Sandbox) -> Result<Response, Failure> {
+    har::file(&sandbox).await
 }
 
 async fn clear_traffic(sandbox: Sandbox, trail: Trail) -> Result<StatusCode, Failure> {

@@ -14,7 +14,7 @@ use crate::console::view::{
     words::{Tone, count, tag, timestamp},
 };
 use crate::{
-    console::traffic::{Call, filter::GivenFilter},
+    console::traffic::{self, Call, filter::GivenFilter, har},
     error::Failure,
 };
 
@@ -27,6 +27,9 @@ const FILTERS: [&str; 6] = ["path", "method", "status", "user", "since", "until"
 const SUCCESS: SuccessMessages = &[("cleared", "The calls are cleared.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
+    if visit.query.text("as") == "har" {
+        return har::file(&visit.sandbox).await;
+    }
     let given = |name| visit.query.text(name).to_owned();
     let filter = GivenFilter {
         method: given("method"),
@@ -36,8 +39,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         since: given("since"),
         until: given("until"),
     };
-    let filter = filter.checked()?;
-    let calls = visit.sandbox.traffic.latest_of(PAGE_SIZE, |call| filter.matches(call));
+    let calls = traffic::latest(&visit.sandbox, PAGE_SIZE, filter.checked()?).await?;
     let heading = match calls.len() {
         PAGE_SIZE => format!("The latest {PAGE_SIZE} calls; passwords, codes, tokens and phones are masked"),
         n => format!("{}; passwords, codes, tokens and phones are masked", count(n, "call")),
@@ -45,12 +47,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let clear = visit.button(
         Button::new("forget", "Clear all").confirm("Clear all calls?", "They can no longer be viewed."),
     );
-    let has_evidence = visit.sandbox.settings.demo
-        && visit.sandbox.settings.allows_tools()
-        && visit.sandbox.provider.is_none();
-    let evidence = has_evidence
-        .then(|| view! { <a class="btn" href="/console/evidence" download="">"Download evidence"</a> });
-    let actions = view! { <div class="row">{evidence}{clear}</div> }.into_any();
+    let actions = view! { <div class="row">{download()}{clear}</div> }.into_any();
     let frame =
         Frame::of(Page::Traffic).count(heading).action(actions).live(REFRESH_MS).success_messages(SUCCESS);
     let is_filtered = FILTERS.iter().any(|name| !visit.query.text(name).is_empty());
@@ -72,6 +69,11 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         }
         .into_any()
     }))
+}
+
+fn download() -> AnyView {
+    let address = format!("{}?as=har", Page::Traffic.address());
+    view! { <a class="btn" href=address download="">"Download as HAR"</a> }.into_any()
 }
 
 fn filter_form(visit: &Visit) -> AnyView {

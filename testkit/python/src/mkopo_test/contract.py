@@ -439,61 +439,46 @@ class Call(TypedDict, closed=True):
     fault: FaultKind | None
 
 
-class Clock1(TypedDict, closed=True):
-    """
-    Where the clock ended.
-    """
-
-    now: Time
-    frozen: bool
+class Creator(TypedDict, closed=True):
+    name: str
+    version: str
 
 
-class Scenario1(TypedDict, closed=True):
-    """
-    How mobile money behaves in the end.
-    """
-
-    default: Outcome
-    latency_ms: int
-    float: int
-    seed: int
-    next: list[Outcome]
+class PostData(TypedDict, closed=True):
+    mimeType: str
+    params: list[Any]
+    text: str
+    comment: str
 
 
-class Request(TypedDict, closed=True):
-    method: str
-    path: str
-    query: str | None
-    headers: dict[str, str]
-    user: str | None
-    token: str | None
-    body: Any
+class Content(TypedDict, closed=True):
+    size: int
+    mimeType: str
+    text: str
+    comment: str
 
 
-class Response(TypedDict, closed=True):
-    status: int | None
-    fault: FaultKind | None
-    body: Any
+class Timings(TypedDict, closed=True):
+    send: float
+    wait: float
+    receive: float
 
 
-class EvidenceEntry(TypedDict, closed=True):
-    """
-    A call of the portal (`call`), or one (`act`) or a form (`form`) of the console that changed something.
-    """
-
-    number: int
-    kind: Literal['call', 'act', 'form']
-    began: int
-    ended: int
-    at: Time
-    frozen: bool
-    settled: int
-    request: Request
-    response: Response
-    ms: int
+class HarPair(TypedDict, closed=True):
+    name: str
+    value: str
 
 
-Chance: TypeAlias = str
+HarPairs: TypeAlias = list[HarPair]
+
+
+HarCookies: TypeAlias = list[Any]
+"""
+Cookies are not kept.
+"""
+
+
+HarSize: TypeAlias = int
 
 
 EventKind: TypeAlias = Literal['signed_in', 'sign_in_failed', 'signed_out', 'password_reset', 'password_reset_failed', 'console_signed_in', 'console_sign_in_failed', 'console_signed_out', 'failures_not_listed', 'account_opened', 'account_activated', 'account_deactivated', 'role_changed', 'profile_changed', 'password_changed', 'password_change_failed', 'sign_in_code_changed', 'preferences_changed', 'settings_changed', 'sessions_ended', 'loans_approved', 'payout_made', 'scenario_changed', 'clock_set', 'fault_added', 'faults_removed', 'messages_deleted', 'traffic_cleared', 'data_reset', 'data_copied', 'data_restored', 'data_seeded', 'snapshot_saved', 'snapshot_restored', 'snapshot_removed', 'slice_published', 'slice_activated', 'slice_rolled_back', 'slice_removed', 'deploy_token_added', 'deploy_token_revoked', 'slice_rolled_out', 'slice_rollout_held', 'slice_promoted', 'slice_rollout_aborted', 'sandbox_made', 'sandbox_removed', 'console_change']
@@ -589,7 +574,7 @@ class Expired(TypedDict, closed=True):
     ended: int
 
 
-class Start1(TypedDict, closed=True):
+class Start(TypedDict, closed=True):
     """
     What data begins with. The same gives the same data.
     """
@@ -823,30 +808,38 @@ Report = TypedDict(
 )
 
 
-class Start(TypedDict, closed=True):
-    """
-    What the sandbox began with, as the call that makes one takes it; null if it is not known.
-    """
+class Request(TypedDict, closed=True):
+    method: str
+    url: str
+    httpVersion: str
+    cookies: HarCookies
+    headers: HarPairs
+    queryString: HarPairs
+    postData: NotRequired[PostData]
+    headersSize: HarSize
+    bodySize: HarSize
 
-    seed: int | Literal['empty'] | None
-    now: Time
-    frozen: bool
-    chance: Chance
+
+class Response(TypedDict, closed=True):
+    status: int
+    statusText: str
+    httpVersion: str
+    cookies: HarCookies
+    headers: HarPairs
+    content: Content
+    redirectURL: str
+    headersSize: HarSize
+    bodySize: HarSize
 
 
-class Evidence(TypedDict, closed=True):
-    version: int
-    sandbox: str
-    contract: str
-    replayable: bool
-    reasons: list[str]
-    start: Start | None
-    clock: Clock1
-    faults: list[Fault]
-    scenario: Scenario1
-    slices: dict[str, str | None]
-    settled: int
-    entries: list[EvidenceEntry]
+class HarEntry(TypedDict, closed=True):
+    startedDateTime: Time
+    time: float
+    request: Request
+    response: Response
+    cache: dict[str, Any]
+    timings: Timings
+    comment: str
 
 
 class NewSandbox(TypedDict, closed=True):
@@ -855,7 +848,6 @@ class NewSandbox(TypedDict, closed=True):
     now: NotRequired[str]
     frozen: NotRequired[bool]
     expires_in: NotRequired[str]
-    chance: NotRequired[Chance]
     recording: NotRequired[Recording]
 
 
@@ -903,6 +895,21 @@ class FrontendDiscovery(TypedDict, closed=True):
 class SliceReports(TypedDict, closed=True):
     session: NotRequired[str | None]
     reports: list[SliceReport]
+
+
+class Log(TypedDict, closed=True):
+    version: Literal['1.2']
+    creator: Creator
+    entries: list[HarEntry]
+    comment: str
+
+
+class Har(TypedDict, closed=True):
+    """
+    An HTTP Archive 1.2.
+    """
+
+    log: Log
 
 
 class SliceBuilds(TypedDict, closed=True):

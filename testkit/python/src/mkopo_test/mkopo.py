@@ -22,7 +22,7 @@ from mkopo_test.version import check_version
 from mkopo_test.words import written
 
 if TYPE_CHECKING:
-    from mkopo_test.contract import Evidence, Invariant, MadeSandbox
+    from mkopo_test.contract import Invariant, MadeSandbox
 
 _NOT_FOUND = 404
 
@@ -104,10 +104,6 @@ class Mkopo:
     def invariant(self) -> Invariant:
         """Return whether mobile money's ledger matches the records, and no loan was paid twice."""
         return cast("Invariant", ask(self.console, "GET", "/console/api/invariant"))
-
-    def evidence(self) -> Evidence:
-        """Return what happened since the start, for a bug report; `mkopo replay` plays it again."""
-        return cast("Evidence", ask(self.console, "GET", "/console/api/evidence"))
 
 
 class Portal:

@@ -195,18 +195,18 @@ def _told(mkopo: Mkopo, item: pytest.Item) -> str:
         kept = "It ended with the portal of this run; with MKOPO_URL set, it would have been kept."
     else:
         kept = f"It is kept: {mkopo.sandbox.url}, console {mkopo.sandbox.console_url or 'off'}"
-    return f"{text}\n{kept}\n{_kept_evidence(mkopo, item.name, sandboxes.folders)}"
+    return f"{text}\n{kept}\n{_kept_calls(mkopo, item.name, sandboxes.folders)}"
 
 
-def _kept_evidence(mkopo: Mkopo, test: str, folders: pytest.TempPathFactory) -> str:
-    """Write what happened to a file, and say which."""
+def _kept_calls(mkopo: Mkopo, test: str, folders: pytest.TempPathFactory) -> str:
+    """Write all calls to a file, and say which."""
     try:
-        text = json.dumps(mkopo.evidence(), ensure_ascii=False, indent=2)
+        text = json.dumps(mkopo.traffic.har(), ensure_ascii=False, indent=2)
     except Exception as error:
-        return f"There is no evidence: {error}"
-    file = folders.mktemp(re.sub(r"\W", "_", test)[:30]) / "evidence.json"
+        return f"There is no HAR file: {error}"
+    file = folders.mktemp(re.sub(r"\W", "_", test)[:30]) / "traffic.har"
     file.write_text(text, encoding="utf-8")
-    return f"The evidence, for `mkopo replay`: {file}"
+    return f"All calls, for the network panel of a browser: {file}"
 
 
 def _unaccounted(mkopo: Mkopo) -> str | None:

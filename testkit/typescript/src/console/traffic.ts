@@ -39,6 +39,11 @@ export class Traffic {
     return bodyOf(this.#console.GET('/console/api/traffic', { params: { query } }));
   }
 
+  /** All recorded calls as an HTTP Archive, for a bug report: browsers, Charles and Playwright open it. */
+  async har(): Promise<Schemas['Har']> {
+    return bodyOf(this.#console.GET('/console/api/traffic.har'));
+  }
+
   /** Deletes the recorded calls. */
   async clear(): Promise<void> {
     await bodyOf(this.#console.DELETE('/console/api/traffic'));

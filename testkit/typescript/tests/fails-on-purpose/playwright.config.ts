@@ -4,6 +4,6 @@ import { defineConfig } from '@playwright/test';
 export default defineConfig({
   testMatch: '*.fails.ts',
   outputDir: '../../../../test-results/testkit-fails',
-  reporter: [['list'], ['./evidence-reporter.ts']],
+  reporter: [['list'], ['./har-reporter.ts']],
   workers: 1,
 });

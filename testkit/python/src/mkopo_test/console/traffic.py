@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from mkopo_test.contract import Call
+    from mkopo_test.contract import Call, Har
 
 
 class Traffic:
@@ -45,6 +45,10 @@ class Traffic:
             "until": until and written(until),
         }
         return cast("list[Call]", ask(self._console, "GET", "/console/api/traffic", query=query))
+
+    def har(self) -> Har:
+        """Return all recorded calls as an HTTP Archive, for a bug report: browsers and Charles open it."""
+        return cast("Har", ask(self._console, "GET", "/console/api/traffic.har"))
 
     def clear(self) -> None:
         """Delete the recorded calls."""
