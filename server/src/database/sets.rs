@@ -1,33 +1,49 @@
 //! Work of one kind that is done for many at once, by one statement each.
 //!
-//! A call's work joins what waits in its lane, and all of it is written as a set. What a set can't do,
-//! because a rule has to be looked at or because somebody else was faster, goes alone afterwards, with all
-//! its rules. A set that fails is rolled back as a whole, and each of it goes alone.
+//! A call's work joins what waits in its lane, and all of it is written as a set, in one transaction. Each
+//! member gets its own result. A set that fails as a whole is rolled back, and each of its members is written
+//! by itself, as a set of one.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{Connection, Database, MAX_BATCH_SIZE};
 use crate::error::Failure;
 
+/// How long a member is tried whose rows somebody else has locked.
+const LOCKED_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long after it met such a lock it is tried again.
+const LOCKED_PAUSE: Duration = Duration::from_millis(20);
+
 /// Work that is done in sets.
 pub trait InSets: Send + Sync + Sized + 'static {
-    /// What comes of it.
+    /// The result for one member.
     type Done: Send + 'static;
 
     /// Work with the same key is done in the same lane.
     fn lane(&self) -> &str;
 
-    /// Does all of `set`, in a transaction that may be repeated; `None` for what has to go alone.
-    fn together(
+    /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
+    /// they had been done one after the other. Nothing is written for a member that fails.
+    ///
+    /// It never waits for a row that somebody else may keep locked: the member fails with
+    /// [`Failure::Conflict`] and is tried again.
+    ///
+    /// # Errors
+    /// When nothing must be written for any of them; [`Failure::Conflict`] if another transaction was faster.
+    fn write(
         set: &[Arc<Self>],
         connection: &mut Connection,
-    ) -> impl Future<Output = Result<Vec<Option<Self::Done>>, Failure>> + Send;
-
-    /// Does one, in a transaction that may be repeated.
-    fn alone(&self, connection: &mut Connection) -> impl Future<Output = Result<Self::Done, Failure>> + Send;
+    ) -> impl Future<Output = Written<Self::Done>> + Send;
 }
+
+/// The result for each member of a set.
+pub type Written<D> = Result<Vec<Result<D, Failure>>, Failure>;
 
 /// The queues of one kind of work, one for each lane. Clones share them.
 #[derive(Debug)]
@@ -120,34 +136,39 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         places.push(place);
     }
     let set: Arc<[Arc<W>]> = works.into();
-    let all = Arc::clone(&set);
-    let written = database.write_in_lane(lane, places, move |connection: &mut Connection| {
-        let set = Arc::clone(&all);
-        Box::pin(async move { W::together(&set, connection).await })
-    });
-    let done = match written.await {
-        Ok(done) => done,
-        Err(Failure::Busy) => return answer_all(answers, || Failure::Busy),
-        Err(Failure::NotCommitted) => return answer_all(answers, || Failure::NotCommitted),
-        Err(failure) => {
-            tracing::debug!(?failure, "a set is written one by one");
-            set.iter().map(|_| None).collect()
-        }
-    };
-    for ((work, done), answer) in set.iter().zip(done).zip(answers) {
-        match done {
-            Some(done) => _ = answer.send(Ok(done)),
+    let results: Vec<Option<Result<W::Done, Failure>>> =
+        match write_together(database, lane, places, Arc::clone(&set)).await {
+            Ok(results) => results.into_iter().map(Some).collect(),
+            Err(Failure::Busy) => set.iter().map(|_| Some(Err(Failure::Busy))).collect(),
+            Err(Failure::NotCommitted) => set.iter().map(|_| Some(Err(Failure::NotCommitted))).collect(),
+            Err(failure) => {
+                tracing::debug!(?failure, "a set is written one by one");
+                set.iter().map(|_| None).collect()
+            }
+        };
+    for ((work, result), answer) in set.iter().zip(results).zip(answers) {
+        match result {
             // The next set does not wait for it.
-            None => _ = tokio::spawn(write_alone(database.clone(), lane, Arc::clone(work), answer)),
+            None | Some(Err(Failure::Conflict)) => {
+                _ = tokio::spawn(write_alone(database.clone(), lane, Arc::clone(work), answer));
+            }
+            // Fails if the caller has gone.
+            Some(result) => _ = answer.send(result),
         }
     }
 }
 
-fn answer_all<D>(answers: Vec<oneshot::Sender<Result<D, Failure>>>, failure: fn() -> Failure) {
-    for answer in answers {
-        // Fails if the caller has gone.
-        _ = answer.send(Err(failure()));
-    }
+async fn write_together<W: InSets>(
+    database: &Database,
+    lane: usize,
+    places: Vec<OwnedSemaphorePermit>,
+    set: Arc<[Arc<W>]>,
+) -> Written<W::Done> {
+    let written = database.write_in_lane(lane, places, move |connection: &mut Connection| {
+        let set = Arc::clone(&set);
+        Box::pin(async move { W::write(&set, connection).await })
+    });
+    written.await
 }
 
 async fn write_alone<W: InSets>(
@@ -156,14 +177,17 @@ async fn write_alone<W: InSets>(
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
 ) {
-    let written = database.write_in_lane(lane, Vec::new(), move |connection: &mut Connection| {
-        let work = Arc::clone(&work);
-        Box::pin(async move { work.alone(connection).await })
-    });
-    let done = written.await.map_err(|failure| match failure {
-        // Nothing was done, as when the database is unavailable.
-        Failure::Conflict => Failure::Busy,
-        failure => failure,
-    });
-    _ = answer.send(done);
+    let began = Instant::now();
+    let result = loop {
+        let written = write_together(&database, lane, Vec::new(), Arc::from([Arc::clone(&work)])).await;
+        match written.and_then(|mut results| results.pop().unwrap_or(Err(Failure::NotCommitted))) {
+            Err(Failure::Conflict) if began.elapsed() < LOCKED_TIMEOUT => {
+                tokio::time::sleep(LOCKED_PAUSE).await;
+            }
+            // Nothing was done, as when the database is unavailable.
+            Err(Failure::Conflict) => break Err(Failure::Busy),
+            result => break result,
+        }
+    };
+    _ = answer.send(result);
 }
