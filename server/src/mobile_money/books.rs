@@ -78,6 +78,28 @@ const SET_DRAWN: &str = "UPDATE mobile_money_scenario SET drawn = $1 WHERE scena
 
 const TAKE_NEXT: &str = "DELETE FROM mobile_money_next_outcome WHERE position <= $1";
 
+/// What the phones of requests with a limit received today.
+async fn received_today(
+    set: &[Arc<Request>],
+    connection: &mut Connection,
+) -> Result<HashMap<String, i64>, sqlx::Error> {
+    let limited = set.iter().filter(|request| {
+        // A magic number may have received any number of payments.
+        chosen_by_magic(&request.payment.phone_number, request.payment.amount).is_none()
+    });
+    let phones: Vec<Value> =
+        limited.map(|request| json!({ "phone_number": request.payment.phone_number.as_str() })).collect();
+    let (Some(first), false) = (set.first(), phones.is_empty()) else { return Ok(HashMap::new()) };
+    let today = first.clock.now().midnights(first.clock.zone(), 1);
+    let received: Vec<(String, i64)> = query_as(RECEIVED)
+        .bind(Value::from(phones).to_string())
+        .bind(today[0])
+        .bind(today[1])
+        .fetch_all(connection)
+        .await?;
+    Ok(received.into_iter().collect())
+}
+
 /// The part of the books that a set of requests needs, with what those before have changed.
 pub(super) struct Books {
     account: Account,
@@ -100,18 +122,10 @@ impl Books {
     /// Locks the float and reads what the rules need for `set`.
     pub(super) async fn open(set: &[Arc<Request>], connection: &mut Connection) -> Result<Self, Failure> {
         let account: Account = query_as(ACCOUNT).locking("FOR UPDATE").fetch_one(&mut *connection).await?;
-        let asked = set.iter().map(|request| {
-            let Payment { originator_id, phone_number, .. } = &request.payment;
-            json!({ "originator_id": originator_id, "phone_number": phone_number.as_str() })
-        });
-        let asked = asked.collect::<Value>().to_string();
-        let used: Vec<(String, String)> = query_as(USED).bind(&asked).fetch_all(&mut *connection).await?;
-        let mut received: Vec<(String, i64)> = Vec::new();
-        if let Some(Request { clock, .. }) = set.first().map(|first| &**first) {
-            let today = clock.now().midnights(clock.zone(), 1);
-            let query = query_as(RECEIVED).bind(&asked).bind(today[0]).bind(today[1]);
-            received = query.fetch_all(&mut *connection).await?;
-        }
+        let ids = set.iter().map(|request| json!({ "originator_id": request.payment.originator_id }));
+        let ids = ids.collect::<Value>().to_string();
+        let used: Vec<(String, String)> = query_as(USED).bind(ids).fetch_all(&mut *connection).await?;
+        let received = received_today(set, connection).await?;
         let count = i64::try_from(set.len()).unwrap_or(i64::MAX);
         let next: Vec<(i64, String)> = query_as(NEXT).bind(count).fetch_all(connection).await?;
         let next = next.into_iter().map(|(position, name)| Ok((position, stored(&name)?)));
@@ -119,7 +133,7 @@ impl Books {
             default: stored(&account.default_outcome)?,
             account,
             used: used.into_iter().collect(),
-            received: received.into_iter().collect(),
+            received,
             next: next.collect::<Result<_, Failure>>()?,
             taken: None,
             spent: 0,

@@ -239,7 +239,7 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn claims_that_deadlock_are_tried_again() {
+async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again() {
     if !store::is_postgres() {
         return;
     }
