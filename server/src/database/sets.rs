@@ -136,24 +136,23 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         places.push(place);
     }
     let set: Arc<[Arc<W>]> = works.into();
-    let results: Vec<Option<Result<W::Done, Failure>>> =
-        match write_together(database, lane, places, Arc::clone(&set)).await {
-            Ok(results) => results.into_iter().map(Some).collect(),
-            Err(Failure::Busy) => set.iter().map(|_| Some(Err(Failure::Busy))).collect(),
-            Err(Failure::NotCommitted) => set.iter().map(|_| Some(Err(Failure::NotCommitted))).collect(),
-            Err(failure) => {
-                tracing::debug!(?failure, "a set is written one by one");
-                set.iter().map(|_| None).collect()
-            }
+    let written = write_together(database, lane, places, Arc::clone(&set)).await;
+    let results = written.unwrap_or_else(|failure| {
+        tracing::debug!(?failure, "a set was not written");
+        let of_each = || match failure {
+            Failure::Busy => Failure::Busy,
+            Failure::NotCommitted => Failure::NotCommitted,
+            _ => Failure::Conflict,
         };
+        set.iter().map(|_| Err(of_each())).collect()
+    });
     for ((work, result), answer) in set.iter().zip(results).zip(answers) {
-        match result {
+        if let Err(Failure::Conflict) = result {
             // The next set does not wait for it.
-            None | Some(Err(Failure::Conflict)) => {
-                _ = tokio::spawn(write_alone(database.clone(), lane, Arc::clone(work), answer));
-            }
+            tokio::spawn(write_alone(database.clone(), lane, Arc::clone(work), answer));
+        } else {
             // Fails if the caller has gone.
-            Some(result) => _ = answer.send(result),
+            _ = answer.send(result);
         }
     }
 }

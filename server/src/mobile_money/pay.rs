@@ -80,7 +80,7 @@ impl InSets for Request {
     type Done = Option<Accepted>;
 
     /// All requests change the float, so they are entered by one lane, as many at a time as there are.
-    fn lane(&self) -> &str {
+    fn lane(&self) -> &'static str {
         ""
     }
 

@@ -23,6 +23,7 @@ use crate::{
     error::{Failure, FailureFormat},
     loans::LoanStatus,
     mobile_money::Payment,
+    phone::Msisdn,
 };
 
 /// A call that waits to claim its loan.
@@ -276,7 +277,7 @@ impl Claim {
             "loan_id": self.request.loan_id,
             "transaction_id": self.transaction_id,
             "amount": self.request.amount,
-            "phone_number": self.request.phone_number.as_ref().map(|phone_number| phone_number.as_str()),
+            "phone_number": self.request.phone_number.as_ref().map(Msisdn::as_str),
             "staff_id": self.staff_id,
             "agent_id": self.request.agent_id,
             "created_at": self.now.0,

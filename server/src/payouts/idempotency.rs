@@ -135,7 +135,7 @@ impl Keys {
         }
         let asked = calls.iter().map(|(call, _)| json!({ "staff_id": call.staff_id, "key": call.key.0 }));
         let stored: Vec<Stored> =
-            query_as(OF_CALLS).bind(Value::from_iter(asked).to_string()).fetch_all(&mut *connection).await?;
+            query_as(OF_CALLS).bind(asked.collect::<Value>().to_string()).fetch_all(&mut *connection).await?;
         let stored = stored.into_iter().map(|key| ((key.staff_id.clone(), key.idempotency_key.clone()), key));
         let mut keys = Self { stored: stored.collect(), entered: Vec::new() };
         let unanswered = calls.iter().filter_map(|(call, now)| {
@@ -261,14 +261,13 @@ pub(super) async fn answer(
     let (mut answers, mut new) = (HashMap::new(), Vec::new());
     for record in records {
         let Some(key) = stored.remove(&record.id) else { continue };
-        let reply = match key.reply()? {
-            Some(first) => first,
-            None => {
-                let format = FailureFormat { request_id: key.request_id.into(), problem: key.problem };
-                let reply = Reply::of(record.clone(), &format)?;
-                new.push(json!({ "payout_id": record.id, "status": reply.status, "body": reply.body }));
-                reply
-            }
+        let reply = if let Some(first) = key.reply()? {
+            first
+        } else {
+            let format = FailureFormat { request_id: key.request_id.into(), problem: key.problem };
+            let reply = Reply::of(record.clone(), &format)?;
+            new.push(json!({ "payout_id": record.id, "status": reply.status, "body": reply.body }));
+            reply
         };
         answers.insert(record.id.clone(), reply);
     }

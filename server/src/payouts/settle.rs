@@ -183,7 +183,7 @@ async fn write_settled(
             "at": settlement.now.0,
         })
     });
-    let rows = Value::from_iter(rows).to_string();
+    let rows = rows.collect::<Value>().to_string();
     let written = query(SETTLE).bind(&rows).execute(&mut *connection).await?;
     if written != settled.len() as u64 {
         return Err(Failure::Conflict);
