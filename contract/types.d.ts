@@ -219,16 +219,17 @@ export interface paths {
          *     returned again, byte for byte, with `Idempotent-Replayed: true`. A 202 remains a 202 even if
          *     the payout has settled since. The same key with a different body returns 422; while the
          *     first request is still running, a repeat returns 409. A key belongs to one user and is kept
-         *     for 24 hours; a user can have 1,000 keys at a time. Two bodies are the same if they are the same JSON; whitespace and the order of
+         *     for 24 hours. Two bodies are the same if they are the same JSON; whitespace and the order of
          *     fields do not matter.
          *
          *     Responses that decide the request are stored: 200, 202, 404, 409 `already_disbursed` and
          *     `not_approved`, 422 `amount_mismatch`, `phone_mismatch`, `amount_above_maximum` and `mobile_money_refused`. All
          *     others are not stored, and a repeat is processed as a new request: 400, 401, 413, 415, 422
-         *     `invalid_request`, 409 `in_progress`, 429, 500 and 503.
+         *     `invalid_request`, 409 `in_progress`, 500 and 503.
          *
          *     **Simulated outcomes.** These phone numbers and amounts select an outcome of the simulated
-         *     mobile money, regardless of other settings. If both select one, the phone number wins.
+         *     mobile money, regardless of other settings. If both select one, the phone number wins. Limits do
+         *     not apply to them, but the float does: what it does not cover is refused with result code 1.
          *
          *     | Phone | Amount (KES) | Outcome | Result code |
          *     |---|---|---|---|
@@ -968,7 +969,8 @@ export interface paths {
         /**
          * Change how mobile money behaves.
          * @description Applies from the next payment. Fields that are not sent keep their values; `next` replaces the
-         *     queued outcomes. Magic phone numbers and amounts take precedence over `next` and `default`.
+         *     queued outcomes. Magic phone numbers and amounts take precedence over `next` and `default`. A payment
+         *     that the float does not cover is refused, whatever is set.
          */
         put: operations["changeScenario"];
         post?: never;
@@ -3928,18 +3930,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The user has 1,000 idempotency keys that have not expired (`too_many_requests`). Nothing was paid. */
-        TooManyKeys: {
-            headers: {
-                "Retry-After": components["headers"]["RetryAfter"];
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description There are as many sandboxes as `MKOPO_SANDBOXES` allows (`too_many_sandboxes`), or there were too many attempts (`too_many_requests`). */
         TooManySandboxes: {
             headers: {
@@ -4483,7 +4473,6 @@ export interface operations {
                     "application/problem+json": components["schemas"]["PayoutProblem"];
                 };
             };
-            429: components["responses"]["TooManyKeys"];
             502: components["responses"]["ProviderFailed"];
             503: components["responses"]["Busy"];
             504: components["responses"]["ProviderSlow"];

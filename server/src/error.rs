@@ -106,10 +106,6 @@ pub enum Failure {
     /// The key was used with a different call.
     #[error("This Idempotency-Key was already used with a different request.")]
     IdempotencyKeyReused,
-    /// The user has used too many keys within 24 hours.
-    #[error("Too many requests with an Idempotency-Key in 24 hours. Try again in {}.", in_words(*wait))]
-    #[expect(missing_docs, reason = "the text says it")]
-    TooManyIdempotencyKeys { wait: Duration },
     /// The first call with this key has not been answered yet.
     #[error("The first request with this Idempotency-Key is still running.")]
     IdempotencyKeyInUse,
@@ -341,7 +337,6 @@ impl Failure {
             F::TooManyTries { .. } | F::CodeSentAlready { .. } | F::SignInsWait { .. } => {
                 (StatusCode::TOO_MANY_REQUESTS, "too_many_requests")
             }
-            F::TooManyIdempotencyKeys { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_requests"),
             F::LoanNotFound(_) => (StatusCode::NOT_FOUND, "loan_not_found"),
             F::AlreadyDisbursed(_) => (StatusCode::CONFLICT, "already_disbursed"),
             F::InProgress(_) => (StatusCode::CONFLICT, "in_progress"),
@@ -428,10 +423,9 @@ impl Failure {
             | Self::NotCommitted
             | Self::TookTooLong
             | Self::Injected(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) => Some(1),
-            Self::TooManyTries { wait }
-            | Self::CodeSentAlready { wait }
-            | Self::SignInsWait { wait }
-            | Self::TooManyIdempotencyKeys { wait } => Some(whole_seconds(*wait)),
+            Self::TooManyTries { wait } | Self::CodeSentAlready { wait } | Self::SignInsWait { wait } => {
+                Some(whole_seconds(*wait))
+            }
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use crate::{
     Sandbox,
     auth::{limits, session},
     error::Failure,
-    events, mobile_money, outbox, payouts,
+    events, outbox, payouts,
     slices::{self, Bundled},
 };
 
@@ -49,7 +49,6 @@ pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;
-    mobile_money::delete_old_sums(database, now.minus(days(2))).await?;
     let builds = if sandbox.is_main() {
         let bundled = Bundled::of(sandbox).await?;
         slices::reports::delete_old(database, now.minus(slices::reports::KEPT)).await?

@@ -175,7 +175,7 @@ INSERT INTO generation (value) SELECT 0;
 
 CREATE TABLE mobile_money_account (
     account_id TEXT COLLATE "C" PRIMARY KEY,
-    float      BIGINT NOT NULL
+    float      BIGINT NOT NULL CHECK (float >= 0)
 );
 
 INSERT INTO mobile_money_account (account_id, float) SELECT 'payouts', 50000000;
@@ -189,22 +189,11 @@ CREATE TABLE mobile_money_payment (
     requested_at  BIGINT NOT NULL,
     result_at     BIGINT NOT NULL,
     result_by     BIGINT NOT NULL DEFAULT 9007199254740991,
-    day           BIGINT,
     CHECK ((result_code = '0') = (receipt IS NOT NULL))
 );
 
 CREATE INDEX mobile_money_payment_by_phone ON mobile_money_payment (phone_number, requested_at)
 WHERE result_code = '0';
-
-CREATE TABLE mobile_money_received (
-    phone_number TEXT COLLATE "C" NOT NULL,
-    day          BIGINT NOT NULL,
-    received     BIGINT NOT NULL,
-    latest       BIGINT NOT NULL,
-    PRIMARY KEY (phone_number, day)
-);
-
-CREATE INDEX mobile_money_received_by_day ON mobile_money_received (day);
 
 CREATE TABLE mobile_money_scenario (
     scenario_id     TEXT COLLATE "C" PRIMARY KEY,

@@ -230,11 +230,12 @@ INSERT INTO generation (value) SELECT 0;
 -- outside src/mobile_money reads or writes them, but for the audit that holds both books
 -- against each other, and the demo data.
 
--- The account that payouts are paid from. One row.
+-- The money that payments are made from. Payments are entered one set after the other, by the lock of this row.
+-- One row.
 CREATE TABLE mobile_money_account (
     account_id TEXT PRIMARY KEY,
-    -- KES.
-    float      INTEGER NOT NULL
+    -- KES. A payment for which there is not enough is refused.
+    float      INTEGER NOT NULL CHECK (float >= 0)
 ) STRICT;
 
 INSERT INTO mobile_money_account (account_id, float) SELECT 'payouts', 50000000;
@@ -250,27 +251,12 @@ CREATE TABLE mobile_money_payment (
     -- From when on the result is told to who asks for it, and the same on the clock that nobody sets.
     result_at     INTEGER NOT NULL,
     result_by     INTEGER NOT NULL DEFAULT 9007199254740991,
-    -- The day on which it counts towards the limit of its phone; NULL where it does not.
-    day           INTEGER,
     CHECK ((result_code = '0') = (receipt IS NOT NULL))
 ) STRICT;
 
+-- What a phone received today, for the daily limit.
 CREATE INDEX mobile_money_payment_by_phone ON mobile_money_payment (phone_number, requested_at)
 WHERE result_code = '0';
-
--- The amount that a phone received on a day, for the daily limit: the limit is in the condition of the update. A
--- row is made from the books when it is first needed.
-CREATE TABLE mobile_money_received (
-    phone_number TEXT NOT NULL,
-    -- Its first moment.
-    day          INTEGER NOT NULL,
-    received     INTEGER NOT NULL,
-    -- The amount that was added last.
-    latest       INTEGER NOT NULL,
-    PRIMARY KEY (phone_number, day)
-) STRICT;
-
-CREATE INDEX mobile_money_received_by_day ON mobile_money_received (day);
 
 -- The settings of its behaviour. One row.
 CREATE TABLE mobile_money_scenario (

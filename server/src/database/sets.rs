@@ -1,33 +1,49 @@
 //! Work of one kind that is done for many at once, by one statement each.
 //!
-//! A call's work joins what waits in its lane, and all of it is written as a set. What a set can't do,
-//! because a rule has to be looked at or because somebody else was faster, goes alone afterwards, with all
-//! its rules. A set that fails is rolled back as a whole, and each of it goes alone.
+//! A call's work joins what waits in its lane, and all of it is written as a set, in one transaction. Each
+//! member gets its own result. A set that fails as a whole is rolled back, and each of its members is written
+//! by itself, as a set of one.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::{Connection, Database, MAX_BATCH_SIZE};
 use crate::error::Failure;
 
+/// How long a member is tried whose rows somebody else has locked.
+const LOCKED_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long after it met such a lock it is tried again.
+const LOCKED_PAUSE: Duration = Duration::from_millis(20);
+
 /// Work that is done in sets.
 pub trait InSets: Send + Sync + Sized + 'static {
-    /// What comes of it.
+    /// The result for one member.
     type Done: Send + 'static;
 
     /// Work with the same key is done in the same lane.
     fn lane(&self) -> &str;
 
-    /// Does all of `set`, in a transaction that may be repeated; `None` for what has to go alone.
-    fn together(
+    /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
+    /// they had been done one after the other. Nothing is written for a member that fails.
+    ///
+    /// It never waits for a row that somebody else may keep locked: the member fails with
+    /// [`Failure::Conflict`] and is tried again.
+    ///
+    /// # Errors
+    /// When nothing must be written for any of them; [`Failure::Conflict`] if another transaction was faster.
+    fn write(
         set: &[Arc<Self>],
         connection: &mut Connection,
-    ) -> impl Future<Output = Result<Vec<Option<Self::Done>>, Failure>> + Send;
-
-    /// Does one, in a transaction that may be repeated.
-    fn alone(&self, connection: &mut Connection) -> impl Future<Output = Result<Self::Done, Failure>> + Send;
+    ) -> impl Future<Output = Written<Self::Done>> + Send;
 }
+
+/// The result for each member of a set.
+pub type Written<D> = Result<Vec<Result<D, Failure>>, Failure>;
 
 /// The queues of one kind of work, one for each lane. Clones share them.
 #[derive(Debug)]
@@ -119,49 +135,45 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
         answers.push(answer);
         places.push(place);
     }
-    let done = match write_together(database, lane, places, &works).await {
-        Ok(done) => done,
-        Err(Failure::Busy) => return answer_all(answers, || Failure::Busy),
-        Err(Failure::NotCommitted) => return answer_all(answers, || Failure::NotCommitted),
-        Err(failure) => {
-            tracing::debug!(?failure, "a set is written one by one");
-            works.iter().map(|_| None).collect()
-        }
-    };
-    for ((work, done), answer) in works.into_iter().zip(done).zip(answers) {
-        match done {
-            Some(done) => _ = answer.send(Ok(done)),
+    let written = write_together(database, lane, places, &works).await;
+    let results = written.unwrap_or_else(|failure| {
+        tracing::debug!(?failure, "a set was not written");
+        let of_each = || match failure {
+            Failure::Busy => Failure::Busy,
+            Failure::NotCommitted => Failure::NotCommitted,
+            _ => Failure::Conflict,
+        };
+        works.iter().map(|_| Err(of_each())).collect()
+    });
+    for ((work, result), answer) in works.into_iter().zip(results).zip(answers) {
+        if let Err(Failure::Conflict) = result {
             // The next set does not wait for it.
-            None => _ = tokio::spawn(write_alone(database.clone(), lane, work, answer)),
+            tokio::spawn(write_alone(database.clone(), lane, work, answer));
+        } else {
+            // Fails if the caller has gone.
+            _ = answer.send(result);
         }
     }
 }
 
-/// How often work is tried, if PostgreSQL undoes it because of another transaction.
+/// How often a set is tried, if PostgreSQL undoes it because of another transaction.
 const MAX_ATTEMPTS: u32 = 5;
 
 async fn write_together<W: InSets>(
     database: &Database,
     lane: usize,
     mut places: Vec<OwnedSemaphorePermit>,
-    works: &[Arc<W>],
-) -> Result<Vec<Option<W::Done>>, Failure> {
+    set: &[Arc<W>],
+) -> Written<W::Done> {
     let mut attempts = 1;
     loop {
         let mut transaction = database.begin_in_lane(lane, std::mem::take(&mut places)).await?;
-        match W::together(works, &mut transaction).await {
-            Ok(done) => return transaction.commit().await.map(|()| done),
+        match W::write(set, &mut transaction).await {
+            Ok(results) => return transaction.commit().await.map(|()| results),
             Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
             Err(failure) => return Err(failure),
         }
         database.count_conflict();
-    }
-}
-
-fn answer_all<D>(answers: Vec<oneshot::Sender<Result<D, Failure>>>, failure: fn() -> Failure) {
-    for answer in answers {
-        // Fails if the caller has gone.
-        _ = answer.send(Err(failure()));
     }
 }
 
@@ -171,21 +183,17 @@ async fn write_alone<W: InSets>(
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
 ) {
-    let mut attempts = 1;
-    let done = loop {
-        let written = async {
-            let mut transaction = database.begin_in_lane(lane, Vec::new()).await?;
-            let done = work.alone(&mut transaction).await?;
-            transaction.commit().await?;
-            Ok(done)
-        };
-        match written.await {
-            Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
+    let began = Instant::now();
+    let result = loop {
+        let written = write_together(&database, lane, Vec::new(), std::slice::from_ref(&work)).await;
+        match written.and_then(|mut results| results.pop().unwrap_or(Err(Failure::NotCommitted))) {
+            Err(Failure::Conflict) if began.elapsed() < LOCKED_TIMEOUT => {
+                tokio::time::sleep(LOCKED_PAUSE).await;
+            }
             // Nothing was done, as when the database is unavailable.
             Err(Failure::Conflict) => break Err(Failure::Busy),
-            done => break done,
+            result => break result,
         }
-        database.count_conflict();
     };
-    _ = answer.send(done);
+    _ = answer.send(result);
 }

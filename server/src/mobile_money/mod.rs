@@ -4,17 +4,15 @@
 //! It simulates an external company: it keeps its own books, answers with result codes, and
 //! refuses a request id that it has seen before. It does not know about loans or payouts.
 
-mod float;
+mod books;
 mod outcome;
 mod pay;
 mod receipt;
-mod received;
 mod scenario;
 mod status;
 
 pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
 pub use receipt::receipt;
-pub use received::delete_old_sums;
 pub use scenario::{Scenario, ScenarioChange};
 pub use status::{Inquiry, Status};
 

@@ -7,11 +7,12 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
-use super::{MobileMoney, Outcome, Payment, float, outcome::chosen_by_magic};
+use super::{MobileMoney, Outcome};
 use crate::{
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
     events::Trail,
+    http::extract::LARGEST_INTEGER,
 };
 
 /// How mobile money handles payments without a magic number.
@@ -56,7 +57,7 @@ impl ScenarioChange {
 
 const SCENARIO: &str = "
     SELECT default_outcome, latency_ms, seed,
-           (SELECT CAST(sum(float) AS BIGINT) FROM mobile_money_account)
+           (SELECT float FROM mobile_money_account WHERE account_id = 'payouts')
     FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
 
 const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY position";
@@ -71,18 +72,7 @@ const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
 
 const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
 
-const TAKE_NEXT: &str = "
-    DELETE FROM mobile_money_next_outcome WHERE position = $1 RETURNING outcome";
-
-const FIRST_OF_NEXT: &str = "SELECT position FROM mobile_money_next_outcome ORDER BY position LIMIT 1";
-
-/// Who waits for an answer draws its time. A row that every payment moves would make payments wait for each
-/// other, so it is moved only then.
-const DRAW: &str = "
-    UPDATE mobile_money_scenario SET drawn = drawn + $1 WHERE scenario_id = 'payouts' AND latency_ms > 0
-    RETURNING latency_ms, seed, drawn";
-
-const DEFAULT: &str = "SELECT default_outcome FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
+const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
 
 impl MobileMoney {
     /// The current scenario.
@@ -91,7 +81,14 @@ impl MobileMoney {
     }
 
     /// Changes the scenario from the next payment on.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
+        if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float)) {
+            let text = "float must be between 0 and 2^53 - 1".to_owned();
+            return Err(Failure::BadField { field: "float", text });
+        }
         trail
             .write(self.database.begin().await?, async move |connection: &mut Connection| {
                 change.apply(connection).await?;
@@ -104,15 +101,16 @@ impl MobileMoney {
 impl ScenarioChange {
     /// Applies the change in `connection`'s transaction.
     pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        // In the order in which payments lock the rows.
+        if let Some(float) = self.float {
+            query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+        }
         query(SET)
             .bind(self.default.map(Outcome::name))
             .bind(self.latency_ms.map(i64::from))
             .bind(self.seed.map(i64::from))
             .execute(&mut *connection)
             .await?;
-        if let Some(float) = self.float {
-            float::set(connection, float).await?;
-        }
         let Some(next) = self.next else { return Ok(()) };
         query(CLEAR_NEXT).execute(&mut *connection).await?;
         for (position, outcome) in (1_i64..).zip(next) {
@@ -130,55 +128,13 @@ async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
     Ok(Scenario { default: stored(&default)?, latency_ms, float, seed, next })
 }
 
-fn stored(name: &str) -> Result<Outcome, Failure> {
+pub(super) fn stored(name: &str) -> Result<Outcome, Failure> {
     Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("unknown stored outcome {name}")))
-}
-
-/// How the simulation handles one payment.
-pub(super) struct Behaviour {
-    pub outcome: Outcome,
-    /// A magic number selected the outcome, so limits and float don't apply.
-    pub is_magic: bool,
-    pub latency: Duration,
-}
-
-/// The outcome of `payment`: by its magic number, else the next queued one, else the default.
-pub(super) async fn decide(connection: &mut Connection, payment: &Payment) -> Result<Behaviour, Failure> {
-    let latency = draw(connection, 1).await?.pop().unwrap_or_default();
-    if let Some(outcome) = chosen_by_magic(&payment.phone_number, payment.amount) {
-        return Ok(Behaviour { outcome, is_magic: true, latency });
-    }
-    let outcome = match take_next(connection).await? {
-        Some(next) => next,
-        None => query_scalar(DEFAULT).fetch_one(connection).await?,
-    };
-    Ok(Behaviour { outcome: stored(&outcome)?, is_magic: false, latency })
-}
-
-/// Takes the next queued outcome that no other payment is taking.
-async fn take_next(connection: &mut Connection) -> Result<Option<String>, Failure> {
-    let first: Option<i64> = query_scalar(FIRST_OF_NEXT)
-        .locking("FOR UPDATE SKIP LOCKED")
-        .fetch_optional(&mut *connection)
-        .await?;
-    let Some(position) = first else { return Ok(None) };
-    Ok(query_scalar(TAKE_NEXT).bind(position).fetch_optional(connection).await?)
-}
-
-/// The latencies of the next `count` answers.
-pub(super) async fn draw(connection: &mut Connection, count: i64) -> Result<Vec<Duration>, Failure> {
-    let drawn: Option<(i64, i64, i64)> = query_as(DRAW).bind(count).fetch_optional(connection).await?;
-    Ok(match drawn {
-        Some((latency_ms, seed, last)) => {
-            (last - count + 1..=last).map(|drawn| latency(latency_ms, seed, drawn)).collect()
-        }
-        None => (0..count).map(|_| Duration::ZERO).collect(),
-    })
 }
 
 /// The latency of the `drawn`th answer, log-normally distributed as latencies of real services
 /// are: half of them are below the median, one in twenty is over twice the median.
-fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
+pub(super) fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
     const SPREAD: f64 = 0.45;
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());

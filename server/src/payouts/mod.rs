@@ -2,6 +2,7 @@
 
 pub mod api;
 mod by_day;
+mod claim;
 mod disburse;
 mod idempotency;
 mod invariant;
@@ -29,7 +30,7 @@ use crate::database::{Database, sets::Sets};
 /// Where claims and results wait to be written. Clones share the queues.
 #[derive(Clone, Debug)]
 pub struct PayoutQueues {
-    claims: Sets<disburse::Claim>,
+    claims: Sets<claim::Claim>,
     settlements: Sets<settle::Settlement>,
 }
 

@@ -76,7 +76,7 @@ async fn receive_results(sandbox: Sandbox, results: mpsc::Receiver<Delivery>) {
 async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
     let Delivery { originator_id, generation, answer, processed } = delivery;
     let Some(verdict) = Verdict::of(answer) else { return };
-    match settle(sandbox, originator_id, generation, verdict, true).await {
+    match settle(sandbox, originator_id, generation, verdict).await {
         Ok(Some(_)) => {}
         Ok(None) => tracing::warn!("received a result for an unknown payment"),
         // The payout stays PENDING, and its status will be queried.
@@ -266,7 +266,7 @@ async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
         Status::Void => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
-    Ok(settle(sandbox, open.transaction_id, open.generation, verdict, true).await?.is_some())
+    Ok(settle(sandbox, open.transaction_id, open.generation, verdict).await?.is_some())
 }
 
 #[cfg(test)]

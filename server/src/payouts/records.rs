@@ -1,6 +1,9 @@
 //! The transaction history: a record of every payout.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{
@@ -11,7 +14,7 @@ use serde_json::{
 use super::PayoutStatus;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database, query_as, version::Generation},
+    database::{Connection, Database, query_as, query_scalar},
     error::Failure,
     lists,
 };
@@ -82,13 +85,15 @@ macro_rules! select_records {
 }
 
 const ONE: &str = select_records!("WHERE payout.payout_id = $1");
-const LIVE: &str = select_records!("WHERE payout.loan_id = $1 AND payout.status IN ('PENDING', 'COMPLETED')");
-
-/// The payouts that wait for a result under the transaction ids in `$1`, in the data of generation `$2`.
-const OPEN: &str = select_records!(
-    "WHERE payout.transaction_id IN (SELECT value ->> 'transaction_id' FROM json_each($1))
-     AND payout.status = 'PENDING' AND (SELECT value FROM generation) = $2
-     ORDER BY payout.loan_id"
+const SOME: &str = select_records!(
+    "WHERE payout.payout_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.payout_id"
+);
+const LIVE: &str = select_records!(
+    "WHERE payout.loan_id IN (SELECT value ->> 'id' FROM json_each($1))
+     AND payout.status IN ('PENDING', 'COMPLETED')"
+);
+const OF_TRANSACTIONS: &str = select_records!(
+    "WHERE payout.transaction_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.loan_id"
 );
 
 impl lists::Row for Record {
@@ -189,25 +194,57 @@ pub async fn record(connection: &mut Connection, payout_id: &str) -> Result<Reco
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 
-/// The loan's pending or completed payout. A loan has at most one.
-pub(super) async fn live_record(
-    connection: &mut Connection,
-    loan_id: &str,
-) -> Result<Option<Record>, Failure> {
-    Ok(query_as(LIVE).bind(loan_id).fetch_optional(connection).await?)
+/// A list of ids for a statement.
+fn listed(ids: &[String]) -> String {
+    ids.iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
-/// The PENDING payouts with these transaction ids, in the order of their loans, which are locked.
-pub(super) async fn lock_open_records(
+/// The records of these payouts.
+pub(super) async fn records(
     connection: &mut Connection,
-    transaction_ids: impl Iterator<Item = &str>,
-    generation: Generation,
-) -> Result<Vec<Record>, Failure> {
-    let asked: Vec<Value> = transaction_ids.map(|id| json!({ "transaction_id": id })).collect();
-    let records = query_as(OPEN)
-        .bind(Value::from(asked).to_string())
-        .bind(generation)
-        .locking("FOR NO KEY UPDATE OF loan")
-        .fetch_all(connection);
-    Ok(records.await?)
+    payout_ids: &[String],
+) -> Result<Vec<Record>, sqlx::Error> {
+    query_as(SOME).bind(listed(payout_ids)).fetch_all(connection).await
+}
+
+/// The pending or completed payouts of these loans, by loan. A loan has at most one.
+pub(super) async fn live_records(
+    connection: &mut Connection,
+    loan_ids: &[String],
+) -> Result<HashMap<String, Record>, sqlx::Error> {
+    let live: Vec<Record> = query_as(LIVE).bind(listed(loan_ids)).fetch_all(connection).await?;
+    Ok(live.into_iter().map(|record| (record.loan_id.clone(), record)).collect())
+}
+
+const EXISTING: &str = "
+    SELECT transaction_id FROM payout
+    WHERE transaction_id IN (SELECT value ->> 'id' FROM json_each($1))";
+
+/// Payouts whose loans were asked to be locked.
+pub(super) struct Locked {
+    pub records: Vec<Record>,
+    /// The transaction ids of those whose loans somebody else has locked.
+    pub others: HashSet<String>,
+}
+
+/// The payouts with these transaction ids, with their loans locked.
+pub(super) async fn lock_records(
+    connection: &mut Connection,
+    transaction_ids: &[String],
+) -> Result<Locked, sqlx::Error> {
+    let records: Vec<Record> = query_as(OF_TRANSACTIONS)
+        .bind(listed(transaction_ids))
+        .locking("FOR NO KEY UPDATE OF loan SKIP LOCKED")
+        .fetch_all(&mut *connection)
+        .await?;
+    let found: HashSet<&str> = records.iter().map(|record| record.transaction_id.as_str()).collect();
+    let missing: Vec<String> =
+        transaction_ids.iter().filter(|id| !found.contains(id.as_str())).cloned().collect();
+    let mut others = HashSet::new();
+    if !missing.is_empty() {
+        let existing: Vec<String> =
+            query_scalar(EXISTING).bind(listed(&missing)).fetch_all(connection).await?;
+        others.extend(existing);
+    }
+    Ok(Locked { records, others })
 }

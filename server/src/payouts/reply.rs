@@ -67,11 +67,6 @@ impl Reply {
         Ok(Self { status, body, problem: false, replayed: false })
     }
 
-    /// The answer for a payout that is paid, which is the same in every format.
-    pub(super) fn paid(record: Record) -> Result<Self, Failure> {
-        Self::of(record, &FailureFormat { request_id: "".into(), problem: false })
-    }
-
     /// The answer for `failure`.
     pub(super) fn refusal(failure: Failure, format: &FailureFormat) -> Result<Self, Failure> {
         let (status, _) = failure.status_and_code();

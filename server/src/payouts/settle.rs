@@ -1,15 +1,22 @@
-//! Records the result of a payout. Payments that were made are recorded in sets, other results alone. Results may arrive more than once, from several sources and in
-//! any order: the first one settles the payout, later ones change nothing.
+//! Records the results of payouts. Results may arrive more than once, from several sources and in any order: the
+//! first one settles the payout, later ones change nothing.
 
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{ANSWER_TIMEOUT, PayoutStatus, Record, Reply, idempotency, records};
+use super::{
+    ANSWER_TIMEOUT, PayoutStatus, Record, Reply, idempotency,
+    records::{self, Locked},
+};
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    database::{Connection, query, query_scalar, sets::InSets, version::Generation},
+    database::{
+        Connection, query, query_scalar,
+        sets::{InSets, Written},
+        version::Generation,
+    },
     error::Failure,
     mobile_money::{Answer, Refusal},
     notifications::{self, Later},
@@ -48,53 +55,44 @@ pub struct Settled {
     pub(super) reply: Option<Reply>,
 }
 
-const FIND: &str = "
-    SELECT payout.payout_id FROM payout JOIN loan ON loan.loan_id = payout.loan_id
-    WHERE payout.transaction_id = $1 AND (SELECT value FROM generation) = $2";
+/// The data that is in place now.
+const GENERATION: &str = "SELECT value FROM generation";
 
-const COMPLETE_ALL: &str = "
-    UPDATE payout SET status = 'COMPLETED', receipt = asked.receipt, result_code = '0', processed_at = asked.at
-    FROM (SELECT value ->> 'payout_id' AS id, value ->> 'receipt' AS receipt,
+const SETTLE: &str = "
+    UPDATE payout SET status = asked.status, receipt = asked.receipt, result_code = asked.result_code,
+        error_message = asked.error_message, processed_at = asked.at
+    FROM (SELECT value ->> 'payout_id' AS id, value ->> 'status' AS status, value ->> 'receipt' AS receipt,
+                 value ->> 'result_code' AS result_code, value ->> 'error_message' AS error_message,
                  CAST(value ->> 'at' AS BIGINT) AS at FROM json_each($1)) AS asked
     WHERE payout.payout_id = asked.id AND payout.status = 'PENDING'";
 
 const DISBURSE_LOANS: &str = "
     UPDATE loan SET status = 'DISBURSED', disbursed_at = asked.at, updated_at = asked.at
-    FROM (SELECT value ->> 'loan_id' AS id, CAST(value ->> 'at' AS BIGINT) AS at FROM json_each($1)) AS asked
+    FROM (SELECT value ->> 'loan_id' AS id, CAST(value ->> 'at' AS BIGINT) AS at
+          FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED') AS asked
     WHERE loan.loan_id = asked.id";
 
-const COMPLETE: &str = "
-    UPDATE payout SET status = 'COMPLETED', receipt = $2, result_code = '0', processed_at = $3
-    WHERE payout_id = $1 AND status = 'PENDING'";
-
-const FAIL: &str = "
-    UPDATE payout SET status = 'FAILED', result_code = $2, error_message = $3, processed_at = $4
-    WHERE payout_id = $1 AND status = 'PENDING'";
-
-const DISBURSE_LOAN: &str = "
-    UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
-
 /// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not
-/// exist, or other data has been put in its place: a result says nothing about a restored copy. `may_have_key`:
-/// the call that started it may have had a key.
+/// exist, or other data has been put in its place: a result says nothing about a restored copy.
 pub(super) async fn settle(
     sandbox: &Sandbox,
     transaction_id: String,
     generation: Generation,
     verdict: Verdict,
-    may_have_key: bool,
 ) -> Result<Option<Settled>, Failure> {
     let settlement = Settlement {
         transaction_id,
         generation,
         verdict,
-        may_have_key,
         now: sandbox.clock.now(),
         randomness: sandbox.randomness.clone(),
         brand: sandbox.settings.brand.clone(),
     };
     let written = sandbox.payouts.settlements.write_in_turn(settlement).await?;
     Ok(written.map(|(settled, is_first)| {
+        if is_first {
+            settled.record.log_settled();
+        }
         if is_first && settled.record.is_later() {
             sandbox.outbox.wake();
         }
@@ -114,7 +112,6 @@ pub struct Settlement {
     transaction_id: String,
     generation: Generation,
     verdict: Verdict,
-    may_have_key: bool,
     now: UnixMillis,
     randomness: Randomness,
     brand: String,
@@ -127,91 +124,76 @@ impl InSets for Settlement {
         &self.transaction_id
     }
 
-    async fn together(
-        set: &[Arc<Self>],
-        connection: &mut Connection,
-    ) -> Result<Vec<Option<Self::Done>>, Failure> {
-        let Some(generation) = set.first().map(|settlement| settlement.generation) else {
-            return Ok(Vec::new());
-        };
-        // Of several results for one payout, the first one.
-        let mut paid: HashMap<&str, (&Self, &str)> = HashMap::new();
+    async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
+        let generation: Generation = query_scalar(GENERATION).fetch_one(&mut *connection).await?;
+        let current = set.iter().filter(|settlement| settlement.generation == generation);
+        let ids: Vec<String> = current.map(|settlement| settlement.transaction_id.clone()).collect();
+        let Locked { mut records, others } = records::lock_records(connection, &ids).await?;
+        let places: HashMap<String, usize> = records
+            .iter()
+            .enumerate()
+            .map(|(place, record)| (record.transaction_id.clone(), place))
+            .collect();
+        let (mut settled, mut found) = (Vec::new(), Vec::new());
         for settlement in set {
-            if let Verdict::Paid(receipt) = &settlement.verdict
-                && settlement.generation == generation
-            {
-                paid.entry(&settlement.transaction_id).or_insert((settlement, receipt));
-            }
+            let place = places.get(&settlement.transaction_id).copied();
+            found.push(match place.filter(|_| settlement.generation == generation) {
+                Some(place) => {
+                    let is_first = settlement.settle(&mut records[place]);
+                    if is_first {
+                        settled.push((&**settlement, records[place].clone()));
+                    }
+                    Ok(Some((place, is_first)))
+                }
+                None if others.contains(&settlement.transaction_id) => Err(Failure::Conflict),
+                None => Ok(None),
+            });
         }
-        let open = match paid.len() {
-            0 => Vec::new(),
-            _ => records::lock_open_records(connection, paid.keys().copied(), generation).await?,
+        write_settled(connection, &settled).await?;
+        let answers = idempotency::answer(connection, &records).await?;
+        let done = |(place, is_first): (usize, bool)| {
+            let record = records[place].clone();
+            let reply = answers.get(&record.id).cloned();
+            (Settled { record, reply }, is_first)
         };
-        if open.is_empty() {
-            return Ok(set.iter().map(|_| None).collect());
-        }
-        let mut settled = Vec::new();
-        for mut record in open {
-            let Some((settlement, receipt)) = paid.get(record.transaction_id.as_str()) else { continue };
-            record.status = PayoutStatus::Completed;
-            record.mpesa_ref = Some((*receipt).to_owned());
-            record.result_code = Some("0".to_owned());
-            record.processed_at = Some(settlement.now);
-            settled.push((*settlement, record));
-        }
-        write_completed(connection, &settled).await?;
-        let replies = store_replies(connection, &settled).await?;
-        let mut done: HashMap<*const Self, Settled> = HashMap::new();
-        for ((settlement, record), reply) in settled.into_iter().zip(replies) {
-            record.log_settled();
-            done.insert(std::ptr::from_ref(settlement), Settled { record, reply });
-        }
-        let mut done_of = |settlement: &Arc<Self>| Some(Some((done.remove(&Arc::as_ptr(settlement))?, true)));
-        Ok(set.iter().map(&mut done_of).collect())
-    }
-
-    async fn alone(&self, connection: &mut Connection) -> Result<Self::Done, Failure> {
-        let found: Option<String> = query_scalar(FIND)
-            .bind(&self.transaction_id)
-            .bind(self.generation)
-            .locking("FOR NO KEY UPDATE OF loan")
-            .fetch_optional(&mut *connection)
-            .await?;
-        let Some(payout_id) = found else { return Ok(None) };
-        let (record, is_first) = self.record_result(connection, &payout_id).await?;
-        let reply = idempotency::answer(connection, record.clone()).await?;
-        Ok(Some((Settled { record, reply }, is_first)))
+        Ok(found.into_iter().map(|found| found.map(|found| found.map(done))).collect())
     }
 }
 
-/// Writes completed payouts, their loans and the messages to their customers.
+/// Writes payouts that are settled, the loans of those that were paid, and the messages to customers.
 ///
 /// # Errors
-/// When one of them has been settled meanwhile: each then goes alone.
-async fn write_completed(
+/// [`Failure::Conflict`] when one of them has been settled meanwhile.
+async fn write_settled(
     connection: &mut Connection,
     settled: &[(&Settlement, Record)],
 ) -> Result<(), Failure> {
-    let rows: Vec<Value> = settled
-        .iter()
-        .map(|(settlement, record)| {
-            json!({
-                "payout_id": record.id,
-                "loan_id": record.loan_id,
-                "receipt": record.mpesa_ref,
-                "at": settlement.now.0,
-            })
-        })
-        .collect();
-    let rows = Value::from(rows).to_string();
-    let completed = query(COMPLETE_ALL).bind(&rows).execute(&mut *connection).await?;
-    if completed != settled.len() as u64 {
-        return Err(Failure::Internal("a payout of the set is settled".to_owned()));
+    if settled.is_empty() {
+        return Ok(());
     }
-    query(DISBURSE_LOANS).bind(&rows).execute(&mut *connection).await?;
-    let messages: Result<Vec<NewSms>, Failure> =
-        settled.iter().map(|(settlement, record)| settlement.message(record)).collect();
-    outbox::sms_to_all(connection, &messages?).await?;
+    let rows = settled.iter().map(|(settlement, record)| {
+        json!({
+            "payout_id": record.id,
+            "loan_id": record.loan_id,
+            "status": record.status,
+            "receipt": record.mpesa_ref,
+            "result_code": record.result_code,
+            "error_message": record.error_message,
+            "at": settlement.now.0,
+        })
+    });
+    let rows = rows.collect::<Value>().to_string();
+    let written = query(SETTLE).bind(&rows).execute(&mut *connection).await?;
+    if written != settled.len() as u64 {
+        return Err(Failure::Conflict);
+    }
+    let completed = settled.iter().filter(|(_, record)| record.status == PayoutStatus::Completed);
+    let messages: Vec<NewSms> =
+        completed.map(|(settlement, record)| settlement.message(record)).collect::<Result<_, _>>()?;
+    if !messages.is_empty() {
+        query(DISBURSE_LOANS).bind(&rows).execute(&mut *connection).await?;
+        outbox::sms_to_all(connection, &messages).await?;
+    }
     tell(connection, settled).await
 }
 
@@ -235,64 +217,32 @@ async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) ->
     Ok(notifications::tell(connection, randomness, brand, *now, &later).await?)
 }
 
-/// Stores the answers to the calls that started `settled`. Returns the first answer of each that had a key.
-async fn store_replies(
-    connection: &mut Connection,
-    settled: &[(&Settlement, Record)],
-) -> Result<Vec<Option<Reply>>, Failure> {
-    let mut replies = Vec::new();
-    let mut answers = Vec::new();
-    for (settlement, record) in settled {
-        let reply = settlement.may_have_key.then(|| Reply::paid(record.clone())).transpose()?;
-        answers.extend(reply.as_ref().map(|reply| json!({ "payout_id": record.id, "body": reply.body })));
-        replies.push(reply);
-    }
-    let first = idempotency::answer_all(connection, answers).await?;
-    for ((_, record), reply) in settled.iter().zip(&mut replies) {
-        if reply.is_some() && !first.contains(&record.id) {
-            *reply = idempotency::stored_answer(connection, &record.id).await?;
-        }
-    }
-    Ok(replies)
-}
-
 impl Settlement {
-    /// Returns the current record, and whether this call settled it.
-    async fn record_result(
-        &self,
-        connection: &mut Connection,
-        payout_id: &str,
-    ) -> Result<(Record, bool), Failure> {
-        let settled = match &self.verdict {
+    /// Puts the result in `record`, unless it has one. Returns whether it had none.
+    fn settle(&self, record: &mut Record) -> bool {
+        if record.status != PayoutStatus::Pending {
+            self.check_agrees(record);
+            return false;
+        }
+        record.processed_at = Some(self.now);
+        match &self.verdict {
             Verdict::Paid(receipt) => {
-                query(COMPLETE).bind(payout_id).bind(receipt).bind(self.now).execute(&mut *connection)
+                record.status = PayoutStatus::Completed;
+                record.mpesa_ref = Some(receipt.clone());
+                record.result_code = Some("0".to_owned());
             }
-            Verdict::Refused(refusal) => query(FAIL)
-                .bind(payout_id)
-                .bind(refusal.code())
-                .bind(refusal.text())
-                .bind(self.now)
-                .execute(&mut *connection),
-            Verdict::NotReceived => query(FAIL)
-                .bind(payout_id)
-                .bind(None::<&str>)
-                .bind("The payment request was not received by mobile money.")
-                .bind(self.now)
-                .execute(&mut *connection),
+            Verdict::Refused(refusal) => {
+                record.status = PayoutStatus::Failed;
+                record.result_code = Some(refusal.code().to_owned());
+                record.error_message = Some(refusal.text().to_owned());
+            }
+            Verdict::NotReceived => {
+                record.status = PayoutStatus::Failed;
+                record.error_message =
+                    Some("The payment request was not received by mobile money.".to_owned());
+            }
         }
-        .await?;
-        let record = records::record(connection, payout_id).await?;
-        if settled == 0 {
-            self.check_agrees(&record);
-            return Ok((record, false));
-        }
-        if let Verdict::Paid(_) = &self.verdict {
-            query(DISBURSE_LOAN).bind(&record.loan_id).bind(self.now).execute(&mut *connection).await?;
-            outbox::sms_to_all(connection, &[self.message(&record)?]).await?;
-        }
-        tell(connection, &[(self, record.clone())]).await?;
-        record.log_settled();
-        Ok((record, true))
+        true
     }
 
     /// Logs an error if a later result contradicts the first one. The audit reports it too.

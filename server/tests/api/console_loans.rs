@@ -105,6 +105,8 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
         json!({"count": 1001}),
         json!({"count": 2, "loan": {"loan_id": "LN-1"}}),
         json!({"loan": {"total_loan_amount": 0}}),
+        // Sums of many must stay within 64 bits.
+        json!({"loan": {"total_loan_amount": 1_000_000_000_001_i64}}),
         json!({"loan": {"total_loan_amount": "5000"}}),
         json!({"loan": {"customer_phone_number": "12"}}),
         json!({"loan": {"loan_status": "DISBURSED"}}),
@@ -121,7 +123,8 @@ async fn an_invalid_loan_is_rejected_and_none_is_approved() {
       "422 count must be between 1 and 1000.",
       "422 count must be between 1 and 1000.",
       "422 Only one loan can have a loan_id.",
-      "422 total_loan_amount must be at least 1 and below 2^53.",
+      "422 total_loan_amount must be between 1 and 1,000,000,000,000.",
+      "422 total_loan_amount must be between 1 and 1,000,000,000,000.",
       "422 The request body is invalid: invalid type: string, expected i64 at line 1 column 35.",
       "422 customer_phone_number must be a Kenyan mobile number such as +254712345678.",
       "422 loan_status can only be APPROVED.",

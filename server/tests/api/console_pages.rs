@@ -146,7 +146,7 @@ const PATH: (&str, &str) = ("path", "/api/v1/auth/me");
 const LATENCY: (&str, &str) = ("kind", "latency");
 
 /// Page, form, input, the invalid field, and its error message.
-const INVALID: [(&str, &str, Input, &str, &str); 20] = [
+const INVALID: [(&str, &str, Input, &str, &str); 21] = [
     (
         "scenario",
         "queue",
@@ -169,6 +169,13 @@ const INVALID: [(&str, &str, Input, &str, &str); 20] = [
         &[("default", "slow"), ("float", "1e9")],
         "float",
         "\"1e9\" is not a whole number of shillings.",
+    ),
+    (
+        "scenario",
+        "change",
+        &[("default", "slow"), ("float", "-5")],
+        "float",
+        "float must be between 0 and 2^53 - 1.",
     ),
     (
         "faults",

@@ -148,6 +148,22 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_float_is_never_below_zero() {
+    let app = TestApp::start().await;
+    for (float, status) in [(-1, 422), (0, 200), (9_007_199_254_740_991_i64, 200)] {
+        let answer = app.console(Method::PUT, "/scenario", Some(json!({"float": float}))).await;
+        assert_eq!(answer.status, status, "{float}");
+    }
+    let answer =
+        app.console(Method::PUT, "/scenario", Some(json!({"float": 9_007_199_254_740_992_i64}))).await;
+    assert_eq!(answer.failure().2, "float must be between 0 and 2^53 - 1.");
+    let write = app.sandbox.database.write(async move |connection| {
+        Ok(connection.command("UPDATE mobile_money_account SET float = -1").await?)
+    });
+    assert!(write.await.is_err(), "the database refuses it, too");
+}
+
+#[tokio::test]
 async fn the_audit_includes_a_payout() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
@@ -175,11 +191,11 @@ async fn the_page_queues_outcomes_and_changes_settings() {
     assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "in the order of submission");
     assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No queued outcomes"));
 
-    let typed = [("default", "lost_unpaid"), ("latency_ms", "250"), ("float", "-5"), ("seed", "9")];
+    let typed = [("default", "lost_unpaid"), ("latency_ms", "250"), ("float", "0"), ("seed", "9")];
     browser.done("/console/scenario", "change", &typed).await;
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
     assert_eq!((scenario.default, scenario.latency_ms), (Outcome::LostUnpaid, 250));
-    assert_eq!((scenario.float, scenario.seed), (-5, 9));
+    assert_eq!((scenario.float, scenario.seed), (0, 9));
     browser.done("/console/scenario", "start", &[]).await;
     assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 50_000_000);
 }

@@ -5,6 +5,7 @@ use futures::future::join_all;
 use insta::assert_json_snapshot;
 use mkopo::mobile_money::Outcome;
 use serde_json::{Value, json};
+use sqlx::{Connection, SqliteConnection};
 
 use crate::test_app::{Answer, TestApp, disbursement_of, request, waiting};
 
@@ -264,39 +265,88 @@ async fn a_key_expires_after_a_day() {
 }
 
 #[tokio::test]
-async fn a_user_has_at_most_a_thousand_keys() {
+async fn a_user_can_have_any_number_of_keys() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     let loan = waiting(&pending).next().unwrap();
     let mut unknown = loan.clone();
     unknown["loan_id"] = json!("LN-2026-99999");
-    for n in 0..1000 {
-        let answer = agent.disburse_with_key(&unknown, &format!("key-{n}")).await;
-        assert_eq!(answer.status, StatusCode::NOT_FOUND);
-        if n == 499 {
-            app.clock.advance(Duration::from_hours(1));
+    for keys in (0..1200).collect::<Vec<u32>>().chunks(100) {
+        let calls = keys.iter().map(|n| {
+            let (agent, unknown) = (&agent, &unknown);
+            async move { agent.disburse_with_key(unknown, &format!("key-{n}")).await }
+        });
+        for answer in join_all(calls).await {
+            assert_eq!(answer.status, StatusCode::NOT_FOUND);
         }
     }
-    let refused = agent.disburse_with_key(loan, KEY).await;
-    assert_json_snapshot!(json!([refused.failure(), refused.headers["retry-after"].to_str().unwrap()]), @r#"
-    [
-      [
-        429,
-        "too_many_requests",
-        "Too many requests with an Idempotency-Key in 24 hours. Try again in 23 hours."
-      ],
-      "82800"
-    ]
-    "#);
-    assert_eq!(agent.records_of(loan).await.len(), 0);
-    assert!(agent.disburse_with_key(&unknown, "key-0").await.is_replay(), "known keys still work");
-    let supervisor = app.sign_in("supervisor").await;
-    assert_eq!(supervisor.disburse_with_key(&unknown, KEY).await.status, StatusCode::NOT_FOUND);
+    let first = agent.disburse_with_key(loan, KEY).await;
+    assert_eq!(first.status, StatusCode::OK);
+    assert_replays(&first, &agent.disburse_with_key(loan, KEY).await);
+    assert!(agent.disburse_with_key(&unknown, "key-0").await.is_replay());
+}
 
-    app.clock.advance(Duration::from_hours(23));
+/// Another program holds the file's lock, until it is dropped.
+async fn lock_file(app: &TestApp) -> SqliteConnection {
+    let wait_briefly = app
+        .sandbox
+        .database
+        .write(async move |connection| Ok(connection.command("PRAGMA busy_timeout = 20").await?));
+    wait_briefly.await.unwrap();
+    let file = app.data_dir().join("mkopo.db");
+    let mut other = SqliteConnection::connect(file.to_str().unwrap()).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    other
+}
+
+#[tokio::test]
+async fn an_answer_that_could_not_be_stored_is_not_sent() {
+    let app = TestApp::start_on_file().await;
     let agent = app.sign_in("agent").await;
-    assert_eq!(agent.disburse_with_key(loan, KEY).await.status, StatusCode::OK);
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let mut call = Box::pin(agent.disburse_with_key(loan, KEY));
+    agent.until_claimed(loan, &mut call).await;
+    while !app.sandbox.mobile_money.scenario().await.unwrap().next.is_empty() {
+        assert!(futures::poll!(&mut call).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let other = lock_file(&app).await;
+    // After 8 seconds the call would be answered 202.
+    let answer = app.as_time_passes(call).await;
+    assert_eq!((answer.status.as_u16(), answer.failure().1.as_str()), (503, "not_known"));
+    other.close().await.unwrap();
+    app.later(Duration::from_secs(10)).await;
+    let first = agent.disburse_with_key(loan, KEY).await;
+    assert_eq!((first.status, first.is_replay()), (StatusCode::OK, true));
+    assert_eq!(agent.disburse_with_key(loan, KEY).await.bytes, first.bytes);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn calls_for_one_loan_with_different_keys_at_once_pay_it_once_and_each_key_has_one_answer() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loan = waiting(&pending).next().unwrap();
+    let keys: Vec<String> = (0..40).map(|n| format!("key-{n}")).collect();
+    let answers = join_all(keys.iter().map(|key| agent.disburse_with_key(loan, key))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == StatusCode::OK).count(), 1);
+    for (key, first) in keys.iter().zip(&answers) {
+        let again = agent.disburse_with_key(loan, key).await;
+        match first.status {
+            StatusCode::OK => assert_replays(first, &again),
+            _ if first.failure().1 == "already_disbursed" => assert_replays(first, &again),
+            // It was no final answer.
+            _ => {
+                assert_eq!(first.failure().1, "in_progress");
+                assert_eq!((again.failure().1.as_str(), again.is_replay()), ("already_disbursed", false));
+            }
+        }
+    }
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Payouts of several servers that write side by side.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use futures::future::join_all;
@@ -71,6 +71,62 @@ async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
     assert_eq!((paid(&answers), refused(&answers, "1")), (10, 20));
     assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, 0);
     servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
+    let servers = servers().await;
+    let mut loans = Vec::new();
+    for number in 0..36 {
+        let amount = 7_000 + 1_013 * (number % 9);
+        loans.push(servers[0].approve_loan(amount, &format!("+2547120011{number:02}")).await);
+    }
+    let money = &servers[0].sandbox.mobile_money;
+    for float in [150_001, 99_990, 0, 20_000] {
+        money
+            .change_scenario(
+                ScenarioChange { float: Some(float), ..ScenarioChange::default() },
+                &Trail::default(),
+            )
+            .await
+            .unwrap();
+        let answers = pay_all(&servers, &loans.split_off(loans.len() - 9)).await;
+        let sent = answers.iter().filter(|answer| answer.status == StatusCode::OK);
+        let sent: i64 = sent.map(|answer| answer.json()["amount"].as_i64().unwrap()).sum();
+        let left = money.scenario().await.unwrap().float;
+        assert_eq!(float, sent + left);
+        assert!(paid(&answers) + refused(&answers, "1") == answers.len() && left >= 0, "{left}");
+    }
+    servers[0].assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loan_that_somebody_holds_stalls_its_own_calls_only() {
+    if !store::is_postgres() {
+        return;
+    }
+    let app = TestApp::start_with(&["--lanes", "2"]).await;
+    let loans = approve(&app, 12, 20_000, |number| format!("+2547120070{number:02}")).await;
+    let agent = app.sign_in("agent").await;
+    let held = loans[0]["loan_id"].as_str().unwrap();
+    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let lock = format!("BEGIN; SELECT 1 FROM loan WHERE loan_id = '{held}' FOR UPDATE");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut connection).await.unwrap();
+    let began = Instant::now();
+    let of_held = async { (agent.disburse(&loans[0]).await, began.elapsed()) };
+    let of_others = async {
+        for loans in loans[1..].chunks(4) {
+            let answers = join_all(loans.iter().map(|loan| agent.disburse(loan))).await;
+            assert_eq!(paid(&answers), loans.len());
+        }
+        began.elapsed()
+    };
+    let ((answer, waited), others) = tokio::join!(of_held, of_others);
+    assert_eq!((answer.status.as_u16(), answer.failure().1.as_str()), (503, "busy"));
+    assert!(waited >= Duration::from_secs(5) && others < Duration::from_secs(4), "{waited:?}, {others:?}");
+    sqlx::raw_sql("COMMIT").execute(&mut connection).await.unwrap();
+    assert_eq!(agent.disburse(&loans[0]).await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -186,7 +242,7 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn claims_that_deadlock_are_tried_again() {
+async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again() {
     if !store::is_postgres() {
         return;
     }

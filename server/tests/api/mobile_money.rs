@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use futures::future::join_all;
 use insta::assert_json_snapshot;
 use mkopo::{
     database::version::Generation,
@@ -39,11 +40,8 @@ async fn settled(app: &TestApp, loan: &Value) -> String {
 #[tokio::test]
 async fn each_magic_phone_has_its_outcome_in_any_scenario() {
     let app = TestApp::start().await;
-    let change = ScenarioChange {
-        default: Some(Outcome::Refused(Refusal::BadNumber)),
-        float: Some(0),
-        ..ScenarioChange::default()
-    };
+    let change =
+        ScenarioChange { default: Some(Outcome::Refused(Refusal::BadNumber)), ..ScenarioChange::default() };
     app.sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     let mut outcomes = Vec::new();
     for magic in MAGIC {
@@ -120,6 +118,61 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
       "999: 200 - COMPLETED -"
     ]
     "#);
+}
+
+#[tokio::test]
+async fn magic_payments_never_exceed_the_float() {
+    let app = TestApp::start().await;
+    let float = ScenarioChange { float: Some(400_000), ..ScenarioChange::default() };
+    app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
+    let mut outcomes = Vec::new();
+    // A magic phone is paid above the maximum of a payment, too.
+    for (amount, phone) in
+        [(300_000, "+254700000000"), (100_001, "+254700000000"), (99_955, PLAIN), (46, PLAIN)]
+    {
+        let loan = app.approve_loan(amount, phone).await;
+        outcomes.push(settled(&app, &loan).await);
+    }
+    let refused = "422 1 FAILED The balance is insufficient for the transaction.";
+    assert_eq!(outcomes, ["200 - COMPLETED -", refused, "200 - COMPLETED -", refused]);
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 45);
+}
+
+#[tokio::test]
+async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let float = ScenarioChange { float: Some(1_000), ..ScenarioChange::default() };
+    money.change_scenario(float, &Trail::default()).await.unwrap();
+    let amounts = [600, 500, 300, 200, 100, 10];
+    let payments = amounts.iter().map(|amount| money.pay(payment(&format!("of-{amount}"), *amount)));
+    let answers = join_all(payments).await;
+    let paid: Vec<bool> =
+        answers.iter().map(|answer| matches!(answer.as_ref().unwrap(), Answer::Paid { .. })).collect();
+    assert_eq!(paid, [true, false, true, false, true, false]);
+    assert_eq!(money.scenario().await.unwrap().float, 0);
+}
+
+#[tokio::test]
+async fn requests_at_once_to_one_phone_all_count_towards_its_daily_limit() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let payments = (0..5).map(|n| money.pay(payment(&n.to_string(), [200_000, 150_000][n % 2])));
+    let answers: Vec<Answer> = join_all(payments).await.into_iter().map(Result::unwrap).collect();
+    let paid = answers.iter().filter(|answer| matches!(answer, Answer::Paid { .. })).count();
+    let refused = answers.iter().filter(|answer| **answer == Answer::Refused(Refusal::DailyLimit)).count();
+    assert_eq!((paid, refused), (3, 2));
+    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500_000);
+}
+
+#[tokio::test]
+async fn one_originator_id_in_requests_at_once_pays_once() {
+    let app = TestApp::start().await;
+    let money = &app.sandbox.mobile_money;
+    let answers = join_all((0..5).map(|_| money.pay(payment("one", 500)))).await;
+    let paid = answers.iter().filter(|answer| matches!(answer, Ok(Answer::Paid { .. }))).count();
+    let known = answers.iter().filter(|answer| matches!(answer, Ok(Answer::DuplicateOriginator))).count();
+    assert_eq!((paid, known), (1, 4));
 }
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use futures::future::join_all;
 use mkopo::{
     clock::Clock,
+    database::{Connection, query},
     events::Trail,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
@@ -206,5 +208,40 @@ async fn a_shutdown_waits_for_running_payouts() {
     for answer in answers {
         assert_eq!(answer.status, StatusCode::OK);
     }
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_recorded_delays_none_of_those_that_come_with_it() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let loans: Vec<&Value> = waiting(&pending).take(4).collect();
+    let set_phone = async |phone: &str| {
+        let values = [phone, loans[0]["loan_id"].as_str().unwrap()].map(str::to_owned);
+        let write = app.sandbox.database.write(async move |connection: &mut Connection| {
+            let [phone, loan_id] = values;
+            let set = query("UPDATE payout SET phone_number = $1 WHERE loan_id = $2");
+            Ok(set.bind(phone).bind(loan_id).execute(connection).await?)
+        });
+        assert_eq!(write.await.unwrap(), 1);
+    };
+    let held = app.sandbox.mobile_money.hold_requests().await;
+    let mut calls = Box::pin(join_all(loans.iter().map(|loan| agent.disburse(loan))));
+    for loan in &loans {
+        while agent.records_of(loan).await.is_empty() {
+            assert!(futures::poll!(&mut calls).is_pending());
+            tokio::task::yield_now().await;
+        }
+    }
+    // No message can be sent there.
+    set_phone("nowhere").await;
+    drop(held);
+    let answers = app.as_time_passes(calls).await;
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
+    assert_eq!(statuses, [202, 200, 200, 200]);
+    set_phone(loans[0]["customer_phone_number"].as_str().unwrap()).await;
+    app.later(Duration::from_secs(10)).await;
+    assert_eq!(status_of(&agent, loans[0]).await, "COMPLETED");
     app.assert_every_shilling_is_accounted_for().await;
 }

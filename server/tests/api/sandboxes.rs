@@ -9,7 +9,7 @@ use axum::{
 use futures::future::join_all;
 use mkopo::{demo, sandboxes};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use sqlx::{Connection as _, PgConnection};
 
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};

@@ -171,11 +171,18 @@ struct Template {
     folder: Arc<TempDir>,
     tokens: Vec<String>,
     loans: Vec<Value>,
+    /// The float and everything that was ever paid from it.
+    money: i64,
 }
 
-static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
+static TEMPLATE: LazyLock<Template> = LazyLock::new(|| template(false));
+
+/// One whose float pays all loans but the last, and is then 0.
+static SHORT: LazyLock<Template> = LazyLock::new(|| template(true));
+
+fn template(is_short: bool) -> Template {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let (tokens, loans) = Runtime::new().unwrap().block_on(async {
+    let (tokens, loans, money) = Runtime::new().unwrap().block_on(async {
         let options = ["--session-minutes", "43200"];
         let app = TestApp::open(Arc::clone(&folder), Clock::held_at(NOON), &options, 0).await;
         let mut tokens = Vec::new();
@@ -183,12 +190,29 @@ static TEMPLATE: LazyLock<Template> = LazyLock::new(|| {
             tokens.push(app.sign_in(user).await.token);
         }
         let pending = app.with(&tokens[0]).pending().await;
+        let loans: Vec<Value> = waiting(&pending).take(LOANS).cloned().collect();
+        if is_short {
+            let amounts = loans.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap());
+            let float: i64 = amounts.take(LOANS - 1).sum();
+            app.set_console(Method::PUT, "/scenario", json!({"float": float})).await;
+        }
+        let money = money(&app).await.iter().sum();
         app.set_console(Method::POST, &format!("/data/snapshots/{START}"), Value::Null).await;
         app.sandbox.close(Duration::ZERO).await;
-        (tokens, waiting(&pending).take(LOANS).cloned().collect())
+        (tokens, loans, money)
     });
-    Template { folder, tokens, loans }
-});
+    Template { folder, tokens, loans, money }
+}
+
+/// The float, and what was paid from it, as of one moment.
+async fn money(app: &TestApp) -> [i64; 2] {
+    const MONEY: &str = "
+        SELECT float, (SELECT CAST(sum(amount) AS BIGINT) FROM mobile_money_payment WHERE result_code = '0')
+        FROM mobile_money_account";
+    let mut reader = app.sandbox.database.read().await.unwrap();
+    let (float, paid) = mkopo::database::query_as(MONEY).fetch_one(&mut reader).await.unwrap();
+    [float, paid]
+}
 
 /// A call that has not been answered yet.
 struct Running {
@@ -208,6 +232,9 @@ struct Kept {
 
 /// The servers, and what the test has observed.
 struct World {
+    template: &'static Template,
+    /// The float and everything that was ever paid from it.
+    money: i64,
     pair: Pair,
     running: Vec<Running>,
     known: Known,
@@ -220,14 +247,16 @@ struct World {
 }
 
 impl World {
-    fn new(ahead_ms: [i64; SERVERS]) -> Self {
+    fn new(template: &'static Template, ahead_ms: [i64; SERVERS]) -> Self {
         let snapshots = HashMap::from([(START, Known::default())]);
         Self {
-            pair: Pair::start_on(&TEMPLATE.folder, ahead_ms),
+            template,
+            money: template.money,
+            pair: Pair::start_on(&template.folder, ahead_ms),
             running: Vec::new(),
             known: Known::default(),
             snapshots: snapshots.clone(),
-            kept: Kept { folder: Arc::clone(&TEMPLATE.folder), known: Known::default(), snapshots },
+            kept: Kept { folder: Arc::clone(&template.folder), known: Known::default(), snapshots },
             has_keys: true,
             looks: 0,
         }
@@ -291,15 +320,15 @@ impl World {
     }
 
     fn call(&mut self, on: usize, loan: usize, user: usize, key: Option<u8>) {
-        let app = self.pair.app(on);
+        let (app, template) = (self.pair.app(on), self.template);
         let answer = self.pair.spawn(on, async move {
-            let (staff, asked) = (app.with(&TEMPLATE.tokens[user]), &TEMPLATE.loans[loan]);
+            let (staff, asked) = (app.with(&template.tokens[user]), &template.loans[loan]);
             match key {
                 Some(key) => staff.disburse_with_key(asked, &key.to_string()).await,
                 None => staff.disburse(asked).await,
             }
         });
-        let loan_id = TEMPLATE.loans[loan]["loan_id"].as_str().unwrap().to_owned();
+        let loan_id = template.loans[loan]["loan_id"].as_str().unwrap().to_owned();
         self.running.push(Running { on, call: Call { loan_id, user, key }, is_older: false, answer });
     }
 
@@ -384,18 +413,19 @@ impl World {
     fn look(&mut self) {
         self.looks += 1;
         let on = self.looks % SERVERS;
-        let app = self.pair.app(on);
-        let (audit, records, texts) = self.pair.finish(on, async move {
+        let (app, template) = (self.pair.app(on), self.template);
+        let (audit, records, texts, [float, paid]) = self.pair.finish(on, async move {
             let audit = {
                 let mut reader = app.sandbox.database.read().await.unwrap();
                 payouts::invariant(&mut reader).await.unwrap()
             };
-            let texts = texts(&app).await;
-            (audit, app.with(&TEMPLATE.tokens[0]).records().await, texts)
+            let texts = texts(&app, &template.loans).await;
+            (audit, app.with(&template.tokens[0]).records().await, texts, money(&app).await)
         });
         assert!(audit.ok, "{audit:?}");
-        self.known.check_records(&records, &TEMPLATE.loans);
-        for (loan, texts) in TEMPLATE.loans.iter().zip(texts) {
+        assert!(float >= 0 && float + paid == self.money, "{float} left of {}, {paid} paid", self.money);
+        self.known.check_records(&records, &template.loans);
+        for (loan, texts) in template.loans.iter().zip(texts) {
             let of_loan = || records.iter().filter(|record| record["loan_id"] == loan["loan_id"]);
             let live = of_loan().filter(|record| record["status"] != "FAILED").count();
             assert!(live <= 1, "{live} live payouts of one loan");
@@ -405,8 +435,9 @@ impl World {
         }
     }
 
-    /// Everything settles within a minute; then every loan can be paid exactly once.
+    /// Everything settles within a minute; then, with enough money, every loan can be paid exactly once.
     fn end(&mut self) {
+        let template = self.template;
         for on in 0..SERVERS {
             self.take(&Step::HoldRequests { on, is_held: false });
         }
@@ -419,8 +450,8 @@ impl World {
         }
         for on in 0..SERVERS {
             let app = self.pair.app(on);
-            let pending = self.pair.finish(on, async move { app.with(&TEMPLATE.tokens[0]).pending().await });
-            for loan in &TEMPLATE.loans {
+            let pending = self.pair.finish(on, async move { app.with(&template.tokens[0]).pending().await });
+            for loan in &template.loans {
                 let open = pending.iter().find(|other| other["loan_id"] == loan["loan_id"]);
                 assert!(
                     open.is_none_or(|open| open["disbursement_status"] != "PENDING"),
@@ -429,6 +460,12 @@ impl World {
             }
         }
         self.take(&Step::Next(0, vec![]));
+        let [float, _] = self.pair.finish(0, {
+            let app = self.pair.app(0);
+            async move { money(&app).await }
+        });
+        self.console(0, Method::PUT, "/scenario", Some(json!({"float": 50_000_000})));
+        self.money += 50_000_000 - float;
         for loan in 0..LOANS {
             self.call(loan % SERVERS, loan, 0, None);
         }
@@ -436,7 +473,7 @@ impl World {
             self.take(&Step::Run { ms: 1 });
         }
         let app = self.pair.app(0);
-        let texts = self.pair.finish(0, async move { texts(&app).await });
+        let texts = self.pair.finish(0, async move { texts(&app, &template.loans).await });
         assert_eq!(texts, [1; LOANS], "one SMS for each loan");
         for on in 0..SERVERS {
             self.pair.stop(on);
@@ -445,9 +482,9 @@ impl World {
 }
 
 /// The number of SMS to the customer of each loan.
-async fn texts(app: &TestApp) -> Vec<i64> {
+async fn texts(app: &TestApp, loans: &[Value]) -> Vec<i64> {
     let mut texts = Vec::new();
-    for loan in &TEMPLATE.loans {
+    for loan in loans {
         texts.push(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await);
     }
     texts
@@ -455,8 +492,12 @@ async fn texts(app: &TestApp) -> Vec<i64> {
 
 fn run_schedules(cases: u32) {
     let config = Config { cases, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
-    let outcome = TestRunner::new(config).run(&([ahead_ms(), ahead_ms()], steps()), |(ahead_ms, steps)| {
-        let mut world = World::new(ahead_ms);
+    // In a third of the schedules, the float runs out.
+    let is_short = prop_oneof![2 => Just(false), 1 => Just(true)];
+    let schedules = ([ahead_ms(), ahead_ms()], is_short, steps());
+    let outcome = TestRunner::new(config).run(&schedules, |(ahead_ms, is_short, steps)| {
+        let template = if is_short { &SHORT } else { &TEMPLATE };
+        let mut world = World::new(template, ahead_ms);
         for step in &steps {
             world.take(step);
         }

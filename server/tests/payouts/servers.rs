@@ -593,8 +593,9 @@ fn kill_servers_repeatedly(rounds: u32, loans: usize) {
     });
     let answers = answers.into_inner().unwrap();
     println!(
-        "{rounds} rounds in {} s: {} paid and answered, {} failed, the slowest settled in {} ms",
+        "{rounds} rounds in {} s: {} asked, {} paid and answered, {} failed, the slowest settled in {} ms",
         began.elapsed().as_secs(),
+        answers.asked,
         answers.paid.len(),
         answers.failed,
         slowest.as_millis()

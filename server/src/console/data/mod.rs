@@ -35,7 +35,7 @@ const ONE_ROW_TABLES: [Table; 4] =
     tables!["clock_setting", "mobile_money_account", "mobile_money_scenario", "portal_rules"];
 
 /// All other tables with data, ordered so that referenced tables come first.
-const TABLES: [Table; 15] = tables![
+const TABLES: [Table; 14] = tables![
     "fault",
     "staff",
     "preference",
@@ -48,7 +48,6 @@ const TABLES: [Table; 15] = tables![
     "payout",
     "idempotency_key",
     "mobile_money_payment",
-    "mobile_money_received",
     "mobile_money_next_outcome",
     "outbox_message"
 ];

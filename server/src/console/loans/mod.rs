@@ -12,13 +12,15 @@ use crate::{
     demo,
     error::Failure,
     events::Trail,
-    http::extract::LARGEST_INTEGER,
     loans::{self, PendingLoan, pending_loan},
     phone::Msisdn,
 };
 
 /// The most loans that one call approves.
 const MAX_COUNT: u32 = 1000;
+
+/// The largest amount of a loan, in KES: the sum of millions of them stays within 64 bits.
+const MAX_AMOUNT: i64 = 1_000_000_000_000;
 
 /// The given fields of a loan to approve; all others are generated as in the demo data. The names are
 /// those of the pending list, whose rows are accepted unchanged.
@@ -123,11 +125,11 @@ impl GivenLoan {
         if ids.any(|id| !(1..=64).contains(&id.chars().count()) || id.contains('/')) {
             return wrong("loan_id", "loan_id and customer_id must have 1 to 64 characters, and no slash");
         }
-        if self.total_loan_amount.is_some_and(|amount| !(1..=LARGEST_INTEGER).contains(&amount)) {
-            return wrong("total_loan_amount", "total_loan_amount must be at least 1 and below 2^53");
+        if self.total_loan_amount.is_some_and(|amount| !(1..=MAX_AMOUNT).contains(&amount)) {
+            return wrong("total_loan_amount", "total_loan_amount must be between 1 and 1,000,000,000,000");
         }
-        if self.remaining_balance.is_some_and(|balance| !(0..=LARGEST_INTEGER).contains(&balance)) {
-            return wrong("remaining_balance", "remaining_balance must be at least 0 and below 2^53");
+        if self.remaining_balance.is_some_and(|balance| !(0..=MAX_AMOUNT).contains(&balance)) {
+            return wrong("remaining_balance", "remaining_balance must be between 0 and 1,000,000,000,000");
         }
         if self.loan_status.as_deref().is_some_and(|status| status != "APPROVED") {
             return wrong("loan_status", "loan_status can only be APPROVED");

@@ -161,7 +161,7 @@ fn magic_values() -> AnyView {
             {table([Head::Left("Phone"), Head::Right("Or amount"), Head::Left("Outcome"), Head::Left("Result code"), Head::Left("Message")], rows)}
             <p class="in muted">
                 {format!(
-                    "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes precedence over the amount.",
+                    "Amounts below {} or above {} are refused too, and so is more than {} a day to one phone. The phone takes precedence over the amount. What the float does not cover is refused, whatever is selected.",
                     kes(MINIMUM),
                     kes(MAXIMUM),
                     kes(DAILY_LIMIT),
