@@ -2,7 +2,6 @@
 
 mod mail_server;
 pub mod provider;
-pub mod rollback;
 mod secrets;
 pub mod values;
 
@@ -16,7 +15,7 @@ use lettre::message::Mailbox;
 use secrecy::SecretString;
 
 pub use self::mail_server::SmtpUrl;
-use self::{provider::ProviderSettings, rollback::RollbackSettings, secrets::secret_in};
+use self::{provider::ProviderSettings, secrets::secret_in};
 use crate::database::{
     Database,
     url::{DatabaseUrl, LANES},
@@ -242,9 +241,11 @@ pub struct Settings {
           value_parser = values::builds)]
     pub keep_builds: u32,
 
-    /// When a build of a slice is taken back by itself.
-    #[command(flatten)]
-    pub rollback: RollbackSettings,
+    /// How long a build of a slice is watched after it went live for everybody, in minutes: one that fails is taken
+    /// back by itself (docs/slices.md).
+    #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
+          value_parser = clap::value_parser!(u32).range(1..=10_080))]
+    pub rollback_minutes: u32,
 
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
     /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
@@ -424,6 +425,11 @@ impl Settings {
     /// How long a session lasts.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
+    }
+
+    /// How long a build of a slice is watched after it went live for everybody.
+    pub fn watch_length(&self) -> Duration {
+        Duration::from_mins(u64::from(self.rollback_minutes))
     }
 
     /// The configured secret that signs tokens.

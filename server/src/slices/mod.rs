@@ -19,6 +19,7 @@ mod range;
 mod remove;
 pub mod reports;
 pub mod rollout;
+mod taken_back;
 mod trail;
 pub mod watch;
 
@@ -37,6 +38,7 @@ pub use self::{
     publish::{Publication, publish},
     remove::remove,
     rollout::{Bucket, Rollout, Share},
+    taken_back::rule as taken_back_rule,
     trail::{Mark, SliceAction, SliceEvent, trail},
 };
 use crate::{

@@ -1903,10 +1903,11 @@ export interface paths {
         /**
          * Report how slices work on a page.
          * @description The shell sends this with `sendBeacon` where `portal.reports` of `/slices.json` is true: slice and
-         *     version, and nothing about the person or the address beyond the screen's path pattern. Builds that do not
-         *     exist are ignored. A page counts once for each outcome of a build. The reports are kept for 7 days, by
-         *     slice, version and minute, and are written once a second at most. One network address may send 60 calls
-         *     a minute to each server.
+         *     version, and nothing of the address beyond the screen's path pattern. Builds that do not exist are ignored.
+         *     A page counts once for each outcome of a build. The reports are kept for 7 days, by slice, version and
+         *     minute, and are written once a second at most. With a live session, it is also kept for 7 days that its
+         *     user has opened the screen, and whether the build failed there: by this, a build is taken back. One network
+         *     address may send 60 calls a minute to each server.
          */
         post: operations["reportSlices"];
         delete?: never;
@@ -3006,7 +3007,7 @@ export interface components {
              * @enum {string}
              */
             reason?: "missing" | "changed" | "shell" | "network" | "other";
-            /** @description The path pattern of the screen that `crashed`, such as `/loans/:id`. */
+            /** @description The path pattern of the screen that was shown, such as `/loans/:id`; not for `call_failed`. */
             route?: string;
             slice: string;
             /** @description The status of calls for which `call_failed`. */
@@ -3018,7 +3019,7 @@ export interface components {
         };
         SliceReports: {
             reports: components["schemas"]["SliceReport"][];
-            /** @description The token of the session, if there is one: it names the witness. It is not kept. */
+            /** @description The token of the session, if there is one. It is not kept. */
             session?: string | null;
         };
         Slices: {
@@ -6128,7 +6129,7 @@ export interface operations {
                 percent?: number;
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
                 plan?: string;
-                /** @description Take the build back by itself if it fails more often than the one before. */
+                /** @description Take the build back by itself if it fails. */
                 watch?: boolean;
             };
             header?: never;
@@ -6278,7 +6279,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the one before.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -6458,7 +6459,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the live one.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -7268,7 +7269,7 @@ export interface operations {
                 percent?: number;
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
                 plan?: string;
-                /** @description Take the build back by itself if it fails more often than the one before. */
+                /** @description Take the build back by itself if it fails. */
                 watch?: boolean;
             };
             header?: never;
@@ -7365,7 +7366,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the one before.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -7515,7 +7516,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the live one.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
