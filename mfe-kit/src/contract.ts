@@ -4,27 +4,6 @@
  */
 
 export interface paths {
-    "/.well-known/frontend-discovery.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the builds that browsers get in the Frontend Discovery format.
-         * @description For other tools: the same as `/slices.json` for all browsers, in the Frontend Discovery schema v1-pre.
-         *     The live build is the default; the build of a rollout has its share of the traffic.
-         */
-        get: operations["frontendDiscovery"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -2138,24 +2117,6 @@ export interface components {
          * @enum {string}
          */
         DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
-        DiscoveredBuild: {
-            deployment: {
-                /** @description Whether it is the live build. */
-                default: boolean;
-                /** @description How many of 100 browsers get it. */
-                traffic: number;
-            };
-            /** @description What Module Federation and the shell need to know of it. */
-            extras: Record<string, never>;
-            /** @description That of the build to use if it fails to load. */
-            fallbackUrl?: string;
-            metadata: {
-                integrity: components["schemas"]["Integrity"];
-                version: string;
-            };
-            /** @description The URL of its `mf-manifest.json`. */
-            url: string;
-        };
         Done: {
             message: string;
         };
@@ -2309,14 +2270,6 @@ export interface components {
          * @enum {string}
          */
         FaultMoment: "before" | "after";
-        FrontendDiscovery: {
-            /** @description The builds of each slice that browsers get, by slice name. */
-            microFrontends: {
-                [key: string]: components["schemas"]["DiscoveredBuild"][];
-            };
-            /** @description The address of the schema. */
-            schema: string;
-        };
         Health: {
             /** @constant */
             status: "ok";
@@ -4149,41 +4102,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    frontendDiscovery: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The builds. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FrontendDiscovery"];
-                };
-            };
-            /** @description The cached version is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            503: components["responses"]["Busy"];
-        };
-    };
     login: {
         parameters: {
             query?: never;

@@ -12,7 +12,6 @@ mod bundled;
 mod compress;
 mod delete_old;
 pub mod deploy;
-pub mod discovery;
 pub mod files;
 mod publish;
 mod range;

@@ -33,7 +33,6 @@ mod edge;
 mod engines;
 mod evidence;
 mod floods;
-mod frontend_discovery;
 mod hostile;
 mod idempotency;
 mod invariant;
