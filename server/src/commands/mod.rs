@@ -2,12 +2,14 @@
 
 mod backup;
 mod data;
+mod folder_lock;
 mod provider;
 mod ready;
 mod replay;
 mod sandbox;
 mod seed;
 mod serve;
+mod server;
 mod slice;
 mod user;
 
@@ -22,12 +24,12 @@ pub use self::{
     replay::{NotReplayable, ReplaySettings},
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
+    server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
     user::{AddUser, UserCommand, UserSettings},
 };
 use crate::settings::Settings;
 
-/// Runs the command that was typed, and returns its exit code. Here rather than in the program, which would
 /// Runs the command that was typed, and returns its exit code.
 // Not in the program itself, which would compile all commands a second time.
 #[expect(clippy::missing_panics_doc, reason = "only without a runtime")]
@@ -94,6 +96,7 @@ impl CommandLine {
 
 /// The commands of `mkopo`.
 #[derive(clap::Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one, parsed once")]
 pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
@@ -127,9 +130,9 @@ impl Command {
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,
             Self::Seed(settings) => Box::pin(seed::run(settings)).await,
-            Self::Slice(settings) => slice::run(settings).await,
+            Self::Slice(settings) => tokio::task::spawn_blocking(|| slice::run(settings)).await?,
             Self::Provider(arguments) => provider::run(arguments).await,
-            Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,
+            Self::Sandbox(settings) => tokio::task::spawn_blocking(|| sandbox::run(settings)).await?,
             Self::Replay(settings) => replay::run(settings).await,
         }
     }

@@ -7,11 +7,10 @@ mod play;
 use std::{fmt::Write as _, io::Write, path::PathBuf};
 
 use anyhow::{Context, bail};
-use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use self::{differences::Difference, file::Evidence, play::Player};
-use super::slice::{Remote, current_user};
+use super::server::{Body, ServerArguments};
 use crate::settings::values;
 
 /// The arguments of `mkopo replay`.
@@ -21,14 +20,9 @@ pub struct ReplaySettings {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// The console of the service to play it on, in a sandbox that is made for it and removed afterwards.
-    #[arg(long, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
-    pub server: String,
-
-    /// The operator's console token of that service.
-    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
-          value_parser = values::existing_console_token, value_name = "TOKEN")]
-    pub token: SecretString,
+    /// The service to play it on, in a sandbox that is made for it and removed afterwards.
+    #[command(flatten)]
+    pub service: ServerArguments,
 
     /// The service's portal, if this machine reaches it at another address than people do.
     #[arg(long, env = "MKOPO_URL", value_parser = values::server, value_name = "URL")]
@@ -54,7 +48,7 @@ pub async fn run(settings: ReplaySettings) -> anyhow::Result<()> {
 }
 
 fn replay(settings: ReplaySettings) -> anyhow::Result<()> {
-    let ReplaySettings { file, server, token, portal, json, keep } = settings;
+    let ReplaySettings { file, service, portal, json, keep } = settings;
     let evidence = Evidence::read(&file)?;
     let Some(start) = evidence.start.clone().filter(|_| evidence.replayable) else {
         let sentence = format!("{} can't be played again", file.display());
@@ -64,20 +58,20 @@ fn replay(settings: ReplaySettings) -> anyhow::Result<()> {
         });
         return Err(NotReplayable(reasons).into());
     };
-    let remote = Remote { server, token, by: current_user(), sandbox: None };
+    let remote = service.open(None)?;
     let portal = match portal {
         Some(portal) => portal,
-        None => text(&remote.console("GET", "/sandboxes/main", None)?, "url")?,
+        None => text(&remote.console("GET", "/sandboxes/main", Body::Empty)?, "url")?,
     };
     let mut wish = start;
     wish["expires_in"] = json!("1h");
-    let made = remote.console("POST", "/sandboxes", Some(&wish))?;
+    let made = remote.console("POST", "/sandboxes", Body::Json(wish))?;
     let name = text(&made, "name")?;
-    let played = Player::new(&portal, &remote.server, &name, &text(&made, "token")?).play(&evidence.entries);
+    let played = Player::new(&portal, &remote.address, &name, &text(&made, "token")?).play(&evidence.entries);
     if keep {
         eprintln!("The sandbox is kept: {}", text(&made, "url")?);
     } else {
-        remote.console("DELETE", &format!("/sandboxes/{name}"), None)?;
+        remote.console("DELETE", &format!("/sandboxes/{name}"), Body::Empty)?;
     }
     let differences = differences::between(&evidence.entries, &played?);
     print(&differences, evidence.entries.len(), json)?;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use ureq::{Agent, http::Request};
 
 use super::{
-    super::slice::agent,
+    super::server::agent,
     file::{Entry, Evidence},
 };
 use crate::{demo, sandboxes::HEADER as SANDBOX};
@@ -59,7 +59,7 @@ type Answer = Option<Value>;
 impl Player {
     pub fn new(portal: &str, console: &str, sandbox: &str, token: &str) -> Self {
         Self {
-            agent: agent(),
+            agent: agent(false),
             portal: portal.trim_end_matches('/').to_owned(),
             console: console.trim_end_matches('/').to_owned(),
             sandbox: sandbox.to_owned(),
