@@ -4,27 +4,6 @@
  */
 
 export interface paths {
-    "/.well-known/frontend-discovery.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the builds that browsers get in the Frontend Discovery format.
-         * @description For other tools: the same as `/slices.json` for all browsers, in the Frontend Discovery schema v1-pre.
-         *     The live build is the default; the build of a rollout has its share of the traffic.
-         */
-        get: operations["frontendDiscovery"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/auth/login": {
         parameters: {
             query?: never;
@@ -1883,10 +1862,11 @@ export interface paths {
         /**
          * Report how slices work on a page.
          * @description The shell sends this with `sendBeacon` where `portal.reports` of `/slices.json` is true: slice and
-         *     version, and nothing about the person or the address beyond the screen's path pattern. Builds that do not
-         *     exist are ignored. A page counts once for each outcome of a build. The reports are kept for 7 days, by
-         *     slice, version and minute, and are written once a second at most. One network address may send 60 calls
-         *     a minute to each server.
+         *     version, and nothing of the address beyond the screen's path pattern. Builds that do not exist are ignored.
+         *     A page counts once for each outcome of a build. The reports are kept for 7 days, by slice, version and
+         *     minute, and are written once a second at most. With a live session, it is also kept for 7 days that its
+         *     user has opened the screen, and whether the build failed there: by this, a build is taken back. One network
+         *     address may send 60 calls a minute to each server.
          */
         post: operations["reportSlices"];
         delete?: never;
@@ -2115,24 +2095,6 @@ export interface components {
          * @enum {string}
          */
         DisbursementStatus: "NOT_STARTED" | "PENDING" | "COMPLETED" | "FAILED";
-        DiscoveredBuild: {
-            deployment: {
-                /** @description Whether it is the live build. */
-                default: boolean;
-                /** @description How many of 100 browsers get it. */
-                traffic: number;
-            };
-            /** @description What Module Federation and the shell need to know of it. */
-            extras: Record<string, never>;
-            /** @description That of the build to use if it fails to load. */
-            fallbackUrl?: string;
-            metadata: {
-                integrity: components["schemas"]["Integrity"];
-                version: string;
-            };
-            /** @description The URL of its `mf-manifest.json`. */
-            url: string;
-        };
         Done: {
             message: string;
         };
@@ -2203,14 +2165,6 @@ export interface components {
          * @enum {string}
          */
         FaultMoment: "before" | "after";
-        FrontendDiscovery: {
-            /** @description The builds of each slice that browsers get, by slice name. */
-            microFrontends: {
-                [key: string]: components["schemas"]["DiscoveredBuild"][];
-            };
-            /** @description The address of the schema. */
-            schema: string;
-        };
         /** @description An HTTP Archive 1.2. */
         Har: {
             log: {
@@ -2975,7 +2929,7 @@ export interface components {
              * @enum {string}
              */
             reason?: "missing" | "changed" | "shell" | "network" | "other";
-            /** @description The path pattern of the screen that `crashed`, such as `/loans/:id`. */
+            /** @description The path pattern of the screen that was shown, such as `/loans/:id`; not for `call_failed`. */
             route?: string;
             slice: string;
             /** @description The status of calls for which `call_failed`. */
@@ -2987,7 +2941,7 @@ export interface components {
         };
         SliceReports: {
             reports: components["schemas"]["SliceReport"][];
-            /** @description The token of the session, if there is one: it names the witness. It is not kept. */
+            /** @description The token of the session, if there is one. It is not kept. */
             session?: string | null;
         };
         Slices: {
@@ -4094,41 +4048,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    frontendDiscovery: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` of the cached version; returns 304 if it is still current. */
-                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The builds. */
-            200: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FrontendDiscovery"];
-                };
-            };
-            /** @description The cached version is still current. */
-            304: {
-                headers: {
-                    ETag: components["headers"]["ETag"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            503: components["responses"]["Busy"];
-        };
-    };
     login: {
         parameters: {
             query?: never;
@@ -6047,7 +5966,7 @@ export interface operations {
                 percent?: number;
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
                 plan?: string;
-                /** @description Take the build back by itself if it fails more often than the one before. */
+                /** @description Take the build back by itself if it fails. */
                 watch?: boolean;
             };
             header?: never;
@@ -6197,7 +6116,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the one before.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -6377,7 +6296,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the live one.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -7201,7 +7120,7 @@ export interface operations {
                 percent?: number;
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
                 plan?: string;
-                /** @description Take the build back by itself if it fails more often than the one before. */
+                /** @description Take the build back by itself if it fails. */
                 watch?: boolean;
             };
             header?: never;
@@ -7298,7 +7217,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the one before.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;
@@ -7448,7 +7367,7 @@ export interface operations {
                     /** @description The version of a stored build. */
                     version: string;
                     /**
-                     * @description Take it back by itself if it fails more often than the live one.
+                     * @description Take it back by itself if it fails.
                      * @default true
                      */
                     watch?: boolean;

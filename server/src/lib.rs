@@ -514,7 +514,6 @@ pub fn portal_router(sandbox: Sandbox) -> Router {
         .nest(API, api(&sandbox.settings))
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
-        .route("/.well-known/frontend-discovery.json", get(slices::discovery::show))
         .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
         .method_not_allowed_fallback(edge::method_not_allowed);
     if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {

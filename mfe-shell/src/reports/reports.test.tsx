@@ -72,6 +72,7 @@ test('a slice that is loaded is reported once, with the time it took and nothing
     slice: 'mfe-loans',
     version: '1.2.3',
     outcome: 'loaded',
+    route: '/',
     ms: expect.any(Number) as number,
   });
   expect(others).toEqual([]);
@@ -83,7 +84,7 @@ test('a build that can’t be loaded is reported with a reason, in one word', as
   await open('/');
   expect(await screen.findByText('mfe-loans 1.2.3', {}, later)).toBeVisible();
   expect(await reports()).toEqual([
-    { slice: 'mfe-loans', version: '1.2.3', outcome: 'not_loaded', reason: 'missing' },
+    { slice: 'mfe-loans', version: '1.2.3', outcome: 'not_loaded', route: '/', reason: 'missing' },
   ]);
 });
 

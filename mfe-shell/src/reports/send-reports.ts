@@ -40,7 +40,7 @@ export function sendReports(): () => void {
   };
 }
 
-/** As few bodies as fit the reports. The token names the witness: a beacon has no headers. */
+/** As few bodies as fit the reports. The token is in the body: a beacon has no headers. */
 function bodiesOf(reports: readonly Report[]): Blob[] {
   const blobOf = (part: readonly Report[]) =>
     new Blob([JSON.stringify({ ...(session.token ? { session: session.token } : {}), reports: part })], {

@@ -3,6 +3,7 @@ import { loadBuild, WrongShell } from './federation';
 import { CHANGED, refused } from './integrity';
 import type { SliceBuild } from '../live-slices';
 import { type Report, report } from '../reports/report';
+import { screenAt } from './brought';
 import { readSliceList, requestSliceList } from './slice-list';
 
 /** Milliseconds before each retry. */
@@ -103,7 +104,9 @@ async function reported<T>(
 ): Promise<T> {
   const began = performance.now();
   const tell = (outcome: Pick<Report, 'outcome' | 'ms' | 'reason'>) => {
-    if (integrity) report({ slice: name, version, ...outcome });
+    const shown = screenAt(window.location.pathname);
+    const route = shown?.slice === name ? { route: shown.path } : {};
+    if (integrity) report({ slice: name, version, ...outcome, ...route });
   };
   try {
     const loaded = await load();

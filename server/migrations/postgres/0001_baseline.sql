@@ -404,24 +404,24 @@ CREATE TABLE slice_report (
 CREATE INDEX slice_report_by_minute ON slice_report (minute);
 
 CREATE TABLE slice_watch (
-    name          TEXT COLLATE "C" PRIMARY KEY REFERENCES slice (name),
-    watch_id      TEXT COLLATE "C" NOT NULL UNIQUE,
-    version       TEXT COLLATE "C" NOT NULL,
-    against       TEXT COLLATE "C",
-    live_since    BIGINT,
-    pages_before  BIGINT NOT NULL,
-    failed_before BIGINT NOT NULL
+    name       TEXT COLLATE "C" PRIMARY KEY REFERENCES slice (name),
+    version    TEXT COLLATE "C" NOT NULL,
+    against    TEXT COLLATE "C",
+    began_at   BIGINT NOT NULL,
+    live_since BIGINT
 );
 
-CREATE TABLE slice_witness (
-    watch_id TEXT COLLATE "C" NOT NULL REFERENCES slice_watch (watch_id) ON DELETE CASCADE,
-    version  TEXT COLLATE "C" NOT NULL,
-    witness  TEXT COLLATE "C" NOT NULL,
-    address  TEXT COLLATE "C" NOT NULL,
-    pages    BIGINT NOT NULL,
-    failed   BIGINT NOT NULL,
-    PRIMARY KEY (watch_id, version, witness)
+CREATE TABLE slice_page (
+    name      TEXT COLLATE "C" NOT NULL,
+    version   TEXT COLLATE "C" NOT NULL,
+    staff_id  TEXT COLLATE "C" NOT NULL,
+    screen    TEXT COLLATE "C" NOT NULL,
+    seen_at   BIGINT NOT NULL,
+    failed_at BIGINT,
+    PRIMARY KEY (name, version, staff_id, screen)
 );
+
+CREATE INDEX slice_page_by_seen_at ON slice_page (seen_at);
 
 -- Locked by whoever writes anything but payouts, so that such writes come one after the other. One row.
 CREATE TABLE write_turn (turn BIGINT PRIMARY KEY);

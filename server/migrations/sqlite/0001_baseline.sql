@@ -557,29 +557,29 @@ CREATE TABLE slice_report (
 
 CREATE INDEX slice_report_by_minute ON slice_report (minute);
 
--- A build that is taken back by itself if it fails more often than the one before.
+-- A build that is taken back by itself if it fails.
 CREATE TABLE slice_watch (
-    name          TEXT PRIMARY KEY REFERENCES slice (name),
-    watch_id      TEXT NOT NULL UNIQUE,
-    version       TEXT NOT NULL,
+    name       TEXT PRIMARY KEY REFERENCES slice (name),
+    version    TEXT NOT NULL,
     -- The build that others get, or got before; NULL for none.
-    against       TEXT,
+    against    TEXT,
+    began_at   INTEGER NOT NULL,
     -- Since when everybody gets it; NULL while it is rolled out.
-    live_since    INTEGER,
-    -- What pages reported of the build before until then.
-    pages_before  INTEGER NOT NULL,
-    failed_before INTEGER NOT NULL
+    live_since INTEGER
 ) STRICT;
 
--- What each witness reported of the builds of a watch.
-CREATE TABLE slice_witness (
-    watch_id TEXT NOT NULL REFERENCES slice_watch (watch_id) ON DELETE CASCADE,
-    version  TEXT NOT NULL,
-    -- A keyed hash of a user, or of a network address; it differs from watch to watch.
-    witness  TEXT NOT NULL,
-    -- A keyed hash of the network address.
-    address  TEXT NOT NULL,
-    pages    INTEGER NOT NULL,
-    failed   INTEGER NOT NULL,
-    PRIMARY KEY (watch_id, version, witness)
+-- The screens of builds that people who are signed in have opened, and whether they saw them fail.
+CREATE TABLE slice_page (
+    name      TEXT NOT NULL,
+    version   TEXT NOT NULL,
+    staff_id  TEXT NOT NULL,
+    -- The pattern of its path; '' for a build that was loaded ahead of its screens.
+    screen    TEXT NOT NULL,
+    -- For the last time.
+    seen_at   INTEGER NOT NULL,
+    -- For the last time; NULL for never.
+    failed_at INTEGER,
+    PRIMARY KEY (name, version, staff_id, screen)
 ) STRICT;
+
+CREATE INDEX slice_page_by_seen_at ON slice_page (seen_at);

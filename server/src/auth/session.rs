@@ -105,10 +105,9 @@ pub async fn length(sandbox: &Sandbox, connection: &mut Connection) -> Result<Du
     Ok(set.map_or(longest, |set| set.min(longest)))
 }
 
-/// Whose session `token` names, if it was signed by this service and has not expired. It may have ended: what
-/// opens something needs [`require`].
-pub fn user_named_by(sandbox: &Sandbox, token: &str) -> Option<String> {
-    sandbox.tokens.read(token, sandbox.clock.now()).map(|claims| claims.sub)
+/// The id of the session that `token` names, if it was signed by this service and had not expired at `now`.
+pub fn id_named_by(sandbox: &Sandbox, token: &str, now: UnixMillis) -> Option<String> {
+    sandbox.tokens.read(token, now).map(|claims| claims.jti)
 }
 
 /// A session that is not stored yet.
@@ -288,6 +287,19 @@ async fn find(sandbox: &Sandbox, token: &str, version: Version) -> Result<Arc<Se
         })
         .await?;
     if live.expires_at > now { Ok(live.session) } else { Err(Failure::NoSession) }
+}
+
+const LIVE_STAFF_ID: &str = "
+    SELECT staff.staff_id FROM session JOIN staff ON staff.staff_id = session.staff_id
+    WHERE session_id = $1 AND ended_at IS NULL AND expires_at > $2 AND is_active";
+
+/// Whose session that is; `None` unless it is live at `now`.
+pub async fn live_staff_id(
+    connection: &mut Connection,
+    session_id: &str,
+    now: UnixMillis,
+) -> Result<Option<String>, sqlx::Error> {
+    query_scalar(LIVE_STAFF_ID).bind(session_id).bind(now).fetch_optional(connection).await
 }
 
 /// Lets only calls with a live session through.

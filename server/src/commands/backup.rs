@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use super::folder_lock;
 use crate::{
     clock::Clock,
     database::{Connection, Database},
@@ -44,7 +45,8 @@ const CHECK: &str = "PRAGMA integrity_check(1)";
 const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 
 /// Writes a consistent copy of the data to a new file or to standard output. The file gets its
-/// name only when it is complete, checked and synced to disk.
+/// name only when it is complete, checked and synced to disk. It only reads, in one transaction, so that a service
+/// may keep running.
 pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.store.database_file()?;
     let file = settings.file;
@@ -79,6 +81,7 @@ pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
 /// file next to it.
 pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.store.database_file()?;
+    let _lock = folder_lock::lock(&settings.store, "stop it first")?;
     let file = settings.file;
     let is_piped = file == Path::new("-");
     let name = if is_piped { "standard input".to_owned() } else { file.display().to_string() };

@@ -2,11 +2,13 @@
 
 mod backup;
 mod data;
+mod folder_lock;
 mod provider;
 mod ready;
 mod sandbox;
 mod seed;
 mod serve;
+mod server;
 mod slice;
 mod user;
 
@@ -20,6 +22,7 @@ pub use self::{
     ready::ReadySettings,
     sandbox::{AddSandbox, SandboxCommand, SandboxSettings},
     seed::SeedSettings,
+    server::ServerArguments,
     slice::{SliceCommand, SliceSettings},
     user::{AddUser, UserCommand, UserSettings},
 };
@@ -91,6 +94,7 @@ impl CommandLine {
 
 /// The commands of `mkopo`.
 #[derive(clap::Subcommand, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one, parsed once")]
 pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
@@ -122,9 +126,9 @@ impl Command {
             Self::User(settings) => user::run(settings).await,
             Self::Data(settings) => data::run(settings).await,
             Self::Seed(settings) => Box::pin(seed::run(settings)).await,
-            Self::Slice(settings) => slice::run(settings).await,
+            Self::Slice(settings) => tokio::task::spawn_blocking(|| slice::run(settings)).await?,
             Self::Provider(arguments) => provider::run(arguments).await,
-            Self::Sandbox(settings) => Box::pin(sandbox::run(settings)).await,
+            Self::Sandbox(settings) => tokio::task::spawn_blocking(|| sandbox::run(settings)).await?,
         }
     }
 }

@@ -1,40 +1,18 @@
-//! `mkopo sandbox`: makes, lists and removes sandboxes, either directly in the store, while the service may
-//! be running, or through the console of a remote service.
+//! `mkopo sandbox`: makes, lists and removes sandboxes of a running service.
 
-use std::{io::Write, path::PathBuf, time::Duration};
+use std::{io::Write, path::PathBuf};
 
-use anyhow::{Context, ensure};
-use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::slice::{Remote, current_user};
-use crate::{
-    auth::{fingerprint::Fingerprints, password::Passwords},
-    clock::{Clock, UnixMillis, duration},
-    database::{Database, shared_clock},
-    demo::{Recording, World},
-    error::Failure,
-    events::{Kind, NewEvent, with_act},
-    randomness::Randomness,
-    sandboxes::{EXPIRES_IN, Made, Name, Sandboxes, Wish},
-    settings::{Settings, values},
-};
+use super::server::{Body, ServerArguments};
+use crate::{demo::Recording, sandboxes::Name};
 
 /// The arguments of `mkopo sandbox`.
 #[derive(clap::Args, Debug)]
 pub struct SandboxSettings {
-    /// The settings of the service, as for `mkopo serve`. It may keep running.
+    /// The service.
     #[command(flatten)]
-    pub settings: Settings,
-
-    /// Use the console at this address, instead of the service's store.
-    #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
-    pub server: Option<String>,
-
-    /// The operator's console token of that service.
-    #[arg(long, global = true, allow_hyphen_values = true, value_parser = values::existing_console_token,
-          value_name = "TOKEN")]
-    pub token: Option<SecretString>,
+    pub server: ServerArguments,
 
     /// What to do.
     #[command(subcommand)]
@@ -88,41 +66,33 @@ pub struct AddSandbox {
 }
 
 /// Runs the command.
-pub async fn run(settings: SandboxSettings) -> anyhow::Result<()> {
-    let SandboxSettings { settings, server, token, command } = settings;
-    if let Some(server) = server {
-        let token = token.or_else(|| settings.given_console_token().cloned());
-        let token = token.context("--server needs --token, the operator's console token of that service")?;
-        let remote = Remote { server, token, by: current_user(), sandbox: None };
-        return tokio::task::spawn_blocking(move || run_remote(&remote, command)).await?;
+pub fn run(settings: SandboxSettings) -> anyhow::Result<()> {
+    let server = settings.server.open(None)?;
+    match settings.command {
+        SandboxCommand::Add(add) => {
+            print_made(&server.console("POST", "/sandboxes", Body::Json(add.body()?))?)
+        }
+        SandboxCommand::List { json } => print_all(&server.console("GET", "/sandboxes", Body::Empty)?, json),
+        SandboxCommand::Remove { name } => {
+            server.console("DELETE", &format!("/sandboxes/{}", Name::existing(&name)?), Body::Empty)?;
+            writeln!(std::io::stdout(), "{name} is removed.")?;
+            Ok(())
+        }
     }
-    let database = settings.store.open_existing().await?;
-    let local = Local::new(&settings, database.clone()).await;
-    let done = match local {
-        Ok(local) => Box::pin(local.run(command)).await,
-        Err(error) => Err(error),
-    };
-    database.close().await;
-    done
 }
 
 impl AddSandbox {
-    fn seed(&self) -> Option<Value> {
-        self.seed.as_deref().map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)))
-    }
-
-    fn recording(&self) -> anyhow::Result<Option<Recording>> {
-        self.from.as_deref().map(Recording::read).transpose()
-    }
-
     fn body(&self) -> anyhow::Result<Value> {
+        let seed = self.seed.as_deref();
+        let seed = seed.map(|seed| seed.parse::<u32>().map_or_else(|_| json!(seed), |seed| json!(seed)));
+        let recording = self.from.as_deref().map(Recording::read).transpose()?;
         let mut body = json!({ "frozen": self.frozen });
         let fields = [
             ("name", self.name.as_ref().map(|name| json!(name))),
-            ("seed", self.seed()),
+            ("seed", seed),
             ("now", self.now.as_ref().map(|now| json!(now))),
             ("expires_in", self.expires_in.as_ref().map(|expires_in| json!(expires_in))),
-            ("recording", self.recording()?.map(|recording| json!(recording))),
+            ("recording", recording.map(|recording| json!(recording))),
         ];
         for (name, value) in fields {
             if let Some(value) = value {
@@ -130,99 +100,6 @@ impl AddSandbox {
             }
         }
         Ok(body)
-    }
-
-    fn wish(&self) -> anyhow::Result<Wish> {
-        let parse = |name: &String| {
-            Name::parse(name).context(
-                "a name is 1 to 40 lower-case letters, digits and dashes, without a dash at either end",
-            )
-        };
-        let wish = Wish {
-            name: self.name.as_ref().map(parse).transpose()?,
-            world: World::of_json(self.seed().as_ref())?,
-            now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
-            recording: self.recording()?,
-            is_frozen: self.frozen,
-            expires_in: self.expires_in.as_deref().map_or(Ok(EXPIRES_IN), duration)?,
-        };
-        ensure!(wish.has_valid_expiry(), "--expires-in must be from 5 s to 365 days");
-        Ok(wish)
-    }
-}
-
-struct Local {
-    database: Database,
-    sandboxes: Sandboxes,
-    clock: Clock,
-}
-
-impl Local {
-    async fn new(settings: &Settings, database: Database) -> anyhow::Result<Self> {
-        ensure!(
-            settings.max_sandboxes() > 0,
-            "sandboxes are off; set MKOPO_SANDBOXES as for the service, or MKOPO_DEMO=true"
-        );
-        let (clock, randomness) = (Clock::system(), Randomness::from_os());
-        shared_clock::set(&database, &clock).await?;
-        let secret = settings.token_secret(&randomness).context("the token secret can't be read")?;
-        let sandboxes = Sandboxes::new(
-            settings,
-            database.clone(),
-            Fingerprints::new(&secret),
-            Passwords::new(randomness.clone()),
-            clock.clone(),
-            randomness,
-        );
-        Ok(Self { database, sandboxes, clock })
-    }
-
-    async fn run(&self, command: SandboxCommand) -> anyhow::Result<()> {
-        let done = self.perform(command).await;
-        self.sandboxes.close_all(Duration::ZERO).await;
-        done
-    }
-
-    async fn perform(&self, command: SandboxCommand) -> anyhow::Result<()> {
-        match command {
-            SandboxCommand::Add(add) => {
-                let wish = add.wish()?;
-                let event = self.event(Kind::SandboxMade, add.name.as_deref());
-                let trail = crate::events::Trail::default();
-                let making = self.sandboxes.make(wish, &trail);
-                let Made { record, token } = with_act(&self.database, event, making, Result::is_ok).await?;
-                let mut made = serde_json::to_value(self.sandboxes.listed(&record, None))?;
-                made["token"] = json!(token);
-                print_made(&made)
-            }
-            SandboxCommand::List { json } => {
-                print_all(&serde_json::to_value(self.sandboxes.list().await?)?, json)
-            }
-            SandboxCommand::Remove { name } => {
-                let event = self.event(Kind::SandboxRemoved, Some(&name));
-                let removing =
-                    async { self.sandboxes.remove(&Name::existing(&name)?, &Default::default()).await };
-                with_act(&self.database, event, removing, Result::<(), Failure>::is_ok).await?;
-                print_removed(&name)
-            }
-        }
-    }
-
-    fn event(&self, kind: Kind, name: Option<&str>) -> Vec<NewEvent> {
-        let event = NewEvent::on_command_line(self.clock.unset_now(), kind);
-        vec![name.into_iter().fold(event, NewEvent::about)]
-    }
-}
-
-fn run_remote(remote: &Remote, command: SandboxCommand) -> anyhow::Result<()> {
-    match command {
-        SandboxCommand::Add(add) => print_made(&remote.console("POST", "/sandboxes", Some(&add.body()?))?),
-        SandboxCommand::List { json } => print_all(&remote.console("GET", "/sandboxes", None)?, json),
-        SandboxCommand::Remove { name } => {
-            let parsed = Name::existing(&name)?;
-            remote.console("DELETE", &format!("/sandboxes/{parsed}"), None)?;
-            print_removed(&name)
-        }
     }
 }
 
@@ -232,11 +109,6 @@ fn print_made(made: &Value) -> anyhow::Result<()> {
     let shown: serde_json::Map<String, Value> =
         fields.iter().map(|field| ((*field).to_owned(), made[*field].clone())).collect();
     writeln!(std::io::stdout(), "{:#}", Value::Object(shown))?;
-    Ok(())
-}
-
-fn print_removed(name: &str) -> anyhow::Result<()> {
-    writeln!(std::io::stdout(), "{name} is removed.")?;
     Ok(())
 }
 

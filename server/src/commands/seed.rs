@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::folder_lock;
 use crate::{
     auth::password::Passwords,
     clock::Clock,
@@ -19,7 +20,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 /// How much to add, and to which database.
 #[derive(clap::Args, Debug)]
 pub struct SeedSettings {
-    /// Where the data is. The service may keep running.
+    /// Where the data is. Stop a service on it first, unless the database is on PostgreSQL.
     #[command(flatten)]
     pub store: StoreSettings,
 
@@ -40,9 +41,10 @@ pub struct SeedSettings {
     pub from: Option<PathBuf>,
 }
 
-/// Runs the command. The service may keep running.
+/// Runs the command.
 pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     let SeedSettings { store, loans, records, seed, from } = settings;
+    let _lock = folder_lock::lock(&store, "stop it first")?;
     let database = store.open().await?;
     if let Some(file) = from {
         let added = add_recorded(&database, &file).await;

@@ -6,6 +6,7 @@ use anyhow::Context;
 use futures::FutureExt;
 use tokio::{net::TcpListener, signal};
 
+use super::folder_lock;
 use crate::{
     Sandbox,
     clock::Clock,
@@ -36,6 +37,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
         settings.console_listen = Some(ConsoleListen::On(console.local_addr()?));
     }
     settings.check()?;
+    let lock = folder_lock::lock(&settings.store, "stop it first, or set MKOPO_DATA_DIR to another folder")?;
     let database = settings.store.open().await?;
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
@@ -62,6 +64,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
         }
     );
     sandbox.close(PAYOUTS_TIMEOUT).await;
+    drop(lock);
     tracing::info!("stopped");
     drop(log);
     Ok(())

@@ -2,35 +2,35 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use anyhow::{Context, bail};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+use super::{
+    folder_lock,
+    server::{Body, ServerArguments, part},
+};
 use crate::{
     auth::{
-        Role, Staff,
+        Role,
         accounts::{self, NewAccount},
         new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
-        session,
     },
-    clock::{Clock, UnixMillis},
+    clock::Clock,
     console,
-    database::{Connection, Database, shared_clock},
+    database::{Database, shared_clock},
     email::Email,
     error::Failure,
-    events::{Kind, NewEvent, Trail, with_act},
+    events::{Kind, NewEvent, Trail},
     phone::Msisdn,
     randomness::Randomness,
     settings::{StoreSettings, values},
 };
-use anyhow::{Context, bail};
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
 
 /// The arguments of `mkopo user`.
 #[derive(clap::Args, Debug)]
 pub struct UserSettings {
-    /// Where the data is. The service may keep running.
-    #[command(flatten)]
-    pub store: StoreSettings,
-
     /// What to do.
     #[command(subcommand)]
     pub command: UserCommand,
@@ -39,31 +39,44 @@ pub struct UserSettings {
 /// The operations on accounts.
 #[derive(clap::Subcommand, Debug)]
 pub enum UserCommand {
-    /// Add an account. Prompts for the password.
+    /// Add an account without a service, such as the first one. Prompts for the password. While a service runs on
+    /// the data folder, add accounts on its console.
     Add(AddUser),
     /// List all accounts: e-mail address, name, phone number, role and status.
     List {
-        /// Print JSON.
+        /// The service.
+        #[command(flatten)]
+        server: ServerArguments,
+
+        /// Print JSON, with the field names of the console's API.
         #[arg(long)]
         json: bool,
     },
     /// Deactivate an account: its sessions end at once and nobody can sign in to it.
-    Deactivate {
-        /// The account's e-mail address.
-        #[arg(value_parser = values::email)]
-        email: Email,
-    },
+    Deactivate(Account),
     /// Activate a deactivated account again.
-    Activate {
-        /// The account's e-mail address.
-        #[arg(value_parser = values::email)]
-        email: Email,
-    },
+    Activate(Account),
+}
+
+/// An account of a service.
+#[derive(clap::Args, Debug)]
+pub struct Account {
+    /// The service.
+    #[command(flatten)]
+    pub server: ServerArguments,
+
+    /// The account's e-mail address.
+    #[arg(value_parser = values::email)]
+    pub email: Email,
 }
 
 /// The account to add.
 #[derive(clap::Args, Debug)]
 pub struct AddUser {
+    /// Where the data is.
+    #[command(flatten)]
+    pub store: StoreSettings,
+
     /// E-mail address, used to sign in.
     #[arg(value_parser = values::email)]
     pub email: Email,
@@ -97,66 +110,34 @@ pub struct AddUser {
     pub password_stdin: bool,
 }
 
-/// Runs the command. The service may keep running.
+/// Runs the command.
 pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
-    let UserSettings { store, command } = settings;
-    let password = match &command {
-        UserCommand::Add(user) => {
-            let password = read_password(user.password_stdin)?;
-            match new_password::check(&password, &user.email, &user.brand) {
-                Err(Failure::PasswordTooEasy) => bail!(
-                    "the password is too easy to guess; choose one that is not common, and not the e-mail \
-                     address or the name of the portal"
-                ),
-                checked => checked?,
-            }
-            Some(password)
-        }
-        _ => None,
+    let call = match settings.command {
+        UserCommand::Add(user) => return add(user).await,
+        UserCommand::List { server, json } => tokio::task::spawn_blocking(move || list(server, json)),
+        UserCommand::Deactivate(account) => tokio::task::spawn_blocking(|| set_active(account, false)),
+        UserCommand::Activate(account) => tokio::task::spawn_blocking(|| set_active(account, true)),
     };
-    let database = store.open_existing().await?;
-    let clock = Clock::system();
-    shared_clock::set(&database, &clock).await?;
-    clock.set(console::clock::stored(&mut *database.read().await?).await?);
-    let (now, events) = (clock.now(), events(&command, clock.unset_now()));
-    let act = async {
-        match (command, password) {
-            (UserCommand::Add(user), Some(password)) => add(&database, now, user, password).await,
-            (UserCommand::Add(_), None) => unreachable!("its password was read above"),
-            (UserCommand::List { json }, _) => list(&database, json).await,
-            (UserCommand::Deactivate { email }, _) => set_active(&database, clock, email, false).await,
-            (UserCommand::Activate { email }, _) => set_active(&database, clock, email, true).await,
-        }
-    };
-    let done = with_act(&database, events, act, Result::is_ok).await;
-    database.close().await;
-    done
+    call.await?
 }
 
-fn events(command: &UserCommand, at: UnixMillis) -> Vec<NewEvent> {
-    let event = |kind, email: &Email| NewEvent::on_command_line(at, kind).about(email.as_str());
-    match command {
-        UserCommand::Add(user) => {
-            let role = clap::ValueEnum::to_possible_value(&user.role);
-            let role = role.map_or_else(String::new, |role| format!("role: {}", role.get_name()));
-            vec![event(Kind::AccountOpened, &user.email).details(&role)]
-        }
-        UserCommand::List { .. } => Vec::new(),
-        UserCommand::Deactivate { email } => vec![event(Kind::AccountDeactivated, email)],
-        UserCommand::Activate { email } => vec![event(Kind::AccountActivated, email)],
+async fn add(user: AddUser) -> anyhow::Result<()> {
+    let AddUser { store, email, first_name, last_name, username, phone, role, brand, password_stdin } = user;
+    let password = read_password(password_stdin)?;
+    match new_password::check(&password, &email, &brand) {
+        Err(Failure::PasswordTooEasy) => bail!(
+            "the password is too easy to guess; choose one that is not common, and not the e-mail address or the \
+             name of the portal"
+        ),
+        checked => checked?,
     }
-}
-
-async fn add(
-    database: &Database,
-    now: UnixMillis,
-    user: AddUser,
-    password: SecretString,
-) -> anyhow::Result<()> {
-    let randomness = Randomness::from_os();
-    let AddUser { email, first_name, last_name, username, phone, role, .. } = user;
+    let _lock = folder_lock::lock(&store, "add the account on its console, or stop it first")?;
+    if store.is_missing() {
+        eprintln!("There is no database in the data folder {}: it is created.", store.data_dir.display());
+    }
+    let database = store.open().await?;
     let account = NewAccount {
-        email: email.clone(),
+        email,
         username: username.unwrap_or_else(|| first_name.clone()),
         first_name,
         last_name,
@@ -164,16 +145,22 @@ async fn add(
         role,
         password,
     };
-    match accounts::open(
-        database,
-        &Passwords::new(randomness.clone()),
-        &randomness,
-        now,
-        account,
-        &Trail::default(),
-    )
-    .await
-    {
+    let added = open(&database, account).await;
+    database.close().await;
+    added
+}
+
+async fn open(database: &Database, account: NewAccount) -> anyhow::Result<()> {
+    let (clock, randomness, email) = (Clock::system(), Randomness::from_os(), account.email.clone());
+    shared_clock::set(database, &clock).await?;
+    clock.set(console::clock::stored(&mut *database.read().await?).await?);
+    let role = clap::ValueEnum::to_possible_value(&account.role);
+    let role = role.map_or_else(String::new, |role| format!("role: {}", role.get_name()));
+    let event = NewEvent::on_command_line(clock.unset_now(), Kind::AccountOpened);
+    let event = event.about(email.as_str()).details(&role);
+    let (passwords, now) = (Passwords::new(randomness.clone()), clock.now());
+    let trail = Trail::of(vec![event]);
+    match accounts::open(database, &passwords, &randomness, now, account, &trail).await {
         Err(failure) if failure.is_unique_violation() => bail!("{email} already has an account"),
         opened => opened.context("the account could not be opened")?,
     }
@@ -181,62 +168,34 @@ async fn add(
     Ok(())
 }
 
-async fn list(database: &Database, is_json: bool) -> anyhow::Result<()> {
-    let staff = accounts::all(&mut *database.read().await?).await?;
+fn list(server: ServerArguments, is_json: bool) -> anyhow::Result<()> {
+    let staff = server.open(None)?.console("GET", "/staff", Body::Empty)?;
     let mut out = std::io::stdout().lock();
     if is_json {
-        let staff: Vec<Value> = staff.iter().map(as_json).collect();
-        writeln!(out, "{:#}", Value::from(staff))?;
+        writeln!(out, "{staff:#}")?;
         return Ok(());
     }
-    for staff in staff {
-        let state = if staff.is_active { "active" } else { "inactive" };
-        let role = clap::ValueEnum::to_possible_value(&staff.role).map(|role| role.get_name().to_owned());
+    for account in staff.as_array().into_iter().flatten() {
+        let text = |field: &str| account[field].as_str().unwrap_or_default();
+        let state = if account["is_active"] == true { "active" } else { "inactive" };
         writeln!(
             out,
-            "{}\t{}\t{}\t{}\t{state}",
-            staff.email,
-            staff.name(),
-            staff.phone_number,
-            role.unwrap_or_default()
+            "{}\t{} {}\t{}\t{}\t{state}",
+            text("email"),
+            text("first_name"),
+            text("last_name"),
+            text("phone_number"),
+            text("role")
         )?;
     }
     Ok(())
 }
 
-/// An account, with the field names of the console's API.
-fn as_json(staff: &Staff) -> Value {
-    json!({
-        "id": staff.staff_id,
-        "email": staff.email,
-        "username": staff.username,
-        "first_name": staff.first_name,
-        "last_name": staff.last_name,
-        "phone_number": staff.phone_number,
-        "role": staff.role,
-        "is_active": staff.is_active,
-        "created_at": staff.created_at,
-    })
-}
-
-async fn set_active(database: &Database, clock: Clock, email: Email, is_active: bool) -> anyhow::Result<()> {
-    let (account, now) = (email.clone(), clock.now());
-    let set = database
-        .write(async move |connection: &mut Connection| {
-            accounts::set_active(connection, &account, is_active, &clock).await
-        })
-        .await;
-    let staff_id = match set {
-        Err(Failure::UserNotFound) => bail!("{email} has no account"),
-        set => set.with_context(|| format!("the account of {email} could not be changed"))?,
-    };
-    if !is_active {
-        // This machine's clock need not be the servers': what has expired by it may still be live.
-        let earliest = UnixMillis(i64::MIN);
-        session::end_all_in_batches(database, staff_id, now, earliest)
-            .await
-            .with_context(|| format!("some sessions of {email} could not be ended; try again"))?;
-    }
+fn set_active(Account { server, email }: Account, is_active: bool) -> anyhow::Result<()> {
+    let path = format!("/staff/{}", part(email.as_str()));
+    let change = Body::Json(json!({ "is_active": is_active }));
+    let changed = server.open(None)?.console("PATCH", &path, change);
+    changed.with_context(|| format!("the account of {email} could not be changed"))?;
     println!("{email} {}.", if is_active { "can sign in" } else { "can no longer sign in" });
     Ok(())
 }

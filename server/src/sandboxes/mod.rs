@@ -30,7 +30,7 @@ pub use self::{
     make::{Made, Wish, token_parts},
     name::Name,
     not_found::page as not_found_page,
-    records::{Record, id_of},
+    records::Record,
     registry::{Calls, InUse, Listed},
     scheduler::{keep, tend},
 };

@@ -5,7 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use super::Name;
 use crate::{
     clock::UnixMillis,
-    database::{Connection, Database, query, query_as, query_scalar},
+    database::{Connection, query, query_as, query_scalar},
     error::Failure,
 };
 
@@ -73,15 +73,6 @@ const FIND: &str = "
 /// The sandbox of that name.
 pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Record>, sqlx::Error> {
     query_as(FIND).bind(name).fetch_optional(connection).await
-}
-
-/// The id of the sandbox of that name in the store of `main`.
-///
-/// # Errors
-/// [`Failure::SandboxNotFound`].
-pub async fn id_of(database: &Database, name: &Name) -> Result<String, Failure> {
-    let found = find(&mut *database.read().await?, name).await?;
-    found.map(|record| record.id).ok_or_else(|| Failure::SandboxNotFound(name.to_string()))
 }
 
 const COUNT: &str = "SELECT count(*) FROM sandbox";

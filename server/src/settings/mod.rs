@@ -2,117 +2,25 @@
 
 mod mail_server;
 pub mod provider;
-pub mod rollback;
 mod secrets;
+mod store;
 pub mod values;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use anyhow::{Context, ensure};
 use axum::http::HeaderValue;
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use lettre::message::Mailbox;
 use secrecy::SecretString;
 
-pub use self::mail_server::SmtpUrl;
-use self::{provider::ProviderSettings, rollback::RollbackSettings, secrets::secret_in};
-use crate::database::{
-    Database,
-    url::{DatabaseUrl, LANES},
+use self::provider::ProviderSettings;
+pub(crate) use self::secrets::secret_in;
+pub use self::{
+    mail_server::SmtpUrl,
+    store::{DatabaseSettings, StoreSettings},
 };
-
-/// The database to use instead of the file in the data folder.
-#[derive(clap::Args, Clone, Debug)]
-pub struct DatabaseSettings {
-    /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
-    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
-    /// `sqlite:path/to/file`.
-    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = values::database_url,
-          value_name = "URL")]
-    pub database_url: Option<DatabaseUrl>,
-
-    /// File that contains the database URL, for secrets that are mounted as files. A trailing line
-    /// break is ignored. `MKOPO_DATABASE_URL` takes precedence.
-    #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
-          value_parser = |file: &str| secret_in(file, values::database_url))]
-    pub database_url_file: Option<DatabaseUrl>,
-
-    /// How many transactions write payouts at the same time, on PostgreSQL. More are faster if the
-    /// database is far away. With 1, all writes of all servers come one after the other.
-    #[arg(long, global = true, env = "MKOPO_LANES", default_value_t = LANES, value_name = "NUMBER",
-          value_parser = clap::value_parser!(u32).range(1..=32))]
-    pub lanes: u32,
-}
-
-impl Default for DatabaseSettings {
-    fn default() -> Self {
-        Self { database_url: None, database_url_file: None, lanes: LANES }
-    }
-}
-
-impl DatabaseSettings {
-    /// The configured database URL; `None` for the file in the data folder.
-    pub fn url(&self) -> Option<&DatabaseUrl> {
-        self.database_url.as_ref().or(self.database_url_file.as_ref())
-    }
-}
-
-/// Where the data is.
-#[derive(clap::Args, Clone, Debug)]
-pub struct StoreSettings {
-    /// Folder that holds the database and the generated secrets.
-    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
-    pub data_dir: PathBuf,
-
-    /// The database.
-    #[command(flatten)]
-    pub database: DatabaseSettings,
-}
-
-impl StoreSettings {
-    /// Opens the database, creating it if needed.
-    ///
-    /// # Errors
-    /// A sentence that names the database and the setting, but never a password.
-    pub async fn open(&self) -> anyhow::Result<Database> {
-        let url = self.database.url().cloned().map(|url| url.with_lanes(self.database.lanes));
-        Database::open_for(url.as_ref(), &self.data_dir).await
-    }
-
-    /// Opens the database, which must exist: a mistyped folder must not become an empty database.
-    ///
-    /// # Errors
-    /// As [`StoreSettings::open`], and when there is no database.
-    pub async fn open_existing(&self) -> anyhow::Result<Database> {
-        if let Some(url) = self.database.url() {
-            ensure!(!url.is_missing(), "there is no database {url}; run `mkopo serve`, which creates one");
-        } else {
-            let folder = self.data_dir.display();
-            ensure!(
-                self.file_in_data_dir().exists(),
-                "there is no database in the data folder {folder}; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one"
-            );
-        }
-        self.open().await
-    }
-
-    /// The file of a `SQLite` database.
-    ///
-    /// # Errors
-    /// A sentence that says what to use instead, when the database is on PostgreSQL.
-    pub fn database_file(&self) -> anyhow::Result<PathBuf> {
-        let Some(url) = self.database.url() else { return Ok(self.file_in_data_dir()) };
-        url.file()
-            .map(Into::into)
-            .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
-    }
-
-    fn file_in_data_dir(&self) -> PathBuf {
-        self.data_dir.join("mkopo.db")
-    }
-}
-
+use crate::database::url::DatabaseUrl;
 /// How many sandboxes there may be in demo mode, unless set.
 const DEMO_SANDBOXES: u32 = 100;
 
@@ -123,6 +31,21 @@ pub enum ConsoleListen {
     Off,
     /// On this address and port.
     On(SocketAddr),
+}
+
+impl ConsoleListen {
+    /// The address as `given`, or else the one next to the portal's; `None` if it is off. Port 0 means any free
+    /// port, and so does the next one after 0 or 65535.
+    pub fn address(given: Option<Self>, portal: SocketAddr) -> Option<SocketAddr> {
+        match given {
+            Some(Self::Off) => None,
+            Some(Self::On(address)) => Some(address),
+            None => {
+                let next = if portal.port() == 0 { 0 } else { portal.port().wrapping_add(1) };
+                Some(SocketAddr::new(portal.ip(), next))
+            }
+        }
+    }
 }
 
 /// What the screens show that the specification fixes as static.
@@ -242,9 +165,11 @@ pub struct Settings {
           value_parser = values::builds)]
     pub keep_builds: u32,
 
-    /// When a build of a slice is taken back by itself.
-    #[command(flatten)]
-    pub rollback: RollbackSettings,
+    /// How long a build of a slice is watched after it went live for everybody, in minutes: one that fails is taken
+    /// back by itself (docs/slices.md).
+    #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
+          value_parser = clap::value_parser!(u32).range(1..=10_080))]
+    pub rollback_minutes: u32,
 
     /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
     /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
@@ -399,17 +324,9 @@ impl Settings {
         }
     }
 
-    /// The address that the console listens on; `None` if it is off. Port 0 means any
-    /// free port, and so does the next one after 0 or 65535.
+    /// The address that the console listens on; `None` if it is off.
     pub fn console_listen(&self) -> Option<SocketAddr> {
-        match self.console_listen {
-            Some(ConsoleListen::Off) => None,
-            Some(ConsoleListen::On(address)) => Some(address),
-            None => {
-                let next = if self.listen.port() == 0 { 0 } else { self.listen.port().wrapping_add(1) };
-                Some(SocketAddr::new(self.listen.ip(), next))
-            }
-        }
+        ConsoleListen::address(self.console_listen, self.listen)
     }
 
     /// The address at which people reach the console; `None` if it is off.
@@ -424,6 +341,11 @@ impl Settings {
     /// How long a session lasts.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
+    }
+
+    /// How long a build of a slice is watched after it went live for everybody.
+    pub fn watch_length(&self) -> Duration {
+        Duration::from_mins(u64::from(self.rollback_minutes))
     }
 
     /// The configured secret that signs tokens.

@@ -119,6 +119,11 @@ impl ProviderUrl {
         Ok(Self { base: text.to_owned(), is_private: scheme == "https" || is_local })
     }
 
+    /// Whether nobody between here and there can read or change what is sent.
+    pub fn is_private(&self) -> bool {
+        self.is_private
+    }
+
     /// Checks that nobody between here and the provider can read or change what is sent.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ impl Settings {
 }
 
 /// Reads `file` and parses its content.
-pub(super) fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+pub(crate) fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
     parse(text.trim_end_matches(['\r', '\n']))
 }

@@ -204,14 +204,6 @@ pub fn network(text: &str) -> Result<IpNet, String> {
         .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas".to_owned())
 }
 
-/// A small probability in percent.
-pub fn chance(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|percent| (0.001..=50.0).contains(percent))
-        .ok_or_else(|| "give a percentage from 0.001 to 50".to_owned())
-}
-
 /// The address of a console.
 pub fn server(text: &str) -> Result<String, String> {
     let origin = origin(text)

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Makes the build of `version` live; does nothing if it is live already. If it `is_watched`, it is taken back
-/// when it fails more often than the one before. Returns the new state of the slice.
+/// when it fails. Returns the new state of the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],

@@ -12,13 +12,13 @@ mod bundled;
 mod compress;
 mod delete_old;
 pub mod deploy;
-pub mod discovery;
 pub mod files;
 mod publish;
 mod range;
 mod remove;
 pub mod reports;
 pub mod rollout;
+mod taken_back;
 mod trail;
 pub mod watch;
 
@@ -37,6 +37,7 @@ pub use self::{
     publish::{Publication, publish},
     remove::remove,
     rollout::{Bucket, Rollout, Share},
+    taken_back::rule as taken_back_rule,
     trail::{Mark, SliceAction, SliceEvent, trail},
 };
 use crate::{

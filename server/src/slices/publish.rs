@@ -42,7 +42,7 @@ pub struct Publication {
     pub hold: bool,
     /// Give the build to some browsers only, instead of making it live.
     pub share: Option<Share>,
-    /// Take the build back if it fails more often than the one before.
+    /// Take the build back by itself if it fails.
     pub is_watched: bool,
     /// Accept a version below the live one.
     pub force: bool,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     store,
-    test_app::{CONSOLE_TOKEN, JWT_SECRET, TestApp},
+    test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp},
 };
 
 pub fn mkopo() -> Command {
@@ -44,11 +44,19 @@ pub fn error_line(output: &Output) -> String {
     line
 }
 
-/// Runs `mkopo user` on another thread, so that a service on this one keeps running: the command
-/// may have to wait for one of its writes.
-async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
+/// Runs a command that calls the console of `app`, on another thread: this one answers it.
+pub async fn command(app: &TestApp, arguments: &[&str]) -> Output {
+    let server = app.serve(Listener::Console).await;
     let mut command = mkopo();
-    command.arg("user").args(arguments).args(store::options(data_dir));
+    command.args(arguments).args(["--server", &server, "--token", CONSOLE_TOKEN]);
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+/// Adds an account with `mkopo user add`, on another thread: the command may have to wait for a write of a service on
+/// this one.
+async fn add_user(store: &[String], arguments: &[&str], password: &str) -> Output {
+    let mut command = mkopo();
+    command.args(["user", "add"]).args(arguments).args(store);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let password = password.to_owned();
     let run = tokio::task::spawn_blocking(move || {
@@ -59,6 +67,10 @@ async fn user(data_dir: &Path, arguments: &[&str], password: &str) -> Output {
     });
     run.await.unwrap()
 }
+
+/// Who is added, except for the e-mail address.
+const GRACE: [&str; 8] =
+    ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712 345 678", "--role", "supervisor"];
 
 #[test]
 fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
@@ -306,7 +318,7 @@ async fn the_files_of_the_service_are_for_its_user_only_whatever_the_umask() {
     assert_eq!(mode(&folder), 0o700);
     assert!(backed_up.status.success(), "{}", String::from_utf8_lossy(&backed_up.stderr));
     assert_eq!(mode(&backup), 0o600);
-    let names = ["console.token", "jwt.secret", "mkopo.db", "mkopo.db-shm", "mkopo.db-wal"];
+    let names = ["console.token", "jwt.secret", "mkopo.db", "mkopo.db-shm", "mkopo.db-wal", "mkopo.db.lock"];
     assert_eq!(files, names.map(|name| (name.to_owned(), 0o600)));
 }
 
@@ -321,20 +333,8 @@ fn an_unknown_option_is_reported() {
 async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
     let add = async |email: &str| {
-        let arguments = [
-            "add",
-            email,
-            "--first-name",
-            "Grace",
-            "--last-name",
-            "Wekesa",
-            "--phone",
-            "0712 345 678",
-            "--role",
-            "supervisor",
-            "--password-stdin",
-        ];
-        user(app.data_dir(), &arguments, "Kahawa-2026\n").await
+        let arguments = [&[email], &GRACE[..], &["--password-stdin"]].concat();
+        add_user(&store::options(app.data_dir()), &arguments, "Kahawa-2026\n").await
     };
     let login = async || {
         let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
@@ -356,13 +356,13 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     };
     assert_eq!(me().await.status, 200);
 
-    let deactivated = user(app.data_dir(), &["deactivate", "grace@example.com"], "").await;
+    let deactivated = command(&app, &["user", "deactivate", "grace@example.com"]).await;
     assert_snapshot!(String::from_utf8_lossy(&deactivated.stdout), @"grace@example.com can no longer sign in.");
     assert_eq!(me().await.status, 401, "at once, from another process");
     assert_eq!(login().await.failure().1, "account_inactive");
-    assert_snapshot!(String::from_utf8_lossy(&user(app.data_dir(), &["list"], "").await.stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
+    assert_snapshot!(String::from_utf8_lossy(&command(&app, &["user", "list"]).await.stdout), @"grace@example.com	Grace Wekesa	+254712345678	supervisor	inactive");
 
-    let activated = user(app.data_dir(), &["activate", "grace@example.com"], "").await;
+    let activated = command(&app, &["user", "activate", "grace@example.com"]).await;
     assert_snapshot!(String::from_utf8_lossy(&activated.stdout), @"grace@example.com can sign in.");
     assert_eq!(me().await.status, 401, "ended sessions stay ended");
     assert_eq!(login().await.status, 200);
@@ -374,22 +374,19 @@ async fn a_code_sent_before_the_account_was_deactivated_is_invalid() {
     let email = "agent@mkopo.test";
     app.post("/api/v1/auth/request-password-reset", json!({"email": email})).await;
     let otp = app.newest_code("+254711000003").await;
-    assert!(user(app.data_dir(), &["deactivate", email], "").await.status.success());
+    assert!(command(&app, &["user", "deactivate", email]).await.status.success());
     let reset = json!({"email": email, "otp": otp, "new_password": "Kahawa-2026"});
     assert_eq!(app.post("/api/v1/auth/reset-password", reset.clone()).await.failure().1, "invalid_code");
-    assert!(user(app.data_dir(), &["activate", email], "").await.status.success());
+    assert!(command(&app, &["user", "activate", email]).await.status.success());
     assert_eq!(app.post("/api/v1/auth/reset-password", reset).await.failure().1, "invalid_code");
 }
 
 #[tokio::test]
 async fn every_error_of_mkopo_user_is_one_sentence() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
-    let names =
-        ["--first-name", "Grace", "--last-name", "Wekesa", "--phone", "0712345678", "--role", "agent"];
     let add = async |more: &[&str], password: &str| {
-        let arguments: Vec<&str> =
-            ["add", "grace@example.com"].iter().chain(&names).chain(more).copied().collect();
-        error_line(&user(app.data_dir(), &arguments, password).await)
+        let arguments = [&["grace@example.com"], &GRACE[..], more].concat();
+        error_line(&add_user(&store::options(app.data_dir()), &arguments, password).await)
     };
     let said = [
         add(&["--password-stdin"], "12345\n").await,
@@ -397,8 +394,8 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
         add(&["--password-stdin"], "password1\n").await,
         add(&["--password-stdin", "--brand", "Pesa Mbele"], "pesa mbele\n").await,
         add(&[], "Kahawa-2026\n").await,
-        error_line(&user(app.data_dir(), &["deactivate", "grace@example.com"], "").await),
-        error_line(&user(app.data_dir(), &["activate", "grace@example.com"], "").await),
+        error_line(&command(&app, &["user", "deactivate", "grace@example.com"]).await),
+        error_line(&command(&app, &["user", "activate", "grace@example.com"]).await),
     ];
     assert_snapshot!(said.join("\n"), @"
     mkopo: the password must have 6 to 1024 characters
@@ -406,8 +403,8 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
     mkopo: the password is too easy to guess; choose one that is not common, and not the e-mail address or the name of the portal
     mkopo: the password is too easy to guess; choose one that is not common, and not the e-mail address or the name of the portal
     mkopo: there is no terminal to prompt for the password; use --password-stdin
-    mkopo: grace@example.com has no account
-    mkopo: grace@example.com has no account
+    mkopo: the account of grace@example.com could not be changed: user not found
+    mkopo: the account of grace@example.com could not be changed: user not found
     ");
 }
 
@@ -439,7 +436,7 @@ fn a_secret_can_be_read_from_a_file_and_an_invalid_one_stops_the_start() {
 }
 
 #[test]
-fn the_service_and_every_command_can_read_the_database_url_from_a_file() {
+fn the_service_and_every_command_without_one_can_read_the_database_url_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("database-url");
     std::fs::write(&file, "postgres://mkopo:a-password@127.0.0.1:1/mkopo\n").unwrap();
@@ -448,39 +445,109 @@ fn the_service_and_every_command_can_read_the_database_url_from_a_file() {
         command.args(arguments).current_dir(&folder).env("MKOPO_DATABASE_URL_FILE", &file);
         command.output().unwrap()
     };
+    let add = [&["user", "add", "grace@example.com", "--password-stdin"], &GRACE[..]].concat();
     let said = [
         ["serve", "--listen=127.0.0.1:0"].as_slice(),
-        &["user", "list"],
         &["seed", "--loans=1"],
-        &["slice", "list"],
         &["data", "backup", "-"],
+        &["data", "restore", "-"],
     ]
     .map(|arguments| error_line(&run(arguments)));
     assert_snapshot!(said.join("\n"), @"
     mkopo: MKOPO_JWT_SECRET is missing: on PostgreSQL it is required, and must be the same on all servers
     mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
-    mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
-    mkopo: can't open the database postgres://mkopo@127.0.0.1:1/mkopo; set MKOPO_DATABASE_URL to one that can be written: Connection refused (os error 111)
+    mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
     mkopo: MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore
     ");
+    assert!(error_line(&run(&add)).contains("the password must have"), "asked for before");
+}
 
-    let given = error_line(&run(&["user", "list", "--database-url", "sqlite:given.db"]));
-    assert_snapshot!(given, @"mkopo: there is no database sqlite:given.db; run `mkopo serve`, which creates one");
+#[cfg(unix)]
+#[tokio::test]
+async fn one_service_or_command_without_a_service_uses_a_data_folder_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_file = ["--data-dir".to_owned(), folder.path().to_str().unwrap().to_owned()];
+    let serve = || {
+        let mut command = mkopo();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(folder.path());
+        command.args(["--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN]);
+        command
+    };
+    let in_folder = |arguments: &[&str]| {
+        let mut command = mkopo();
+        command.args(arguments).arg("--data-dir").arg(folder.path());
+        error_line(&command.output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]")
+    };
+    let mut service = serve().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let ready = folder.path().join("mkopo.db-wal");
+    while !ready.exists() {
+        assert!(service.try_wait().unwrap().is_none());
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let second = error_line(&serve().output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]");
+    let backup = folder.path().join("monday.db");
+    let backup = mkopo().args(["data", "backup", "--data-dir"]).arg(folder.path()).arg(&backup).output();
+    let added = [&["grace@example.com"], &GRACE[..], &["--password-stdin"]].concat();
+    let said = [
+        second,
+        error_line(&add_user(&in_file, &added, "Kahawa-2026\n").await)
+            .replace(folder.path().to_str().unwrap(), "[folder]"),
+        in_folder(&["seed", "--loans", "1"]),
+        in_folder(&["data", "restore", "-"]),
+    ];
+    // Also when it has no time to give the lock back.
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert_snapshot!(said.join("\n"), @"
+    mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first, or set MKOPO_DATA_DIR to another folder
+    mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; add the account on its console, or stop it first
+    mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first
+    mkopo: [folder]/mkopo.db is in use by another mkopo, such as a running service; stop it first
+    ");
+    assert!(backup.unwrap().status.success(), "a backup only reads");
+    let added = add_user(&in_file, &added, "Kahawa-2026\n").await;
+    assert!(added.status.success(), "{added:?}");
+}
+
+#[tokio::test]
+async fn the_first_account_can_be_added_before_the_first_start_and_names_a_mistyped_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let typo = folder.path().join("typo");
+    let arguments = [&["grace@example.com"], &GRACE[..], &["--password-stdin"]].concat();
+    let in_file = ["--data-dir".to_owned(), typo.to_str().unwrap().to_owned()];
+    let added = add_user(&in_file, &arguments, "Kahawa-2026\n").await;
+    let said = String::from_utf8_lossy(&added.stderr).replace(typo.to_str().unwrap(), "[folder]");
+    assert_snapshot!(said, @"There is no database in the data folder [folder]: it is created.");
+    assert_snapshot!(String::from_utf8_lossy(&added.stdout), @"grace@example.com can sign in.");
 }
 
 #[test]
-fn a_mistyped_folder_does_not_become_a_database() {
+fn a_command_calls_the_service_on_this_machine_with_the_token_in_its_data_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let typo = folder.path().join("typo");
-    let said = [["user", "list"], ["slice", "list"]].map(|command| {
-        let output = mkopo().args(command).arg("--data-dir").arg(&typo).output().unwrap();
-        error_line(&output).replace(typo.to_str().unwrap(), "[folder]")
-    });
+    let run = |settings: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = mkopo();
+        command.args(arguments).env("MKOPO_DATA_DIR", folder.path()).envs(settings.iter().copied());
+        error_line(&command.output().unwrap()).replace(folder.path().to_str().unwrap(), "[folder]")
+    };
+    let listen = ("MKOPO_LISTEN", "0.0.0.0:1");
+    let no_token = run(&[listen], &["user", "list"]);
+    std::fs::write(folder.path().join("console.token"), CONSOLE_TOKEN).unwrap();
+    let said = [
+        no_token,
+        run(&[listen], &["user", "list"]),
+        run(&[listen, ("MKOPO_CONSOLE_LISTEN", "127.0.0.1:3")], &["sandbox", "list"]),
+        run(&[("MKOPO_CONSOLE_LISTEN", "off")], &["slice", "list"]),
+        run(&[("MKOPO_SERVER", "https://console.example.com")], &["slice", "list"]),
+        run(&[("MKOPO_SERVER", "http://console.example.com")], &["slice", "list", "--token", CONSOLE_TOKEN]),
+    ];
     assert_snapshot!(said.join("\n"), @"
-    mkopo: there is no database in the data folder [folder]; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one
-    mkopo: there is no database in the data folder [folder]; set MKOPO_DATA_DIR to the service's data folder, or run `mkopo serve`, which creates one
+    mkopo: [folder]/console.token can't be read; set MKOPO_DATA_DIR to the service's data folder, or give --token: No such file or directory (os error 2)
+    mkopo: no service answers on http://127.0.0.1:2; run `mkopo serve`, or give --server: io: Connection refused (os error 111)
+    mkopo: no service answers on http://127.0.0.1:3; run `mkopo serve`, or give --server: io: Connection refused (os error 111)
+    mkopo: the console of this machine's service is off (MKOPO_CONSOLE_LISTEN)
+    mkopo: --server needs --token, the console token of that service
+    mkopo: http://console.example.com has no TLS: the token could be read on the way; give an address with https://, or add --insecure
     ");
-    assert!(!typo.exists());
 }
 
 #[test]
@@ -564,12 +631,7 @@ fn https_to_a_plain_port_says_so() {
 #[tokio::test]
 async fn lists_are_printed_as_json() {
     let app = TestApp::start().await;
-    let accounts = user(app.data_dir(), &["list", "--json"], "").await;
+    let accounts = command(&app, &["user", "list", "--json"]).await;
     let accounts: Value = serde_json::from_slice(&accounts.stdout).unwrap();
-    let (listed, mut expected) =
-        (accounts.as_array().unwrap(), app.console(Method::GET, "/staff", None).await.json());
-    for account in expected.as_array_mut().unwrap() {
-        account.as_object_mut().unwrap().remove("open_sessions");
-    }
-    assert_eq!(listed, expected.as_array().unwrap());
+    assert_eq!(accounts, app.console(Method::GET, "/staff", None).await.json());
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, post},
-    command_line::mkopo,
+    command_line::{self, mkopo},
     slices::{build, portal, publish},
     test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
 };
@@ -418,9 +418,9 @@ async fn commands_write_events_and_a_restored_backup_keeps_those_since() {
         let done = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         assert!(done.status.success(), "{done:?}");
     };
-    run(&["user", "deactivate", "agent@mkopo.test"]).await;
+    assert!(command_line::command(&app, &["user", "deactivate", "agent@mkopo.test"]).await.status.success());
     run(&["data", "backup", &backup]).await;
-    run(&["user", "activate", "agent@mkopo.test"]).await;
+    assert!(command_line::command(&app, &["user", "activate", "agent@mkopo.test"]).await.status.success());
     run(&["seed", "--loans", "2"]).await;
     // Its clock is behind that of the commands.
     app.sign_in("admin").await;
@@ -435,8 +435,8 @@ async fn commands_write_events_and_a_restored_backup_keeps_those_since() {
     assert_eq!(
         written.iter().map(short).collect::<Vec<_>>(),
         [
-            ["account_deactivated", "command line", "agent@mkopo.test"],
-            ["account_activated", "command line", "agent@mkopo.test"],
+            ["account_deactivated", "operator", "agent@mkopo.test"],
+            ["account_activated", "operator", "agent@mkopo.test"],
             ["data_seeded", "command line", "-"],
             ["signed_in", "admin@mkopo.test", "-"],
             ["data_restored", "command line", "-"],

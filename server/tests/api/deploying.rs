@@ -142,8 +142,7 @@ async fn a_token_is_kept_as_a_hash_with_its_last_use() {
 async fn tokens_are_made_listed_and_revoked_on_the_command_line() {
     let portal = portal();
     let app = start(&portal).await;
-    let run =
-        async |arguments: &[&str]| slice_command(&app, &portal, &[&["token"], arguments].concat()).await;
+    let run = async |arguments: &[&str]| slice_command(&app, &[&["token"], arguments].concat()).await;
     let added = run(&["add", "mfe-repayments", "--name", "ci", "--expires", "90d"]).await;
     let token = String::from_utf8(added.stdout).unwrap();
     assert!(token.starts_with("mkopo_deploy_") && token.trim().len() > 50, "{token}");
@@ -255,9 +254,9 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
     app.send(call(token, "mfe-loans/rollback", None)).await;
     app.console(Method::DELETE, "/deploy-tokens/mfe-loans/gitlab", None).await;
     app.console(Method::DELETE, "/deploy-tokens/mfe-loans/gitlab", None).await;
-    slice_command(&app, &portal, &["token", "add", "mfe-plans", "--expires", "7d"]).await;
-    slice_command(&app, &portal, &["token", "add", "mfe-plans"]).await;
-    slice_command(&app, &portal, &["token", "revoke", "mfe-plans"]).await;
+    slice_command(&app, &["token", "add", "mfe-plans", "--expires", "7d"]).await;
+    slice_command(&app, &["token", "add", "mfe-plans"]).await;
+    slice_command(&app, &["token", "revoke", "mfe-plans"]).await;
 
     let written = app.console(Method::GET, "/events?limit=100", None).await;
     assert!(!String::from_utf8_lossy(&written.bytes).contains(token));
@@ -278,7 +277,7 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
     slice_activated · deploy token gitlab · mfe-loans · version: 0.3.0
     slice_rolled_back · deploy token gitlab · mfe-loans · -
     deploy_token_revoked · operator · mfe-loans · token_name: gitlab
-    deploy_token_added · command line · mfe-plans · by: ci, token_name: ci, expires_in: 7d
-    deploy_token_revoked · command line · mfe-plans · by: ci, token_name: ci
+    deploy_token_added · operator · mfe-plans · token_name: ci, expires_in: 7d
+    deploy_token_revoked · operator · mfe-plans · token_name: ci
     ");
 }

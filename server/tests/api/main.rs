@@ -31,7 +31,6 @@ mod durability;
 mod edge;
 mod engines;
 mod floods;
-mod frontend_discovery;
 mod hostile;
 mod idempotency;
 mod invariant;

@@ -126,15 +126,7 @@ impl Caller<'_> {
     }
 
     async fn needs_no_sign_in(&mut self) {
-        for path in [
-            "/slices.json",
-            "/.well-known/frontend-discovery.json",
-            "/healthz",
-            "/readyz",
-            "/metrics",
-            "/api/v1/openapi.json",
-            "/docs/",
-        ] {
+        for path in ["/slices.json", "/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"] {
             self.send(request(Method::GET, path, None, None)).await;
         }
     }

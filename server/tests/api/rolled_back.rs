@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::slices::{archive, watch};
+use mkopo::{
+    database::query_scalar,
+    demo, retention,
+    slices::{archive, watch},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -11,7 +15,7 @@ use crate::{
     browser::{Browser, html, words},
     rollouts::publish_for,
     slice_reports::{crashed, loaded, not_loaded, report},
-    slices::{activate, build, portal, publication, publish, roll_back, start, versions},
+    slices::{activate, build, build_of, manifest, portal, publication, publish, roll_back, start, versions},
     test_app::TestApp,
 };
 
@@ -25,12 +29,37 @@ async fn started() -> (TestApp, TempDir) {
     (start(&portal).await, portal)
 }
 
-/// So many pages load a build, each of another visitor, and the screens of some crash.
-async fn pages(app: &TestApp, version: &str, loads: usize, failed: usize) {
+/// So many people, each with an account of their own, who sign in. Returns their tokens.
+async fn people(app: &TestApp, count: usize) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for n in 0..count {
+        let email = format!("person{n}@mkopo.test");
+        let account = json!({
+            "email": email, "first_name": "Amani", "last_name": "Otieno", "role": "agent",
+            "phone_number": format!("+2547120000{n:02}"), "password": demo::PASSWORD,
+        });
+        let opened = app.console(Method::POST, "/staff", Some(account)).await.status;
+        assert!([StatusCode::CREATED, StatusCode::CONFLICT].contains(&opened), "{opened}");
+        tokens.push(app.sign_in(&format!("person{n}")).await.token);
+    }
+    tokens
+}
+
+/// All of those people load a build, and the screens of the first `failed` crash.
+async fn visits(app: &TestApp, people: &[String], version: &str, failed: usize) {
+    for (n, token) in people.iter().enumerate() {
+        let reports = [loaded(version), crashed(version)];
+        let reports = if n < failed { &reports[..] } else { &reports[..1] };
+        assert_eq!(report(app, &address(n), Some(token), reports).await.status, StatusCode::NO_CONTENT);
+    }
+}
+
+/// So many pages that nobody is signed in on load a build, and the screens of some crash.
+async fn strangers(app: &TestApp, version: &str, loads: usize, failed: usize) {
     for n in 0..loads {
         let reports = [loaded(version), crashed(version)];
         let reports = if n < failed { &reports[..] } else { &reports[..1] };
-        assert_eq!(report(app, &address(n), None, reports).await.status, StatusCode::NO_CONTENT);
+        assert_eq!(report(app, &address(100 + n), None, reports).await.status, StatusCode::NO_CONTENT);
     }
 }
 
@@ -50,15 +79,16 @@ async fn last(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn a_build_that_fails_more_often_is_taken_back_and_the_trail_says_why() {
+async fn a_build_that_fails_for_5_people_is_taken_back_and_the_trail_says_why() {
     let (app, _portal) = started().await;
+    let people = people(&app, 8).await;
     publish_for(&app, "percent=10").await;
-    pages(&app, "0.1.0", 210, 0).await;
-    pages(&app, "0.2.0", 31, 7).await;
+    visits(&app, &people, "0.1.0", 0).await;
+    visits(&app, &people, "0.2.0", 5).await;
     look(&app).await;
     assert_eq!(rollout(&app).await, Value::Null);
     assert_eq!(versions(&app).await.0, "0.1.0");
-    let sentence = "rolled back: 7 of 31 pages failed, 0 of 210 before";
+    let sentence = "rolled back: 5 people saw it fail, in 5 of 8 pages, 0 of 8 before";
     assert_eq!(last(&app).await, json!(["rolled_back", "0.2.0", sentence, "the service"]));
     let event = app.console(Method::GET, "/events?kind=slice_rolled_back", None).await.json()[0].clone();
     assert_eq!((&event["who"], &event["about"]), (&json!("the service"), &json!("mfe-loans")));
@@ -66,17 +96,24 @@ async fn a_build_that_fails_more_often_is_taken_back_and_the_trail_says_why() {
     look(&app).await;
     let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
     assert_eq!(trail, 2, "once");
+    let browser = Browser::sign_in(&app).await;
+    let words = words(&browser.get("/console/slices").await);
+    let rule = "A build is taken back by itself when at least 5 signed-in people have seen it fail, it fails in \
+                over 20% of their pages, and in at least twice the share of the build before.";
+    for shown in [rule, sentence] {
+        assert!(words.contains(shown), "{shown}: {words}");
+    }
 }
 
 #[tokio::test]
 async fn the_page_shows_what_pages_reported_in_charts_and_numbers() {
     let (app, _portal) = started().await;
     publish_for(&app, "percent=25").await;
-    pages(&app, "0.1.0", 30, 0).await;
-    pages(&app, "0.2.0", 10, 1).await;
+    strangers(&app, "0.1.0", 30, 0).await;
+    strangers(&app, "0.2.0", 10, 1).await;
     look(&app).await;
     app.clock.advance(Duration::from_hours(2));
-    pages(&app, "0.2.0", 10, 0).await;
+    strangers(&app, "0.2.0", 10, 0).await;
     look(&app).await;
     let browser = Browser::sign_in(&app).await;
     let page = browser.get("/console/slices").await;
@@ -98,57 +135,125 @@ async fn the_page_shows_what_pages_reported_in_charts_and_numbers() {
 }
 
 #[tokio::test]
-async fn a_build_is_not_judged_by_fewer_than_20_pages_or_by_one_witness() {
+async fn four_people_do_not_take_a_build_back_however_often_they_see_it_fail() {
     let (app, _portal) = started().await;
+    let people = people(&app, 5).await;
     publish_for(&app, "percent=10").await;
-    pages(&app, "0.1.0", 200, 0).await;
-    pages(&app, "0.2.0", 19, 9).await;
+    for n in 0..30 {
+        for token in &people[..4] {
+            report(&app, &address(n), Some(token), &[not_loaded("0.2.0"), crashed("0.2.0")]).await;
+        }
+        look(&app).await;
+    }
+    assert_eq!(rollout(&app).await["percent"], 10);
+    report(&app, &address(0), Some(&people[4]), &[not_loaded("0.2.0")]).await;
     look(&app).await;
-    assert_eq!(rollout(&app).await["percent"], 10, "19 pages");
-    pages(&app, "0.2.0", 1, 0).await;
-    look(&app).await;
-    assert_eq!(rollout(&app).await, Value::Null);
+    assert_eq!(last(&app).await[2], "rolled back: 5 people saw it fail, in 5 of 5 pages, none before");
+}
 
-    publish(&app, &build("mfe-loans", "0.3.0")).await;
-    for n in 0..40 {
-        report(&app, &address(n), None, &[loaded("0.3.0")]).await;
-        report(&app, "203.0.113.1", None, &[not_loaded("0.3.0")]).await;
+#[tokio::test]
+async fn it_must_fail_in_over_20_percent_of_the_pages_one_for_each_person_and_screen() {
+    let (app, _portal) = started().await;
+    let people = people(&app, 5).await;
+    let mut brings = manifest("mfe-loans", "0.2.0");
+    let screens = ["/loans", "/due", "/paid", "/late", "/written-off"];
+    brings["brings"]["screens"] =
+        screens.iter().map(|path| json!({"path": path, "title": "A screen"})).collect::<Value>();
+    publish(&app, &build_of(&brings)).await;
+    let on = |mut report: Value, screen: &str| {
+        report["route"] = json!(screen);
+        report
+    };
+    for _ in 0..3 {
+        for (n, token) in people.iter().enumerate() {
+            let opened = screens.map(|screen| on(loaded("0.2.0"), screen));
+            report(&app, &address(n), Some(token), &opened).await;
+            report(&app, &address(n), Some(token), &[on(crashed("0.2.0"), "/loans")]).await;
+        }
     }
     look(&app).await;
-    assert_eq!(versions(&app).await.0, "0.3.0", "one witness");
-    report(&app, "203.0.113.2", None, &[not_loaded("0.3.0"), not_loaded("0.3.0"), not_loaded("0.3.0")]).await;
+    assert_eq!(versions(&app).await.0, "0.2.0", "5 of 25 pages are 20%");
+    report(&app, &address(0), Some(&people[0]), &[on(crashed("0.2.0"), "/due")]).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.1.0");
+    assert_eq!(last(&app).await[2], "rolled back: 5 people saw it fail, in 6 of 25 pages, none before");
+}
+
+#[tokio::test]
+async fn it_must_fail_in_twice_the_share_of_the_build_before() {
+    let (app, _portal) = started().await;
+    let people = people(&app, 8).await;
+    visits(&app, &people, "0.1.0", 3).await;
+    look(&app).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    visits(&app, &people, "0.2.0", 5).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.2.0", "5 of 8 is not twice 3 of 8");
+    report(&app, &address(5), Some(&people[5]), &[crashed("0.2.0")]).await;
+    look(&app).await;
+    assert_eq!(last(&app).await[2], "rolled back: 6 people saw it fail, in 6 of 8 pages, 3 of 8 before");
 }
 
 #[tokio::test]
 async fn a_build_that_went_live_at_once_is_taken_back_in_its_first_hour_only() {
     let (app, _portal) = started().await;
-    pages(&app, "0.1.0", 200, 2).await;
+    visits(&app, &people(&app, 8).await, "0.1.0", 0).await;
     look(&app).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
     app.clock.advance(Duration::from_mins(59));
-    pages(&app, "0.2.0", 40, 12).await;
+    visits(&app, &people(&app, 8).await, "0.2.0", 5).await;
     look(&app).await;
     assert_eq!(versions(&app).await, (json!("0.1.0"), json!(null)));
-    let sentence = "rolled back: 12 of 40 pages failed, 2 of 200 before";
+    let sentence = "rolled back: 5 people saw it fail, in 5 of 8 pages, 0 of 8 before";
     assert_eq!(last(&app).await, json!(["rolled_back", "0.1.0", sentence, "the service"]));
 
     publish(&app, &build("mfe-loans", "0.3.0")).await;
     app.clock.advance(Duration::from_mins(61));
-    pages(&app, "0.3.0", 40, 12).await;
+    visits(&app, &people(&app, 8).await, "0.3.0", 5).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.3.0");
 }
 
 #[tokio::test]
+async fn how_long_a_build_is_watched_is_a_setting() {
+    let portal = portal();
+    let folder = portal.path().to_str().unwrap();
+    let app = TestApp::start_with(&["--portal-dir", folder, "--rollback-minutes", "5"]).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    app.clock.advance(Duration::from_mins(5));
+    visits(&app, &people(&app, 8).await, "0.2.0", 8).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.2.0");
+}
+
+#[tokio::test]
+async fn what_people_saw_before_a_build_went_live_again_does_not_count() {
+    let (app, _portal) = started().await;
+    let people = people(&app, 8).await;
+    publish(&app, &build("mfe-loans", "0.2.0")).await;
+    visits(&app, &people, "0.2.0", 8).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.1.0");
+    app.clock.advance(Duration::from_mins(1));
+    activate(&app, "mfe-loans", "0.2.0").await;
+    look(&app).await;
+    visits(&app, &people, "0.2.0", 0).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.2.0");
+    visits(&app, &people, "0.2.0", 5).await;
+    look(&app).await;
+    assert_eq!(versions(&app).await.0, "0.1.0");
+}
+
+#[tokio::test]
 async fn without_a_watch_and_after_a_roll_back_by_hand_nothing_is_taken_back() {
     let (app, _portal) = started().await;
-    pages(&app, "0.1.0", 200, 0).await;
+    let people = people(&app, 8).await;
+    visits(&app, &people, "0.1.0", 0).await;
     look(&app).await;
     let files = archive::write(&build("mfe-loans", "0.2.0")).unwrap();
     app.send(publication("?watch=false", files)).await;
-    pages(&app, "0.2.0", 40, 20).await;
+    visits(&app, &people, "0.2.0", 8).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.2.0");
 
@@ -156,133 +261,103 @@ async fn without_a_watch_and_after_a_roll_back_by_hand_nothing_is_taken_back() {
     activate(&app, "mfe-loans", "0.2.0").await;
     roll_back(&app, "mfe-loans").await;
     app.clock.advance(Duration::from_mins(1));
-    pages(&app, "0.1.0", 40, 20).await;
+    visits(&app, &people, "0.1.0", 8).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.1.0", "somebody chose it");
 
     let body = json!({"version": "0.2.0", "percent": 50, "watch": false});
     app.console(Method::POST, "/slices/mfe-loans/rollout", Some(body)).await;
     app.clock.advance(Duration::from_mins(1));
-    pages(&app, "0.2.0", 40, 20).await;
+    visits(&app, &people, "0.2.0", 8).await;
     look(&app).await;
     assert_eq!(rollout(&app).await["percent"], 50);
 }
 
 #[tokio::test]
-async fn where_nobody_loaded_the_build_before_10_percent_decide() {
+async fn reports_without_a_live_session_neither_take_a_build_back_nor_hide_that_it_fails() {
     let (app, _portal) = started().await;
-    publish(&app, &build("mfe-loans", "0.2.0")).await;
-    pages(&app, "0.2.0", 60, 8).await;
+    let mut people = people(&app, 14).await;
+    visits(&app, &people, "0.1.0", 0).await;
     look(&app).await;
-    assert_eq!(versions(&app).await.0, "0.2.0", "13% may be chance");
-    app.clock.advance(Duration::from_mins(2));
-    pages(&app, "0.2.0", 60, 40).await;
-    look(&app).await;
-    assert_eq!(last(&app).await[2], "rolled back: 48 of 120 pages failed, none before");
-}
-
-#[tokio::test]
-async fn thresholds_are_settings() {
-    let portal = portal();
-    let folder = portal.path().to_str().unwrap();
-    let app = TestApp::start_with(&[
-        "--portal-dir",
-        folder,
-        "--rollback-pages",
-        "10",
-        "--rollback-witnesses",
-        "4",
-        "--rollback-excess",
-        "40",
-    ])
-    .await;
     publish_for(&app, "percent=10").await;
-    pages(&app, "0.1.0", 200, 0).await;
-    pages(&app, "0.2.0", 12, 4).await;
-    look(&app).await;
-    assert_eq!(rollout(&app).await["percent"], 10, "33 percentage points");
-    app.clock.advance(Duration::from_mins(2));
-    for n in 0..3 {
-        report(&app, &address(n), None, &[not_loaded("0.2.0"), not_loaded("0.2.0")]).await;
+    for token in people.drain(8..) {
+        app.with(&token).post("/api/v1/auth/logout", None).await;
+        report(&app, &address(50), Some(&token), &[not_loaded("0.2.0")]).await;
+    }
+    for n in 0..200 {
+        let forged = [not_loaded("0.2.0"), crashed("0.2.0"), loaded("0.1.0")];
+        report(&app, &address(100 + n), [None, Some("eyJ.forged.token")][n % 2], &forged).await;
     }
     look(&app).await;
-    assert_eq!(rollout(&app).await, Value::Null);
-}
+    assert_eq!(rollout(&app).await["percent"], 10, "nobody who is signed in has seen it fail");
 
-/// Reports that somebody who wants a healthy build taken back sends, as much as the limits allow.
-async fn attack(app: &TestApp, session: Option<&str>, minutes: usize) {
-    for _ in 0..minutes {
-        for n in 0..60 {
-            let session = session.filter(|_| n % 2 == 0);
-            let forged = [not_loaded("0.2.0"), not_loaded("0.2.0"), crashed("0.2.0"), crashed("0.2.0")];
-            report(app, "203.0.113.66", session, &forged).await;
-            report(app, "203.0.113.66", session, &[loaded("0.1.0")]).await;
-        }
-        app.clock.advance(Duration::from_mins(1));
-        look(app).await;
+    visits(&app, &people, "0.2.0", 5).await;
+    for n in 0..200 {
+        report(&app, &address(300 + n), None, &[loaded("0.2.0"), not_loaded("0.1.0")]).await;
     }
+    look(&app).await;
+    assert_eq!(last(&app).await[2], "rolled back: 5 people saw it fail, in 5 of 8 pages, 0 of 14 before");
 }
 
 #[tokio::test]
-async fn forged_doubled_lost_and_flooded_reports_do_not_take_a_healthy_build_back() {
+async fn which_screens_people_have_opened_is_kept_for_7_days() {
     let (app, _portal) = started().await;
-    publish_for(&app, "percent=10").await;
-    let agent = app.sign_in("agent").await.token;
-    attack(&app, Some(&agent), 5).await;
-    for n in 0..300 {
-        let version = if n % 10 == 0 { "0.2.0" } else { "0.1.0" };
-        // A tenth is lost, and a tenth comes twice.
-        for _ in 0..[0, 1, 1, 1, 1, 1, 1, 1, 1, 2][n / 10 % 10] {
-            report(&app, &address(n), None, &[loaded(version)]).await;
-        }
-    }
-    attack(&app, Some(&agent), 5).await;
-    attack(&app, None, 5).await;
-    assert_eq!(rollout(&app).await["percent"], 10);
-    assert_eq!(versions(&app).await.0, "0.1.0");
+    visits(&app, &people(&app, 2).await, "0.1.0", 1).await;
+    look(&app).await;
+    let kept = async || -> i64 {
+        let mut reader = app.sandbox.database.read().await.unwrap();
+        query_scalar("SELECT count(*) FROM slice_page").fetch_one(&mut reader).await.unwrap()
+    };
+    app.clock.advance(Duration::from_hours(7 * 24 - 1));
+    retention::delete_old(&app.sandbox).await.unwrap();
+    assert_eq!(kept().await, 2);
+    app.clock.advance(Duration::from_hours(1));
+    retention::delete_old(&app.sandbox).await.unwrap();
+    assert_eq!(kept().await, 0);
 }
 
 #[tokio::test]
-async fn a_plan_goes_on_while_the_build_is_healthy_and_waits_for_20_pages() {
+async fn a_plan_goes_on_while_the_build_is_healthy_and_waits_until_5_people_have_seen_it() {
     let (app, _portal) = started().await;
     publish_for(&app, "plan=5:10m,25:30m,100").await;
     let percent = async || {
         look(&app).await;
         rollout(&app).await["percent"].clone()
     };
-    app.clock.advance(Duration::from_hours(2));
-    assert_eq!(percent().await, 5, "nobody has loaded it");
-    pages(&app, "0.2.0", 19, 0).await;
-    assert_eq!(percent().await, 5, "19 pages");
-    pages(&app, "0.2.0", 1, 0).await;
+    app.clock.advance(Duration::from_mins(20));
+    let people = people(&app, 8).await;
+    strangers(&app, "0.2.0", 40, 0).await;
+    assert_eq!(percent().await, 5, "nobody who is signed in has loaded it");
+    visits(&app, &people[..4], "0.2.0", 0).await;
+    assert_eq!(percent().await, 5, "4 people");
+    visits(&app, &people[..5], "0.2.0", 0).await;
     assert_eq!(percent().await, 25);
     assert_eq!(last(&app).await, json!(["rolled_out", "0.2.0", "to 25%, by its plan", "the service"]));
     app.clock.advance(Duration::from_mins(2));
-    pages(&app, "0.2.0", 40, 0).await;
+    visits(&app, &people, "0.2.0", 0).await;
     assert_eq!(percent().await, 25, "the step lasts 30 minutes");
     app.clock.advance(Duration::from_mins(28));
     assert_eq!(percent().await, Value::Null);
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
     assert_eq!(last(&app).await, json!(["promoted", "0.2.0", null, "the service"]));
 
-    pages(&app, "0.1.0", 100, 0).await;
-    pages(&app, "0.2.0", 60, 30).await;
+    visits(&app, &people, "0.2.0", 5).await;
     look(&app).await;
     assert_eq!(versions(&app).await.0, "0.1.0", "it is watched for another hour");
 }
 
 #[tokio::test]
-async fn a_plan_waits_while_failures_exceed_and_does_not_go_on_when_it_is_held() {
+async fn a_plan_waits_while_the_build_fails_and_does_not_go_on_when_it_is_held() {
     let (app, _portal) = started().await;
+    let people = people(&app, 10).await;
     publish_for(&app, "plan=5:10m,25").await;
-    pages(&app, "0.1.0", 60, 0).await;
-    pages(&app, "0.2.0", 20, 2).await;
+    visits(&app, &people[..5], "0.2.0", 2).await;
     app.clock.advance(Duration::from_mins(10));
     look(&app).await;
-    assert_eq!(rollout(&app).await["percent"], 5, "10% of the pages failed, which may be chance");
-    pages(&app, "0.2.0", 40, 0).await;
+    assert_eq!(rollout(&app).await["percent"], 5, "2 of 5 pages failed");
+    visits(&app, &people, "0.2.0", 0).await;
     look(&app).await;
-    assert_eq!(rollout(&app).await["percent"], 25);
+    assert_eq!(rollout(&app).await["percent"], 25, "2 of 10 pages are 20%");
     app.console(
         Method::POST,
         "/slices/mfe-loans/rollout",
@@ -290,8 +365,8 @@ async fn a_plan_waits_while_failures_exceed_and_does_not_go_on_when_it_is_held()
     )
     .await;
     app.console(Method::POST, "/slices/mfe-loans/hold", None).await;
-    app.clock.advance(Duration::from_hours(1));
-    pages(&app, "0.2.0", 40, 0).await;
+    app.clock.advance(Duration::from_mins(10));
+    visits(&app, &people, "0.2.0", 0).await;
     look(&app).await;
     assert_eq!(rollout(&app).await["percent"], 5);
 }
@@ -301,21 +376,20 @@ async fn three_servers_judge_by_the_reports_of_all_and_one_of_them_acts() {
     let (app, portal) = started().await;
     let options = ["--portal-dir", portal.path().to_str().unwrap()];
     let (one, two) = (app.another_server(&options).await, app.another_server(&options).await);
+    let people = people(&app, 9).await;
     publish_for(&app, "percent=10").await;
-    pages(&app, "0.1.0", 90, 0).await;
-    pages(&one, "0.1.0", 60, 0).await;
-    pages(&one, "0.2.0", 16, 4).await;
-    for n in 0..15 {
-        let failed = [loaded("0.2.0"), crashed("0.2.0")];
-        report(&two, &address(300 + n), None, if n < 3 { &failed } else { &failed[..1] }).await;
-    }
+    visits(&app, &people[..4], "0.1.0", 0).await;
+    visits(&one, &people[4..], "0.1.0", 0).await;
+    visits(&one, &people[..4], "0.2.0", 3).await;
+    visits(&two, &people[4..], "0.2.0", 2).await;
     for server in [&app, &one, &two] {
         mkopo::slices::reports::write(&server.sandbox).await.unwrap();
     }
     tokio::join!(look(&app), look(&one), look(&two));
     for server in [&app, &one, &two] {
         assert_eq!(rollout(server).await, Value::Null);
-        assert_eq!(last(server).await[2], "rolled back: 7 of 31 pages failed, 0 of 150 before");
+        let sentence = "rolled back: 5 people saw it fail, in 5 of 9 pages, 0 of 9 before";
+        assert_eq!(last(server).await[2], sentence);
     }
     let trail = app.console(Method::GET, "/slices", None).await.json()["trail"].as_array().unwrap().len();
     assert_eq!(trail, 2, "published and taken back, once");

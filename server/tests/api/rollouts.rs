@@ -319,9 +319,9 @@ async fn a_deploy_token_rolls_its_slice_out() {
 
 #[tokio::test]
 async fn rollouts_run_on_the_command_line() {
-    let (app, portal) = started().await;
+    let (app, _portal) = started().await;
     app.send(publication("?hold=true", archive::write(&build("mfe-loans", "0.2.0")).unwrap())).await;
-    let run = async |arguments: &[&str]| slice_command(&app, &portal, arguments).await;
+    let run = async |arguments: &[&str]| slice_command(&app, arguments).await;
     let said = async |arguments: &[&str]| String::from_utf8(run(arguments).await.stdout).unwrap();
     assert_snapshot!(said(&["rollout", "mfe-loans", "0.2.0", "--percent", "50"]).await, @"50% of browsers get mfe-loans 0.2.0; the others get 0.1.0.");
     assert!(said(&["list"]).await.starts_with("mfe-loans\t0.2.0\t50%\tpublished"));

@@ -586,21 +586,11 @@ async fn builds_of_sandboxes_are_kept_while_one_has_them_live() {
     assert_eq!(versions, ["0.2.0-pr.3", "0.2.0-pr.2", "0.1.0"]);
 }
 
-/// Runs `mkopo` on another thread, so that the service on this one keeps running.
-async fn run(mut command: std::process::Command) -> std::process::Output {
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
-}
-
 #[tokio::test]
 async fn the_command_line_makes_lists_and_removes_sandboxes_of_a_running_service() {
-    let secret = "a-secret-of-more-than-32-bytes-of-a-test";
-    let app = TestApp::start_with(&["--jwt-secret", secret]).await;
-    let mkopo = |arguments: &[&str]| {
-        let mut command = command_line::mkopo();
-        command.arg("sandbox").args(store::options(app.data_dir())).arg("--demo=true");
-        command.env("MKOPO_JWT_SECRET", secret).args(arguments);
-        run(command)
-    };
+    let app = TestApp::start().await;
+    let mkopo =
+        async |arguments: &[&str]| command_line::command(&app, &[&["sandbox"], arguments].concat()).await;
     let made = mkopo(&["add", "pr-12", "--seed", "empty", "--expires-in", "2d"]).await;
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();

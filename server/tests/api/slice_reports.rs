@@ -138,7 +138,8 @@ async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_n
         json!({"reports": []}),
         json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded"}]}),
         json!({"reports": [{"slice": "mfe-loans", "version": "x", "outcome": "crashed"}]}),
-        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded", "ms": 1, "route": "/"}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded", "ms": 1, "times": 2}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": 500, "route": "/"}]}),
         json!({"reports": [loaded("0.1.0")], "email": "agent@mkopo.test"}),
     ] {
         assert_eq!(app.send(call("192.0.2.1", &wrong)).await.failure().1, "invalid_request", "{wrong}");

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    command_line::{error_line, mkopo},
-    store,
+    command_line::{self, error_line},
     test_app::{Answer, CONSOLE_TOKEN, TestApp},
 };
 
@@ -899,12 +898,9 @@ async fn a_removed_slice_is_back_to_the_bundled_build_or_gone() {
     assert_eq!(versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
 }
 
-/// Runs `mkopo slice` on the data and the portal of `app`, on another thread.
-pub async fn slice_command(app: &TestApp, portal: &TempDir, arguments: &[&str]) -> Output {
-    let mut command = mkopo();
-    command.arg("slice").args(arguments).args(store::options(app.data_dir()));
-    command.args(["--portal-dir", portal.path().to_str().unwrap(), "--by", "ci"]);
-    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+/// Runs `mkopo slice` on the console of `app`.
+pub async fn slice_command(app: &TestApp, arguments: &[&str]) -> Output {
+    command_line::command(app, &[&["slice"], arguments, &["--by", "ci"]].concat()).await
 }
 
 #[tokio::test]
@@ -946,13 +942,13 @@ async fn a_slice_is_removed_on_the_command_line_after_a_yes() {
     let portal = portal();
     let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
-    let asked = slice_command(&app, &portal, &["remove", "mfe-loans"]).await;
+    let asked = slice_command(&app, &["remove", "mfe-loans"]).await;
     assert_snapshot!(error_line(&asked), @"mkopo: this removes all published builds of mfe-loans; add --yes to remove them without being asked");
     assert_eq!(versions(&app).await.0, "0.2.0");
-    let removed = slice_command(&app, &portal, &["remove", "mfe-loans", "--yes"]).await;
+    let removed = slice_command(&app, &["remove", "mfe-loans", "--yes"]).await;
     assert_snapshot!(String::from_utf8_lossy(&removed.stdout), @"mfe-loans is back to 0.1.0, which is bundled with the portal.");
     assert_eq!(versions(&app).await.0, "0.1.0");
-    let again = slice_command(&app, &portal, &["remove", "mfe-loans", "--yes"]).await;
+    let again = slice_command(&app, &["remove", "mfe-loans", "--yes"]).await;
     assert_snapshot!(error_line(&again), @"mkopo: mfe-loans has no published build; the one that is bundled with the portal can't be removed.");
 }
 
@@ -961,7 +957,7 @@ async fn builds_are_listed_as_json() {
     let portal = portal();
     let app = start(&portal).await;
     publish(&app, &build("mfe-loans", "0.2.0")).await;
-    let listed = slice_command(&app, &portal, &["list", "--json"]).await;
+    let listed = slice_command(&app, &["list", "--json"]).await;
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!(listed, app.console(Method::GET, "/slices", None).await.json()["slices"]);
 }

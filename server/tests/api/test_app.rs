@@ -17,6 +17,7 @@ use mkopo::{
     database::{Connection, query, query_as, query_scalar},
     demo,
     events::Trail,
+    http::connections::{self, Limits},
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
     randomness::Randomness,
@@ -24,7 +25,7 @@ use mkopo::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::OnceCell;
+use tokio::{net::TcpListener, sync::OnceCell};
 use tower::ServiceExt;
 
 use crate::{contract, store};
@@ -289,6 +290,18 @@ impl TestApp {
             Listener::Console => self.console.clone(),
         };
         answer(router, request).await
+    }
+
+    /// Serves one listener on a port of this machine, and returns its address.
+    pub async fn serve(&self, listener: Listener) -> String {
+        let router = match listener {
+            Listener::Portal => self.portal.clone(),
+            Listener::Console => self.console.clone(),
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(connections::serve(listener, router, Limits::default(), std::future::pending()));
+        format!("http://{address}")
     }
 
     /// Sends a request to the portal's listener, and returns the response with its body as it arrives.

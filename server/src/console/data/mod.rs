@@ -85,7 +85,7 @@ mod tests {
             "slice_rollout",
             "slice_report",
             "slice_watch",
-            "slice_witness",
+            "slice_page",
             "console_sign_in",
             "event",
             "sandbox",

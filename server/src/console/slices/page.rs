@@ -23,7 +23,7 @@ use crate::{
     error::Failure,
     slices::{
         self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-        deploy::AddedToken, rollout::Change,
+        deploy::AddedToken, rollout::Change, taken_back_rule,
     },
 };
 
@@ -80,7 +80,7 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
             slices.into_iter().map(|slice| card(&visit, slice, &traffic)).collect_view().into_any()
         };
         let deploy_tokens = deploy_tokens.map(|read| tokens::view(&visit, read));
-        view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail)}</div> }.into_any()
+        view! { <div class="stack">{listed}{form}{deploy_tokens}{history(trail, visit.sandbox.is_main())}</div> }.into_any()
     }))
 }
 
@@ -189,7 +189,7 @@ fn row(
     .into_any()
 }
 
-fn history(trail: Vec<SliceEvent>) -> AnyView {
+fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
     let body = if trail.is_empty() {
         empty_state(
             Icon::List,
@@ -243,6 +243,7 @@ fn history(trail: Vec<SliceEvent>) -> AnyView {
     view! {
         <section class="card" aria-labelledby="trail-title">
             <div class="top"><h2 id="trail-title">"History"</h2></div>
+            {is_main.then(|| view! { <p class="in">{taken_back_rule()}</p> })}
             {body}
         </section>
     }

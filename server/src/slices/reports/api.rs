@@ -10,10 +10,10 @@ use axum::{
 use semver::Version;
 use serde::Deserialize;
 
-use super::{Outcome, Report, Witness, rounded};
+use super::{Outcome, Received, Report, rounded};
 use crate::{
     Sandbox,
-    auth::{client_address::ClientAddress, limits::network, session::user_named_by},
+    auth::{client_address::ClientAddress, limits::network, session},
     error::Failure,
     http::extract::{Json, whole},
     settings::Settings,
@@ -91,12 +91,9 @@ async fn receive(
     if sent.is_empty() || sent.len() > MAX_REPORTS {
         return Err(Failure::BadValue(format!("A call has 1 to {MAX_REPORTS} reports")));
     }
-    let user = session.and_then(|token| user_named_by(&sandbox, &token));
-    let witness = Witness { user, address };
-    let received: Result<Vec<_>, Failure> = sent
-        .into_iter()
-        .map(|reported| reported.check().map(|(report, times)| (report, witness.clone(), times)))
-        .collect();
+    let session_id = session.and_then(|token| session::id_named_by(&sandbox, &token, sandbox.clock.now()));
+    let received: Result<Vec<_>, Failure> =
+        sent.into_iter().map(|reported| reported.check(session_id.clone())).collect();
     let received = received?;
     // Other sandboxes have no rollouts.
     if sandbox.is_main() {
@@ -106,8 +103,8 @@ async fn receive(
 }
 
 impl Reported {
-    /// The report, and how many times.
-    fn check(self) -> Result<(Report, u32), Failure> {
+    /// The report, if it makes sense.
+    fn check(self, session_id: Option<String>) -> Result<Received, Failure> {
         let Self { slice, version, outcome, ms, reason, route, status, times } = self;
         let detail = match (outcome, ms, reason, status) {
             (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
@@ -120,16 +117,17 @@ impl Reported {
                 ));
             }
         };
-        if route.is_some() && outcome != Outcome::Crashed || times.is_some() && outcome != Outcome::CallFailed
-        {
-            return Err(invalid("`route` is of a crash, and `times` of failed calls"));
+        let is_call = outcome == Outcome::CallFailed;
+        if route.is_some() && is_call || times.is_some() && !is_call {
+            return Err(invalid("`times` is of failed calls, and `route` of all other reports"));
         }
         let is_named = SliceName::parse(&slice).is_some() && Version::parse(&version).is_ok();
         let times = times.unwrap_or(1);
         if !is_named || !(1..=MAX_TIMES).contains(&times) {
             return Err(invalid("it names no slice and version, or too many calls"));
         }
-        Ok((Report { slice, version, outcome, detail }, times))
+        let (report, screen) = (Report { slice, version, outcome, detail }, route.unwrap_or_default());
+        Ok(Received { report, times, screen, session_id })
     }
 }
 

@@ -1,5 +1,5 @@
-//! What pages report of the slices that they load: how many loaded, failed and crashed, and nothing about
-//! persons. Reports wait in memory and are written together, once a second at most.
+//! What pages report of the slices that they load: how many loaded, failed and crashed. Reports wait in memory
+//! and are written together, once a second at most.
 
 pub mod api;
 pub mod history;
@@ -14,9 +14,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 pub use self::limit::Limit;
-use super::{Bundled, SliceBuilds, all, watch};
+use super::{Bundled, SliceBuilds, all, taken_back};
 use crate::{
     Sandbox,
+    auth::session,
     clock::UnixMillis,
     database::{Connection, Database, query, sweep},
     error::Failure,
@@ -65,19 +66,22 @@ pub struct Report {
     detail: String,
 }
 
-/// Who saw it: a user, or else a network address.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Witness {
-    /// The id of a user; `None` for somebody who is not signed in.
-    pub user: Option<String>,
-    /// The network address.
-    pub address: String,
+/// A report as a page sent it.
+#[derive(Clone, Debug)]
+struct Received {
+    report: Report,
+    /// How many times.
+    times: u32,
+    /// The pattern of the path of the screen that was shown; empty for none.
+    screen: String,
+    /// The session whose page it is.
+    session_id: Option<String>,
 }
 
 /// The reports that wait to be written, and how many each address sends.
 #[derive(Debug, Default)]
 pub struct Reports {
-    waiting: Mutex<Vec<(Report, Witness, u32)>>,
+    waiting: Mutex<Vec<Received>>,
     /// Limits what one address sends to this server.
     pub limit: Limit,
     /// Held while they are written and judged, so that this process does it one round at a time.
@@ -85,13 +89,13 @@ pub struct Reports {
 }
 
 impl Reports {
-    fn add(&self, reports: Vec<(Report, Witness, u32)>) {
+    fn add(&self, reports: Vec<Received>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let room = MAX_WAITING.saturating_sub(waiting.len());
         waiting.extend(reports.into_iter().take(room));
     }
 
-    fn take(&self) -> Vec<(Report, Witness, u32)> {
+    fn take(&self) -> Vec<Received> {
         std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -118,20 +122,19 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
     if waiting.is_empty() {
         return Ok(());
     }
-    let (bundled, at) = (Bundled::of(sandbox).await?, minute(sandbox.clock.now()));
-    let mut counted: BTreeMap<(Report, Witness), i64> = BTreeMap::new();
-    for (report, witness, times) in waiting {
-        *counted.entry((report, witness)).or_default() += i64::from(times);
-    }
-    let fingerprints = sandbox.fingerprints.clone();
+    let (bundled, now) = (Bundled::of(sandbox).await?, sandbox.clock.now());
     let stored = sandbox.database.write_in_turn(async move |connection: &mut Connection| {
         let slices = all(connection, &bundled).await?;
-        counted.retain(|(report, _), _| report.is_known(&slices));
-        store(connection, &counted, at).await?;
-        watch::note(connection, &fingerprints, &counted).await?;
+        let known: Vec<Received> = waiting.into_iter().filter_map(|one| one.known(&slices)).collect();
+        let mut counted: BTreeMap<Report, i64> = BTreeMap::new();
+        for Received { report, times, .. } in &known {
+            *counted.entry(report.clone()).or_default() += i64::from(*times);
+        }
+        store(connection, &counted, minute(now)).await?;
+        note_pages(connection, known, now).await?;
         Ok(counted)
     });
-    for ((report, _), times) in stored.await? {
+    for (report, times) in stored.await? {
         let times = u64::try_from(times).unwrap_or(0);
         let Report { slice, version, outcome, .. } = &report;
         sandbox.server.metrics.reported(slice, version, outcome.name(), report.took(), times);
@@ -139,38 +142,52 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Notes the pages of people whose session is live: one for each person, build and screen.
+async fn note_pages(
+    connection: &mut Connection,
+    known: Vec<Received>,
+    now: UnixMillis,
+) -> Result<(), Failure> {
+    let mut people: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut pages: BTreeMap<taken_back::Page, bool> = BTreeMap::new();
+    for Received { report: Report { slice, version, outcome, .. }, screen, session_id, .. } in known {
+        let Some(session_id) = session_id.filter(|_| outcome != Outcome::CallFailed) else { continue };
+        if !people.contains_key(&session_id) {
+            let staff_id = session::live_staff_id(connection, &session_id, now).await?;
+            people.insert(session_id.clone(), staff_id);
+        }
+        let Some(staff_id) = people[&session_id].clone() else { continue };
+        let page = taken_back::Page { name: slice, version, staff_id, screen };
+        *pages.entry(page).or_default() |= outcome != Outcome::Loaded;
+    }
+    for (page, has_failed) in pages {
+        taken_back::note(connection, &page, has_failed, now).await?;
+    }
+    Ok(())
+}
+
+impl Received {
+    /// The report if the build exists; one of a crash only if the screen does, too.
+    fn known(mut self, slices: &[SliceBuilds]) -> Option<Self> {
+        let Report { slice, version, outcome, .. } = &self.report;
+        let slice = slices.iter().find(|known| known.name == *slice);
+        let build = slice?.builds.iter().find(|build| build.version.to_string() == *version)?;
+        if !self.screen.is_empty() && !build.brings.screens.iter().any(|screen| screen.path == self.screen) {
+            if *outcome == Outcome::Crashed {
+                return None;
+            }
+            // A build that is loaded in place of another one may not have its screens.
+            self.screen.clear();
+        }
+        Some(self)
+    }
+}
+
 impl Report {
-    /// The slice.
-    pub fn slice(&self) -> &str {
-        &self.slice
-    }
-
-    /// The version of its build.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// What happened.
-    pub fn outcome(&self) -> Outcome {
-        self.outcome
-    }
-
     /// How long it took to load.
     pub fn took(&self) -> Option<Duration> {
         let ms = (self.outcome == Outcome::Loaded).then(|| self.detail.parse().ok());
         ms.flatten().map(Duration::from_millis)
-    }
-
-    /// Whether the build exists, and the screen.
-    fn is_known(&self, slices: &[SliceBuilds]) -> bool {
-        let slice = slices.iter().find(|slice| slice.name == self.slice);
-        let build = slice
-            .and_then(|slice| slice.builds.iter().find(|build| build.version.to_string() == self.version));
-        build.is_some_and(|build| {
-            self.outcome != Outcome::Crashed
-                || self.detail.is_empty()
-                || build.brings.screens.iter().any(|screen| screen.path == self.detail)
-        })
     }
 }
 
@@ -181,14 +198,10 @@ const ADD: &str = "
 
 async fn store(
     connection: &mut Connection,
-    counted: &BTreeMap<(Report, Witness), i64>,
+    counted: &BTreeMap<Report, i64>,
     at: UnixMillis,
 ) -> Result<(), Failure> {
-    let mut of_minute: BTreeMap<&Report, i64> = BTreeMap::new();
-    for ((report, _), times) in counted {
-        *of_minute.entry(report).or_default() += times;
-    }
-    for (Report { slice, version, outcome, detail }, times) in of_minute {
+    for (Report { slice, version, outcome, detail }, times) in counted {
         query(ADD)
             .bind(slice)
             .bind(version)
@@ -207,12 +220,17 @@ const DELETE_BATCH: &str = "
         (SELECT name, version, minute, outcome, detail FROM slice_report
          WHERE minute <= $1 ORDER BY minute LIMIT 500)";
 
-/// Deletes what was reported before `oldest`. Returns how many counts there were.
+const DELETE_PAGES: &str = "
+    DELETE FROM slice_page WHERE (name, version, staff_id, screen) IN
+        (SELECT name, version, staff_id, screen FROM slice_page WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
+
+/// Deletes what was reported before `oldest`. Returns how many counts and pages there were.
 ///
 /// # Errors
 /// When the database fails; earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
-    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+    Ok(sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await?
+        + sweep::in_batches(database, move || query(DELETE_PAGES).bind(oldest)).await?)
 }
 
 #[cfg(test)]

@@ -184,7 +184,7 @@ pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
 }
 
 /// Gives an existing build to some browsers; the others keep the live one. A rollout of the same build that
-/// runs gets the new share. If it `is_watched`, it is taken back when it fails more often than the live one.
+/// runs gets the new share. If it `is_watched`, it is taken back when it fails.
 /// Returns the new state of the slice.
 ///
 /// # Errors
@@ -245,7 +245,7 @@ pub(super) async fn begin(
         return refuse_during(&before);
     }
     if is_watched {
-        watch::begin_rollout(connection, bundled, name, version, before.live.as_ref(), &mark).await?;
+        watch::begin_rollout(connection, name, version, before.live.as_ref(), &mark).await?;
     } else {
         watch::end(connection, bundled, name).await?;
     }

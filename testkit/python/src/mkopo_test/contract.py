@@ -749,24 +749,6 @@ class Slices1(TypedDict, closed=True):
     previous: Previous | None
 
 
-class Metadata(TypedDict, closed=True):
-    integrity: Integrity
-    version: str
-
-
-class Deployment(TypedDict, closed=True):
-    traffic: int
-    default: bool
-
-
-class DiscoveredBuild(TypedDict, closed=True):
-    url: str
-    fallbackUrl: NotRequired[str]
-    metadata: Metadata
-    deployment: Deployment
-    extras: dict[str, Any]
-
-
 class SliceReport(TypedDict, closed=True):
     slice: str
     version: str
@@ -885,11 +867,6 @@ class LiveSlices(TypedDict, closed=True):
     portal: Portal
     shell: Shell | None
     slices: dict[str, Slices1]
-
-
-class FrontendDiscovery(TypedDict, closed=True):
-    schema: str
-    microFrontends: dict[str, list[DiscoveredBuild]]
 
 
 class SliceReports(TypedDict, closed=True):

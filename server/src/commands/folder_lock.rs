@@ -1,0 +1,36 @@
+//! The lock on the data folder: `mkopo serve` and the commands that work without a server hold it.
+
+use std::{
+    ffi::OsString,
+    fs::{File, TryLockError},
+    path::PathBuf,
+};
+
+use anyhow::{Context, bail};
+
+use crate::settings::StoreSettings;
+
+/// Locks the database in the data folder until the file is dropped, or the process ends in any way. There is no
+/// lock for a database on PostgreSQL, which several servers share.
+///
+/// # Errors
+/// While another process holds the lock: a sentence that ends with `instead`.
+pub fn lock(store: &StoreSettings, instead: &str) -> anyhow::Result<Option<File>> {
+    let Ok(database) = store.database_file() else { return Ok(None) };
+    if store.database.url().is_none() {
+        store.create_data_dir()?;
+    }
+    let mut name = OsString::from(&database);
+    name.push(".lock");
+    let name = PathBuf::from(name);
+    let can_not =
+        || format!("can't lock {}; set MKOPO_DATA_DIR to a folder that can be written", name.display());
+    let file = File::options().create(true).append(true).open(&name).with_context(can_not)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => {
+            bail!("{} is in use by another mkopo, such as a running service; {instead}", database.display())
+        }
+        Err(TryLockError::Error(error)) => Err(error).with_context(can_not),
+    }
+}

@@ -1,0 +1,291 @@
+//! `mkopo slice`: deploys slices through a running service.
+
+mod package;
+mod print;
+mod token;
+
+use std::{
+    io::{BufRead, IsTerminal, Write},
+    path::PathBuf,
+};
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+
+pub use self::token::TokenCommand;
+use super::server::{Body, Server, ServerArguments};
+use crate::{
+    error::Failure,
+    settings::values,
+    slices::{Share, SliceName, archive},
+};
+
+/// The arguments of `mkopo slice`.
+#[derive(clap::Args, Debug)]
+pub struct SliceSettings {
+    /// The service. A build must be compatible with its portal's shell.
+    #[command(flatten)]
+    pub server: ServerArguments,
+
+    /// Who makes the change, for the trail. Defaults to the user who runs the command.
+    #[arg(long, global = true, env = "MKOPO_BY", value_parser = values::by, value_name = "NAME")]
+    pub by: Option<String>,
+
+    /// The sandbox to deploy to, for it alone; others follow `main`.
+    #[arg(long, global = true, env = "MKOPO_SANDBOX", value_name = "NAME")]
+    pub sandbox: Option<String>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SliceCommand,
+}
+
+/// The operations on slices.
+#[derive(clap::Subcommand, Debug)]
+pub enum SliceCommand {
+    /// Check a build, store it, and make it live.
+    Publish {
+        /// Folder of the build, or of the package that has it in `dist`.
+        #[arg(value_parser = values::folder)]
+        folder: PathBuf,
+
+        /// Store the build without making it live; `activate` makes it live later.
+        #[arg(long, conflicts_with_all = ["percent", "plan"])]
+        hold: bool,
+
+        /// Accept a version below the live one.
+        #[arg(long)]
+        force: bool,
+
+        /// Who gets the build, instead of everybody.
+        #[command(flatten)]
+        share: ShareArguments,
+
+        /// Do not take the build back by itself if it fails.
+        #[arg(long)]
+        no_watch: bool,
+    },
+    /// Make an existing build live; it may be an older one.
+    Activate {
+        /// The slice, such as mfe-loans.
+        name: String,
+        /// The build's version.
+        version: String,
+
+        /// Do not take the build back by itself if it fails.
+        #[arg(long)]
+        no_watch: bool,
+    },
+    /// Make the previous build live again.
+    Rollback {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Give a stored build to some browsers, or to more or fewer of them; the others keep the live one.
+    Rollout {
+        /// The slice, such as mfe-loans.
+        name: String,
+        /// The build's version.
+        version: String,
+
+        /// How many browsers.
+        #[command(flatten)]
+        share: ShareArguments,
+
+        /// Do not take the build back by itself if it fails.
+        #[arg(long)]
+        no_watch: bool,
+    },
+    /// Hold a rollout at its percentage: its plan no longer applies.
+    Hold {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Make the build that is rolled out live for everybody.
+    Promote {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// End a rollout: everybody gets the live build.
+    Abort {
+        /// The slice, such as mfe-loans.
+        name: String,
+    },
+    /// Remove all published builds of a slice, after asking. The build that is bundled with the portal
+    /// goes live; without one, the slice is gone.
+    Remove {
+        /// The slice, such as mfe-loans.
+        name: String,
+
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Make, list and revoke the tokens with which teams deploy their own slice.
+    Token {
+        /// What to do.
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
+    /// List all builds: slice, version, live or previous or its percentage, origin, time and author.
+    List {
+        /// Print JSON, with the field names of the console's API.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// How many browsers get a build.
+#[derive(clap::Args, Debug)]
+pub struct ShareArguments {
+    /// Give the build to so many percent of all browsers, until you change it.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100))]
+    percent: Option<u8>,
+
+    /// Give it to more and more browsers: growing percentages, each with how long it lasts, and then
+    /// everybody, such as `5:10m,25:30m,100`.
+    #[arg(long, conflicts_with = "percent")]
+    plan: Option<String>,
+}
+
+impl ShareArguments {
+    fn share(&self) -> Result<Option<Share>, Failure> {
+        Share::from_request(self.percent, self.plan.as_deref())
+    }
+}
+
+/// Runs the command.
+pub fn run(settings: SliceSettings) -> anyhow::Result<()> {
+    let SliceSettings { server, by, sandbox, command } = settings;
+    if let SliceCommand::Remove { name, yes: false } = &command {
+        confirm_removal(name)?;
+    }
+    let slices = Slices { server: server.open(sandbox.as_deref())?, by: by.unwrap_or_else(current_user) };
+    slices.run(command)
+}
+
+/// The user's name from the environment, where CI systems and shells set it.
+fn current_user() -> String {
+    let names = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "LOGNAME", "USER", "USERNAME"];
+    let name = names.iter().find_map(|name| std::env::var(name).ok());
+    let name = name.unwrap_or_else(|| "unknown".to_owned());
+    let plain: String = name.chars().filter(|c| (' '..='~').contains(c)).take(100).collect();
+    if plain.is_empty() { "unknown".to_owned() } else { plain }
+}
+
+fn parse(name: &str) -> Result<SliceName, Failure> {
+    SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()))
+}
+
+/// The slices of a service.
+struct Slices {
+    server: Server,
+    /// Who changes them.
+    by: String,
+}
+
+impl Slices {
+    fn run(&self, command: SliceCommand) -> anyhow::Result<()> {
+        match command {
+            SliceCommand::Publish { folder, hold, force, share, no_watch } => {
+                share.share()?;
+                let archive = archive::write(&package::files_in(&folder)?)?;
+                let query = publish_query(hold, force, share, no_watch);
+                let (status, slice) = self.call("POST", "", query, Body::Archive(archive))?;
+                print::published(&package::version_in(&folder)?, status == 201, &slice)
+            }
+            SliceCommand::Activate { name, version, no_watch } => {
+                let body = json!({ "version": version, "watch": !no_watch });
+                let slice = self.act("POST", &name, "/activate", Body::Json(body))?;
+                print::live(&name, slice["live"].as_str())
+            }
+            SliceCommand::Rollback { name } => {
+                let slice = self.act("POST", &name, "/rollback", Body::Empty)?;
+                print::live(&name, slice["live"].as_str())
+            }
+            SliceCommand::Rollout { name, version, share, no_watch } => {
+                share.share()?.context("give --percent or --plan")?;
+                let mut body = json!({ "version": version, "watch": !no_watch });
+                match (share.percent, share.plan) {
+                    (Some(percent), _) => body["percent"] = json!(percent),
+                    (None, plan) => body["plan"] = json!(plan),
+                }
+                print::rollout(&self.act("POST", &name, "/rollout", Body::Json(body))?)
+            }
+            SliceCommand::Hold { name } => print::rollout(&self.act("POST", &name, "/hold", Body::Empty)?),
+            SliceCommand::Promote { name } => {
+                print::rollout(&self.act("POST", &name, "/promote", Body::Empty)?)
+            }
+            SliceCommand::Abort { name } => {
+                print::rollout(&self.act("POST", &name, "/abort", Body::Empty)?)
+            }
+            SliceCommand::Remove { name, .. } => {
+                let slice = self.act("DELETE", &name, "", Body::Empty)?;
+                print::removed(&name, slice["live"].as_str())
+            }
+            SliceCommand::Token { command } => token::run(&self.server, command),
+            SliceCommand::List { json } => {
+                let (_, answer) = self.server.call("GET", self.path(), &[], Body::Empty)?;
+                print::all(&answer["slices"], json)
+            }
+        }
+    }
+
+    /// The path of the calls about slices.
+    fn path(&self) -> &'static str {
+        if self.server.has_deploy_token() { "/deploy/slices" } else { "/console/api/slices" }
+    }
+
+    /// The new state of the slice `name`.
+    fn act(&self, method: &str, name: &str, act: &str, body: Body) -> anyhow::Result<Value> {
+        let call = format!("/{}{act}", parse(name)?.as_str());
+        Ok(self.call(method, &call, Vec::new(), body)?.1)
+    }
+
+    fn call(
+        &self,
+        method: &str,
+        call: &str,
+        mut query: Vec<(&'static str, String)>,
+        body: Body,
+    ) -> anyhow::Result<(u16, Value)> {
+        // A deploy token says itself who deploys.
+        if !self.server.has_deploy_token() {
+            query.push(("by", self.by.clone()));
+        }
+        self.server.call(method, &format!("{}{call}", self.path()), &query, body)
+    }
+}
+
+fn publish_query(
+    hold: bool,
+    force: bool,
+    share: ShareArguments,
+    no_watch: bool,
+) -> Vec<(&'static str, String)> {
+    let switch = |is_on: bool, value: &str| is_on.then(|| value.to_owned());
+    let query = [
+        ("hold", switch(hold, "true")),
+        ("force", switch(force, "true")),
+        ("percent", share.percent.map(|percent| percent.to_string())),
+        ("plan", share.plan),
+        ("watch", switch(no_watch, "false")),
+    ];
+    query.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Asks on the terminal; fails unless the answer is yes.
+fn confirm_removal(name: &str) -> anyhow::Result<()> {
+    let mut terminal = std::io::stderr();
+    if !std::io::stdin().is_terminal() {
+        bail!("this removes all published builds of {name}; add --yes to remove them without being asked");
+    }
+    write!(terminal, "Remove all published builds of {name}? Type yes: ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if !answer.trim().eq_ignore_ascii_case("yes") {
+        bail!("{name} was not removed");
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Which build is taken back by itself: the rule, and what it looks at.
+
+use super::{
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, rollout, set_live, trail,
+    trail::SliceAction, watch, watch::Watch,
+};
+use crate::{
+    clock::UnixMillis,
+    database::{Connection, query, query_as},
+    error::Failure,
+};
+
+/// How many signed-in people must have seen a build fail. A plan waits until as many have seen it.
+pub(super) const PEOPLE: i64 = 5;
+
+/// It must fail in more than so many percent of their pages.
+const PERCENT: i64 = 20;
+
+/// The rule, as the console says it.
+pub fn rule() -> String {
+    format!(
+        "A build is taken back by itself when at least {PEOPLE} signed-in people have seen it fail, it fails in \
+         over {PERCENT}% of their pages, and in at least twice the share of the build before."
+    )
+}
+
+/// A page that somebody who is signed in has opened: one for each person, build and screen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Page {
+    pub name: String,
+    pub version: String,
+    pub staff_id: String,
+    /// The pattern of the screen's path; empty for a build that was loaded ahead of its screens.
+    pub screen: String,
+}
+
+const NOTE: &str = "
+    INSERT INTO slice_page (name, version, staff_id, screen, seen_at, failed_at) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (name, version, staff_id, screen) DO UPDATE SET
+        seen_at = excluded.seen_at, failed_at = COALESCE(excluded.failed_at, slice_page.failed_at)";
+
+/// Notes that a page was opened at `at`, and whether the build failed in it.
+pub(super) async fn note(
+    connection: &mut Connection,
+    page: &Page,
+    has_failed: bool,
+    at: UnixMillis,
+) -> Result<(), Failure> {
+    query(NOTE)
+        .bind(&page.name)
+        .bind(&page.version)
+        .bind(&page.staff_id)
+        .bind(&page.screen)
+        .bind(at)
+        .bind(has_failed.then_some(at))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The pages that people have opened of a build.
+#[derive(Clone, Copy, Debug, Default, sqlx_macros::FromRow)]
+struct Opened {
+    pages: i64,
+    failed: i64,
+    /// How many people have seen it fail.
+    people: i64,
+}
+
+/// What people have seen of a build that is watched, and of the one before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    new: Opened,
+    before: Opened,
+}
+
+const PAGES: &str = "
+    SELECT count(*) AS pages,
+           count(CASE WHEN failed_at >= $3 THEN 1 END) AS failed,
+           count(DISTINCT CASE WHEN failed_at >= $3 THEN staff_id END) AS people
+    FROM slice_page WHERE name = $1 AND version = $2 AND seen_at >= $3";
+
+impl Seen {
+    pub async fn of(connection: &mut Connection, watch: &Watch) -> Result<Self, Failure> {
+        let pages = |version: &str, since| query_as(PAGES).bind(&watch.name).bind(version).bind(since);
+        let new = pages(&watch.version, watch.began_at).fetch_one(&mut *connection).await?;
+        let before = match &watch.against {
+            Some(against) => pages(against, watch.before()).fetch_one(connection).await?,
+            None => Opened::default(),
+        };
+        Ok(Self { new, before })
+    }
+
+    /// Whether the build fails in too many pages, however few people have seen it.
+    pub fn fails(&self) -> bool {
+        let Self { new, before } = self;
+        new.failed * 100 > new.pages * PERCENT && new.failed * before.pages >= 2 * before.failed * new.pages
+    }
+
+    /// Whether the build is to be taken back.
+    pub fn is_to_be_taken_back(&self) -> bool {
+        self.new.people >= PEOPLE && self.fails()
+    }
+
+    /// Why a build was taken back.
+    pub fn sentence(&self) -> String {
+        let Self { new: Opened { pages, failed, people }, before } = self;
+        let before = if before.pages == 0 {
+            "none before".to_owned()
+        } else {
+            format!("{} of {} before", before.failed, before.pages)
+        };
+        format!("rolled back: {people} people saw it fail, in {failed} of {pages} pages, {before}")
+    }
+}
+
+/// Takes the build of a watch back, and says why in the trail. Returns whether browsers still got it.
+pub(super) async fn take_back(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+    slice: &SliceBuilds,
+    watch: &Watch,
+    why: String,
+    mark: Mark,
+) -> Result<bool, Failure> {
+    let (act, note, live) = (SliceAction::RolledBack, Some(why), slice.live.as_ref());
+    watch::end(connection, bundled, name).await?;
+    if let Some(rollout) = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version)) {
+        rollout::delete(connection, name).await?;
+        trail::add(connection, bundled, mark, act, name, Some(&rollout.version), live, note).await?;
+        return Ok(true);
+    }
+    if !live.is_some_and(|live| watch.is_of(live)) {
+        return Ok(false);
+    }
+    let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
+    let before = before.ok_or(Failure::NoPreviousBuild)?;
+    check_shell(&before.shell, bundled.shell()?)?;
+    check_paths(connection, bundled, name, &before.brings).await?;
+    set_live(connection, bundled, name, Some(&before.version), None).await?;
+    trail::add(connection, bundled, mark, act, name, Some(&before.version), live, note).await?;
+    Ok(true)
+}
