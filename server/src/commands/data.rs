@@ -4,7 +4,7 @@ use crate::{
     clock::Clock,
     console::data,
     database::{Database, url::DatabaseUrl},
-    events::{Kind, NewEvent, with_act},
+    events::{Kind, NewEvent, Trail},
     settings::values,
 };
 use anyhow::ensure;
@@ -62,7 +62,8 @@ pub async fn run(settings: DataSettings) -> anyhow::Result<()> {
 async fn copy(source: &Database, to: &DatabaseUrl) -> anyhow::Result<()> {
     let target = Database::open_named(to, "--to").await?;
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataCopied);
-    let copied = with_act(&target, vec![event], data::copy(source, &target), Result::is_ok).await;
+    let trail = Trail::of(vec![event]);
+    let copied = data::copy(source, &target, &trail).await;
     target.close().await;
     let data::Copied { tables, rows } = copied?;
     println!(

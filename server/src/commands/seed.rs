@@ -11,7 +11,7 @@ use crate::{
     clock::Clock,
     database::Database,
     demo::{self, Recording},
-    events::{Kind, NewEvent, with_act},
+    events::{Kind, NewEvent, Trail},
     randomness::Randomness,
     settings::StoreSettings,
 };
@@ -60,8 +60,12 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     let now = Clock::system().now();
     let details = format!("{loans} loans, {records} records, seed {seed}");
     let event = NewEvent::on_command_line(now, Kind::DataSeeded).details(&details);
-    let seeding = demo::seed(&database, now, seed, loans, records, |added| bar.inc(u64::from(added)));
-    let seeded = with_act(&database, vec![event], seeding, Result::is_ok).await;
+    let seeded = async {
+        demo::seed(&database, now, seed, loans, records, |added| bar.inc(u64::from(added))).await?;
+        Trail::of(vec![event]).write_alone(database.begin().await?).await?;
+        anyhow::Ok(())
+    };
+    let seeded = seeded.await;
     bar.finish_and_clear();
     database.close().await;
     seeded?;
@@ -84,8 +88,8 @@ async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
     let password = hex::encode(randomness.bytes::<32>());
     let hash = Passwords::new(randomness).hash(password.into()).await?;
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataSeeded).details("a recording");
-    let (loans, payouts) =
-        with_act(database, vec![event], recording.add(database, &hash), Result::is_ok).await?;
+    let (loans, payouts) = recording.add(database, &hash).await?;
+    Trail::of(vec![event]).write_alone(database.begin().await?).await?;
     println!("Added {} loans and {} payouts.", HumanCount(loans as u64), HumanCount(payouts as u64));
     Ok(())
 }

@@ -4,7 +4,6 @@
 //! PostgreSQL have several such tasks, the lanes. Reads use a pool. [`query()`] and similar functions run
 //! the same SQL on both engines.
 
-mod companion;
 mod connection;
 mod durability;
 mod engine_error;
@@ -23,7 +22,6 @@ pub mod url;
 pub mod version;
 mod writer;
 
-pub use companion::Companion;
 pub use connection::Connection;
 pub use query::{Fetched, Query, QueryAs, QueryScalar, query, query_as, query_scalar};
 pub(crate) use text::stored_as_text;
@@ -399,14 +397,7 @@ impl Database {
     ) -> Result<T, Failure> {
         let mut transaction = begin(&self.writer, is_alone, vec![place]).await?;
         let done = work(&mut transaction).await?;
-        let companion = Companion::current();
-        if let Some(companion) = &companion {
-            companion.write(&mut transaction).await?;
-        }
         transaction.commit().await?;
-        if let Some(companion) = companion {
-            companion.set_written();
-        }
         Ok(done)
     }
 

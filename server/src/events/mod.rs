@@ -9,13 +9,11 @@ mod failures;
 mod kind;
 mod search;
 mod trail;
-mod with_act;
 
 pub use carry::{carry_over, since_backup};
 pub use kind::Kind;
 pub use search::{Event, Filter, search};
 pub use trail::Trail;
-pub use with_act::with_act;
 
 use std::net::IpAddr;
 

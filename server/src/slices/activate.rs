@@ -54,9 +54,9 @@ async fn change(
     is_watched: bool,
     choose: impl FnOnce(&SliceBuilds) -> Result<Version, Failure> + Send + 'static,
 ) -> Result<SliceBuilds, Failure> {
-    let bundled = bundled.clone();
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             let before = read_one(connection, &bundled, &name).await?;
             if before.builds.is_empty() {

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     Sandbox,
     error::Failure,
+    events::Trail,
     http::{
         accept,
         extract::{Json, Path, Query},
@@ -39,9 +40,18 @@ pub fn routes() -> Router {
         .route("/slices/{name}/activate", post(activate))
         .route("/slices/{name}/rollback", post(roll_back))
         .route("/slices/{name}/rollout", post(roll_out))
-        .route("/slices/{name}/hold", post(|sandbox, name, by| change(Change::Hold, sandbox, name, by)))
-        .route("/slices/{name}/promote", post(|sandbox, name, by| change(Change::Promote, sandbox, name, by)))
-        .route("/slices/{name}/abort", post(|sandbox, name, by| change(Change::Abort, sandbox, name, by)))
+        .route(
+            "/slices/{name}/hold",
+            post(|sandbox, trail, name, by| change(Change::Hold, sandbox, trail, name, by)),
+        )
+        .route(
+            "/slices/{name}/promote",
+            post(|sandbox, trail, name, by| change(Change::Promote, sandbox, trail, name, by)),
+        )
+        .route(
+            "/slices/{name}/abort",
+            post(|sandbox, trail, name, by| change(Change::Abort, sandbox, trail, name, by)),
+        )
 }
 
 /// Whether a call under the console's API uploads a build. Its body may exceed the usual limit and
@@ -81,10 +91,11 @@ struct PublishQuery {
 
 async fn publish(
     sandbox: Sandbox,
+    trail: Trail,
     Query(PublishQuery { by, hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let mark = Mark::now(&sandbox, by)?;
+    let mark = Mark::now(&sandbox, by, trail)?;
     let share = Share::from_request(percent, plan.as_deref())?;
     let publication = publication(&sandbox, hold, force, share, watch)?;
     let archive = read_archive(request).await?;
@@ -144,36 +155,39 @@ pub(super) struct ActivateBody {
 
 async fn activate(
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
     Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = SliceName::from_request(&name)?;
     let version = name.version_from_request(&version)?;
-    let mark = Mark::now(&sandbox, by)?;
+    let mark = Mark::now(&sandbox, by, trail)?;
     let bundled = Bundled::of(&sandbox).await?;
     super::activate(&sandbox.server.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back(
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn roll_out(
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
     Json(body): Json<RolloutBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = SliceName::from_request(&name)?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let (mark, bundled) = (Mark::now(&sandbox, by)?, Bundled::of(&sandbox).await?);
+    let (mark, bundled) = (Mark::now(&sandbox, by, trail)?, Bundled::of(&sandbox).await?);
     let database = &sandbox.server.database;
     rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
@@ -181,20 +195,22 @@ async fn roll_out(
 async fn change(
     change: Change,
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
     rollout::change(&sandbox.server.database, &bundled, name, change, mark).await.map(Answer)
 }
 
 async fn remove(
     sandbox: Sandbox,
+    trail: Trail,
     Path(name): Path<String>,
     Query(ByQuery { by }): Query<ByQuery>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by)?);
+    let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
     super::remove(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }

@@ -68,9 +68,9 @@ pub async fn publish(
     // Before the transaction, so that other writes do not wait for it.
     let build = tokio::task::spawn_blocking(|| build.with_digests()).await;
     let (build, digests) = build.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
-    let bundled = bundled.clone();
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             store(connection, &bundled, build, digests, publication, mark).await
         })
         .await

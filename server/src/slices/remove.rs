@@ -46,9 +46,9 @@ pub async fn remove(
     name: SliceName,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let bundled = bundled.clone();
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             let before = read_one(connection, &bundled, &name).await?;
             if before.builds.is_empty() {

@@ -9,6 +9,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as},
     error::Failure,
+    events::Trail,
 };
 
 /// Maximum number of trail entries shown.
@@ -23,6 +24,8 @@ pub struct Mark {
     pub at: UnixMillis,
     /// Who, as the caller states it: the console's token is shared by everyone.
     pub by: String,
+    /// The events that are written with it.
+    pub events: Trail,
 }
 
 impl Mark {
@@ -30,14 +33,14 @@ impl Mark {
     ///
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
-    pub fn now(sandbox: &Sandbox, by: Option<String>) -> Result<Self, Failure> {
+    pub fn now(sandbox: &Sandbox, by: Option<String>, events: Trail) -> Result<Self, Failure> {
         // The trail is in the store of `main`, whatever time another sandbox has.
         let at = if sandbox.is_main() { sandbox.clock.now() } else { sandbox.clock.unset_now() };
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
         }
-        Ok(Self { id: sandbox.server.randomness.id(at), at, by })
+        Ok(Self { id: sandbox.server.randomness.id(at), at, by, events })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
-    events::{Kind, NewEvent},
+    events::{Kind, NewEvent, Trail},
 };
 
 /// Who takes builds back and lets plans go on, in the trail.
@@ -146,7 +146,9 @@ const OF_ONE: &str = "
 /// Does what is due with a slice, in one transaction: of several servers, one does it.
 async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failure> {
     let (name, length) = (SliceName::from_request(name)?, sandbox.settings.watch_length());
-    let (bundled, mark) = (Bundled::of(sandbox).await?, Mark::now(sandbox, Some(BY.to_owned()))?);
+    let bundled = Bundled::of(sandbox).await?;
+    // Its event depends on what is due.
+    let mark = Mark::now(sandbox, Some(BY.to_owned()), Trail::default())?;
     let at = sandbox.clock.unset_now();
     let event = sandbox
         .database

@@ -9,6 +9,7 @@ use axum::{
 use insta::assert_snapshot;
 use mkopo::{
     database::query_scalar,
+    events::Trail,
     slices::{
         SliceName, archive,
         deploy::{self, NewToken},
@@ -29,7 +30,7 @@ async fn token_for(app: &TestApp, slice: &str, name: &str, lifetime: Duration) -
     let (slice, sandbox) = (SliceName::parse(slice).unwrap(), &app.sandbox);
     let new = NewToken { slice, name: name.to_owned(), lifetime };
     let now = sandbox.clock.unset_now();
-    deploy::add(&sandbox.database, &sandbox.randomness, new, now).await.unwrap().token
+    deploy::add(&sandbox.database, &sandbox.randomness, new, now, &Trail::default()).await.unwrap().token
 }
 
 /// A token of a slice, valid for a day.
@@ -111,7 +112,9 @@ async fn a_token_that_is_wrong_expired_or_revoked_is_refused_and_wrong_ones_are_
         "The deploy token old of mfe-loans has expired; `mkopo slice token add` makes another."
     );
     let revoked = token_of(&app, "mfe-loans").await;
-    deploy::revoke(&app.sandbox.database, "mfe-loans".to_owned(), "ci".to_owned()).await.unwrap();
+    deploy::revoke(&app.sandbox.database, "mfe-loans".to_owned(), "ci".to_owned(), &Trail::default())
+        .await
+        .unwrap();
     assert_eq!(publish(&app, &revoked, &files).await.failure().1, "no_deploy_token");
     let valid = token_of(&app, "mfe-loans").await;
     for _ in 0..98 {

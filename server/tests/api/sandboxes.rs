@@ -1,6 +1,6 @@
 //! Sandboxes: made, reached, kept apart, closed and removed.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use axum::{
     body::Body,
@@ -9,11 +9,10 @@ use axum::{
 use futures::future::join_all;
 use mkopo::{demo, sandboxes};
 use serde_json::{Value, json};
-use sqlx::{Connection as _, PgConnection};
 
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
 use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
-use crate::{command_line, slices, store};
+use crate::{command_line, slices};
 
 /// A sandbox as somebody sees it who was given its name and token.
 pub struct Given<'a> {
@@ -383,28 +382,6 @@ async fn sandboxes_survive_a_restart() {
     let one = Given { app: &app, name, token };
     assert_eq!(one.pending(&session).await.len(), 24);
     assert_eq!(one.console(Method::GET, "/outbox", None).await.status, StatusCode::OK);
-}
-
-/// The schemas whose names begin with `mkopo_` and `kind`, by their numbers, which a new name does not change.
-async fn schemas(app: &TestApp, kind: &str) -> BTreeSet<i64> {
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
-    sqlx::query_scalar("SELECT oid::bigint FROM pg_namespace WHERE starts_with(nspname, 'mkopo_' || $1)")
-        .bind(kind)
-        .fetch_all(&mut connection)
-        .await
-        .unwrap()
-        .into_iter()
-        .collect()
-}
-
-/// Whether there are the data that is copied and a spare, and the server has the answer to its last statement: a schema
-/// shows here a moment before the server knows that it is made.
-async fn is_prepared(app: &TestApp) -> bool {
-    const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'";
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
-    schemas(app, "template").await.len() == 2
-        && sqlx::query_scalar::<_, i64>(RUNNING).fetch_one(&mut connection).await.unwrap() == 0
 }
 
 #[tokio::test]

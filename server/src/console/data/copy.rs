@@ -6,6 +6,7 @@ use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
 use crate::{
     database::{Connection, Database, Reader, query, query_scalar, rows, server_lease},
     error::Failure,
+    events::Trail,
     payouts,
 };
 
@@ -23,14 +24,14 @@ pub struct Copied {
 ///
 /// # Errors
 /// When `to` is not empty or differs from `from` after the copy. Nothing is copied then.
-pub async fn copy(from: &Database, to: &Database) -> anyhow::Result<Copied> {
+pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Result<Copied> {
     for table in TABLES.iter().chain(&SNAPSHOT_TABLES) {
         let rows = count(&mut *to.read().await?, table).await?;
         ensure!(rows == 0, "the target database is not empty: its table {} has rows", table.name);
     }
     let snapshot = from.read_snapshot().await?;
-    let copying =
-        to.write_alone(async move |connection: &mut Connection| copy_all(snapshot, connection).await);
+    let copy = async move |connection: &mut Connection| copy_all(snapshot, connection).await;
+    let copying = trail.write(to.begin_alone().await?, copy);
     copying.await.map_err(|failure| match failure {
         Failure::Internal(reason) => anyhow!("nothing was copied: {reason}"),
         failure => anyhow!(failure).context("nothing was copied"),

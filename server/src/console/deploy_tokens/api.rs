@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::{
     Sandbox,
     error::Failure,
+    events::Trail,
     http::extract::{Json, Path},
     slices::deploy::{self, AddedToken, DeployToken, NewToken},
 };
@@ -35,18 +36,20 @@ struct TokenBody {
 
 async fn add(
     sandbox: Sandbox,
+    trail: Trail,
     Json(TokenBody { slice, name, expires_in }): Json<TokenBody>,
 ) -> Result<(StatusCode, Answer<AddedToken>), Failure> {
     let new = NewToken::parse(&slice, name.as_deref(), expires_in.as_deref())?;
     let now = sandbox.clock.unset_now();
-    let added = deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now).await?;
+    let added = deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now, &trail).await?;
     Ok((StatusCode::CREATED, Answer(added)))
 }
 
 async fn revoke(
     sandbox: Sandbox,
+    trail: Trail,
     Path((slice, name)): Path<(String, String)>,
 ) -> Result<StatusCode, Failure> {
-    deploy::revoke(&sandbox.server.database, slice, name).await?;
+    deploy::revoke(&sandbox.server.database, slice, name, &trail).await?;
     Ok(StatusCode::NO_CONTENT)
 }

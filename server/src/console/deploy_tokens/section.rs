@@ -165,7 +165,7 @@ async fn add(visit: &Visit) -> Result<AddedToken, FieldError> {
     let (sent, sandbox) = (&visit.sent, &visit.sandbox);
     let new = NewToken::parse(sent.text("slice"), sent.given("name"), sent.given("expires_in"))?;
     let now = sandbox.clock.unset_now();
-    deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now)
+    deploy::add(&sandbox.server.database, &sandbox.server.randomness, new, now, &visit.trail)
         .await
         .map_err(FieldError::of("name"))
 }
@@ -173,6 +173,6 @@ async fn add(visit: &Visit) -> Result<AddedToken, FieldError> {
 async fn revoke(visit: &Visit) -> Result<Done, FieldError> {
     let [slice, name] = ["slice", "name"].map(|field| visit.sent.text(field).to_owned());
     let what = format!("The token {name} of {slice}");
-    deploy::revoke(&visit.sandbox.server.database, slice, name).await?;
+    deploy::revoke(&visit.sandbox.server.database, slice, name, &visit.trail).await?;
     Ok(Done::new("token-revoked").with(what))
 }

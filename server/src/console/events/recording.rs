@@ -1,9 +1,9 @@
-//! Writes every act on the console to the audit trail: the one place for calls and forms alike.
+//! Makes the event of every act on the console, which the act writes: the one place for calls and forms alike.
 
 use axum::{
     body::Body,
     extract::{MatchedPath, RawPathParams, Request, rejection::RawPathParamsRejection},
-    http::{StatusCode, Uri, header},
+    http::{Uri, header},
     middleware::Next,
     response::Response,
 };
@@ -21,14 +21,14 @@ use crate::{
             visit::{Fields, SignedIn},
         },
     },
-    events::{self, NewEvent, Trail},
+    events::{NewEvent, Trail},
     http::{accept, extract::whole},
 };
 
 /// What programs with the token are called: everybody has the same one.
 const OPERATOR: &str = "operator";
 
-/// Records a call of the console's API that changes something.
+/// Gives a call of the console's API that changes something its trail.
 pub async fn record_call(
     sandbox: Sandbox,
     address: ClientAddress,
@@ -56,15 +56,11 @@ pub async fn record_call(
     }
     let acts = Recorded::of_call(&parts.method, &call, &given);
     let new = new_events(&sandbox, OPERATOR, address, acts);
-    if call.starts_with("/slices") || call.starts_with("/deploy-tokens") {
-        let answer = next.run(Request::from_parts(parts, body));
-        return events::with_act(&sandbox.database, new, answer, |answer| answer.status().is_success()).await;
-    }
     parts.extensions.insert(Trail::of(new));
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// Records a form.
+/// Gives a form its trail.
 pub async fn record_form(
     sandbox: Sandbox,
     address: ClientAddress,
@@ -81,13 +77,8 @@ pub async fn record_form(
     };
     let act = Recorded::of_form(page, sent.text("act"), &fields(sent));
     let new = new_events(&sandbox, &operator.name(), address, vec![act]);
-    if page != Page::Slices {
-        request.extensions_mut().insert(Trail::of(new));
-        return next.run(request).await;
-    }
-    let answer = next.run(request);
-    let is_done = |answer: &Response| answer.status() == StatusCode::SEE_OTHER;
-    events::with_act(&sandbox.database, new, answer, is_done).await
+    request.extensions_mut().insert(Trail::of(new));
+    next.run(request).await
 }
 
 fn new_events(

@@ -264,7 +264,7 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
     let name = || SliceName::from_request(visit.sent.text("name"));
-    let mark = Mark::now(sandbox, Some(BY.to_owned()))?;
+    let mark = Mark::now(sandbox, Some(BY.to_owned()), visit.trail.clone())?;
     let bundled = Bundled::of(sandbox).await?;
     let (sentence, slice) = match visit.sent.text("act") {
         "activate" => {

@@ -18,7 +18,7 @@ use crate::{
     },
     database::Connection,
     error::Failure,
-    events::{Kind, NewEvent, with_act},
+    events::{Kind, NewEvent, Trail},
     http::{
         accept,
         extract::{Json, Path, Query},
@@ -107,24 +107,14 @@ impl Deployer {
         format!("deploy token {}", self.token.name)
     }
 
-    fn mark(&self, sandbox: &Sandbox) -> Result<Mark, Failure> {
-        Mark::now(sandbox, Some(self.by()))
-    }
-
-    /// Runs `act` on the slice, which is an event.
-    async fn record<T>(
-        &self,
-        sandbox: &Sandbox,
-        kind: Kind,
-        details: Vec<String>,
-        act: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+    /// The mark of an act of this kind on its slice, which is an event with these details.
+    fn mark(&self, sandbox: &Sandbox, kind: Kind, details: Vec<String>) -> Result<Mark, Failure> {
         let place = (!sandbox.is_main()).then(|| format!("in sandbox {}", sandbox.name));
         let details: Vec<String> = place.into_iter().chain(details).collect();
         let at = sandbox.clock.unset_now();
         let event = NewEvent::new(at, kind, self.by(), Some(self.address.0)).about(&self.token.slice);
         let event = if details.is_empty() { event } else { event.details(&details.join(", ")) };
-        with_act(&sandbox.server.database, vec![event], act, Result::is_ok).await
+        Mark::now(sandbox, Some(self.by()), Trail::of(vec![event]))
     }
 }
 
@@ -147,7 +137,6 @@ async fn publish(
     Query(PublishQuery { hold, force, percent, plan, watch }): Query<PublishQuery>,
     request: Request,
 ) -> Result<(StatusCode, Answer<SliceBuilds>), Failure> {
-    let mark = deployer.mark(&sandbox)?;
     let share = Share::from_request(percent, plan.as_deref())?;
     let given =
         percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
@@ -157,8 +146,9 @@ async fn publish(
     deployer.check(build.name.as_str())?;
     let details = [format!("version: {}", build.version)].into_iter();
     let details = details.chain(hold.then(|| "hold: true".to_owned())).chain(given).collect();
-    let publishing = slices::publish(&sandbox.server.database, &bundled, build, publication, mark);
-    let (slice, is_new) = deployer.record(&sandbox, Kind::SlicePublished, details, publishing).await?;
+    let mark = deployer.mark(&sandbox, Kind::SlicePublished, details)?;
+    let (slice, is_new) =
+        slices::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -170,10 +160,9 @@ async fn activate(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let version = name.version_from_request(&version)?;
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let details = vec![format!("version: {version}")];
-    let activating = slices::activate(&sandbox.server.database, &bundled, name, version, watch, mark);
-    deployer.record(&sandbox, Kind::SliceActivated, details, activating).await.map(Answer)
+    let mark = deployer.mark(&sandbox, Kind::SliceActivated, vec![format!("version: {version}")])?;
+    let bundled = Bundled::of(&sandbox).await?;
+    slices::activate(&sandbox.server.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -182,9 +171,9 @@ async fn roll_back(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let rolling_back = slices::roll_back(&sandbox.server.database, &bundled, name, mark);
-    deployer.record(&sandbox, Kind::SliceRolledBack, Vec::new(), rolling_back).await.map(Answer)
+    let mark = deployer.mark(&sandbox, Kind::SliceRolledBack, Vec::new())?;
+    let bundled = Bundled::of(&sandbox).await?;
+    slices::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn roll_out(
@@ -195,10 +184,9 @@ async fn roll_out(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let rolling_out =
-        rollout::roll_out(&sandbox.server.database, &bundled, name, version, share, body.watch, mark);
-    deployer.record(&sandbox, Kind::SliceRolledOut, Vec::new(), rolling_out).await.map(Answer)
+    let mark = deployer.mark(&sandbox, Kind::SliceRolledOut, Vec::new())?;
+    let (bundled, database) = (Bundled::of(&sandbox).await?, &sandbox.server.database);
+    rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
 
 async fn change(
@@ -208,7 +196,7 @@ async fn change(
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let name = deployer.check(&name)?;
-    let (mark, bundled) = (deployer.mark(&sandbox)?, Bundled::of(&sandbox).await?);
-    let changing = rollout::change(&sandbox.server.database, &bundled, name, change, mark);
-    deployer.record(&sandbox, change.kind(), Vec::new(), changing).await.map(Answer)
+    let mark = deployer.mark(&sandbox, change.kind(), Vec::new())?;
+    let bundled = Bundled::of(&sandbox).await?;
+    rollout::change(&sandbox.server.database, &bundled, name, change, mark).await.map(Answer)
 }

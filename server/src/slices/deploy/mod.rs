@@ -13,6 +13,7 @@ use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as},
     error::Failure,
+    events::Trail,
     randomness::Randomness,
     settings::values,
 };
@@ -99,14 +100,15 @@ pub async fn add(
     randomness: &Randomness,
     NewToken { slice, name, lifetime }: NewToken,
     now: UnixMillis,
+    trail: &Trail,
 ) -> Result<AddedToken, Failure> {
     let token = format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(randomness.bytes::<32>()));
     let (digest, expires_at) = (digest(&token), now.plus(lifetime));
     let added = AddedToken { slice: slice.as_str().to_owned(), name, created_at: now, expires_at, token };
     let AddedToken { slice, name, .. } = &added;
     let (slice, name) = (slice.clone(), name.clone());
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             let rows = query(ADD)
                 .bind(digest)
                 .bind(&slice)
@@ -138,9 +140,9 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 ///
 /// # Errors
 /// [`Failure::DeployTokenNotFound`].
-pub async fn revoke(database: &Database, slice: String, name: String) -> Result<(), Failure> {
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
             if revoked == 0 { Err(Failure::DeployTokenNotFound { slice, name }) } else { Ok(()) }
         })

@@ -199,9 +199,9 @@ pub async fn roll_out(
     is_watched: bool,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let bundled = bundled.clone();
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             begin(connection, &bundled, &name, &version, &share, is_watched, mark).await?;
             read_one(connection, &bundled, &name).await
@@ -307,9 +307,9 @@ pub async fn change(
     change: Change,
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
-    let bundled = bundled.clone();
-    database
-        .write_in_turn(async move |connection: &mut Connection| {
+    let (bundled, events) = (bundled.clone(), mark.events.clone());
+    events
+        .write(database.begin().await?, async move |connection: &mut Connection| {
             lock(connection, &name).await?;
             let before = read_one(connection, &bundled, &name).await?;
             match change {
