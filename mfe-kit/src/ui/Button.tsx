@@ -39,7 +39,7 @@ export function Button({
     classes[size],
     danger && classes.danger,
     block && classes.block,
-    children === undefined && classes.square,
+    (children ?? null) === null && classes.square,
     loading && classes.loading,
     className,
   ];

@@ -57,13 +57,13 @@ export function Filters<Row>(props: FiltersProps<Row>) {
       >
         {label}
         {count > 0 ? (
-          <>
+          <span>
             {' '}
             <span className={classes.count}>
               {count}
               <span className={classes.unseen}> {texts.set}</span>
             </span>
-          </>
+          </span>
         ) : null}
       </Button>
       {count > 0 ? (
