@@ -601,8 +601,8 @@ fn kill_servers_repeatedly(rounds: u32, loans: usize) {
         slowest.as_millis()
     );
     assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
-    assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
     crash::check(cluster.settings(), &answers);
+    assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
 }
 
 /// Returns the servers that run at the end.
