@@ -24,9 +24,8 @@ const cargo = (command, ...options) => [
 const onPostgres = ['e2e/postgres', 'with', '--flushed'];
 const BENCHMARKS = {
   lists: [cargo('bench', '--bench', 'lists')],
-  payouts: [cargo('bench', '--bench', 'payouts')],
   engines: [[...onPostgres, ...cargo('bench', '--bench', 'engines')]],
-  sandboxes: [[...onPostgres, ...cargo('bench', '--bench', 'sandboxes')]],
+  sandboxes: [cargo('bench', '--bench', 'sandboxes')],
   'first-page': [cargo('build', '--release'), ['node', 'e2e/benchmarks/first-page.mjs']],
   'pending-loans': [
     cargo('build'),

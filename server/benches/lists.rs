@@ -58,7 +58,7 @@ async fn measure(cores: &str) {
         "`GET {PENDING}` on {CONNECTIONS} connections that are kept open, each of which asks again when it has the \
          answer. {cores}. What stands in one table takes turns of {ROUND:?}, after a first turn that does not count; \
          ratios are of turns of the same round. Ready bytes: axum, in a process of its own, sends the list from \
-         memory, without looking at who asks; the server sends it from a file in memory. The limit of the load \
+         memory, without looking at who asks. The limit of the load \
          generator: a process answers whatever comes with the same bytes, without HTTP.\n\n\
          The mock servers are in production mode, without a log of calls, compression, CORS and checksums where \
          they can do without; each has one process, because a cluster gains nothing on one core. Mockoon keeps \

@@ -25,20 +25,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server on the store of `options` that may have `files` open, and waits until it answers.
-    pub async fn start(options: &[String], sandboxes: usize, files: Option<usize>) -> Self {
+    /// Starts a server on the store of `options`, and waits until it answers.
+    pub async fn start(options: &[String], sandboxes: usize) -> Self {
         let free = || std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let (portal, console) = (free(), free());
-        let mut command = match files {
-            None => Command::new(env!("CARGO_BIN_EXE_mkopo")),
-            Some(files) => {
-                let mut command = Command::new("sh");
-                let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
-                command.args(["-c", &script, env!("CARGO_BIN_EXE_mkopo")]);
-                command
-            }
-        };
-        let process = command
+        let process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
             .args(["serve", "--demo", "true", "--log", "error", "--sandboxes", &sandboxes.to_string()])
             .args(["--listen", &portal.to_string(), "--console-listen", &console.to_string()])
             .args(["--jwt-secret", "the-secret-of-the-servers-of-a-bench", "--console-token", CONSOLE_TOKEN])
@@ -58,25 +49,6 @@ impl Server {
     pub fn resident(&self) -> f64 {
         processes::memory(self.process.id(), "VmRSS")
     }
-
-    /// The time that it had a processor, in seconds.
-    pub fn processor_time(&self) -> f64 {
-        processes::processor_time(self.process.id()).as_secs_f64()
-    }
-
-    /// Waits until it has had hardly anything to do for a while: what is due in sandboxes that were opened is done,
-    /// and connections that nobody uses are closed.
-    pub async fn rests(&self) {
-        /// Of each second.
-        const HARDLY_ANYTHING: f64 = 0.03;
-        const SECONDS: usize = 35;
-        let mut resting = 0;
-        while resting < SECONDS {
-            let before = self.processor_time();
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            resting = if self.processor_time() - before <= HARDLY_ANYTHING { resting + 1 } else { 0 };
-        }
-    }
 }
 
 /// Kills it, so that all sandboxes are closed when another one starts on the data.
@@ -87,13 +59,9 @@ impl Drop for Server {
     }
 }
 
-/// The options that name the store of `folder` and, on PostgreSQL, of `url`.
-pub fn store(folder: &Path, url: Option<&str>) -> Vec<String> {
-    let mut options = vec!["--data-dir".to_owned(), folder.to_str().unwrap().to_owned()];
-    if let Some(url) = url {
-        options.extend(["--database-url".to_owned(), url.to_owned()]);
-    }
-    options
+/// The options that name the store of `folder`.
+pub fn store(folder: &Path) -> Vec<String> {
+    vec!["--data-dir".to_owned(), folder.to_str().unwrap().to_owned()]
 }
 
 /// A persistent connection of somebody who uses one sandbox.
