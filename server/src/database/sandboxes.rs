@@ -58,9 +58,9 @@ impl SandboxDatabases {
         fill: impl AsyncFnOnce(&mut Connection) -> Result<(), Failure>,
     ) -> Result<Template, Failure> {
         std::fs::create_dir_all(&self.folder).map_err(not_written)?;
-        let file = self.file_of(id);
+        let path = self.file_of(id);
         let made = async {
-            let database = open_file(&file).await.map_err(not_made)?;
+            let database = open_file(&path).await.map_err(not_made)?;
             let filled = database.write_in_turn(fill).await;
             database.close().await;
             filled.map_err(|failure| match failure {
@@ -68,7 +68,7 @@ impl SandboxDatabases {
                 Failure::Busy | Failure::NotCommitted => Failure::NoRoom,
                 other => other,
             })?;
-            tokio::fs::read(&file).await.map_err(not_written)
+            tokio::fs::read(&path).await.map_err(not_written)
         };
         let made = made.await;
         self.delete(id).await?;

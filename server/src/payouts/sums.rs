@@ -41,7 +41,7 @@ pub async fn sums(
     let asked =
         asked.map(|(part, Range { start, end })| json!({ "part": part, "begins": start.0, "ends": end.0 }));
     let rows: Vec<(i64, PayoutStatus, i64, i64)> =
-        query_as(OF_PARTS).bind(Value::from_iter(asked).to_string()).fetch_all(connection).await?;
+        query_as(OF_PARTS).bind(asked.collect::<Value>().to_string()).fetch_all(connection).await?;
     let mut found = vec![BTreeMap::new(); parts.len()];
     for (part, status, payouts, amount) in rows {
         if let Some(sums) = usize::try_from(part).ok().and_then(|part| found.get_mut(part)) {
