@@ -93,8 +93,8 @@ fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so() {
         assert_eq!((elsewhere.status, &elsewhere.body["code"]), (421, &json!("sandbox_elsewhere")));
     }
     // Its name is taken everywhere, and any server removes it.
-    let taken = console(two, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
-    assert_eq!(taken.body["code"], "sandbox_exists");
+    let refused = console(two, "POST", "/sandboxes", Some(&json!({"name": "pr-12"})));
+    assert_eq!(refused.body["code"], "sandbox_exists");
     assert_eq!(console(two, "DELETE", "/sandboxes/pr-12", None).status, 204);
     let began = Instant::now();
     while call(one, "pr-12", "GET", PENDING, &token, None).status != 404 {
