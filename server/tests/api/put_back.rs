@@ -1,8 +1,8 @@
-//! Another copy of the data is put in place of the one that servers run on: a backup, or a standby that
-//! lags. Nothing that they keep in memory is served from then on.
+//! Somebody else writes to the data that servers run on, or puts another copy in its place: a backup, or a standby
+//! that lags. Nothing that they keep in memory from before is served from then on.
 
 use axum::http::{Method, StatusCode};
-use mkopo::database::{Connection, query, query_scalar};
+use mkopo::database::{Connection, Database, query, query_scalar};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
@@ -54,6 +54,32 @@ async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
     let agent = app.sign_in("agent").await;
     app.sandbox.server.lease.renew().await.unwrap();
     assert_eq!(me(&agent).await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn what_another_process_commits_is_served_from_the_next_call_on() {
+    let app = TestApp::start().await;
+    let other = match store::url(app.data_dir()) {
+        Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
+        None => Database::open_in(app.data_dir()).await.unwrap(),
+    };
+    let commit = async |sql: String| {
+        let commit =
+            async move |connection: &mut Connection| Ok(connection.command(AssertSqlSafe(sql)).await?);
+        other.write(commit).await.unwrap();
+    };
+    for offset_ms in 1..=20 {
+        let agent = app.sign_in("agent").await;
+        let pending = agent.pending().await;
+        let loan_id = pending[0]["loan_id"].as_str().unwrap();
+        commit(format!("UPDATE loan SET status = 'REJECTED' WHERE loan_id = '{loan_id}'")).await;
+        assert_eq!(agent.pending().await[..], pending[1..]);
+        commit(format!("UPDATE clock_setting SET offset_ms = {offset_ms}")).await;
+        assert_eq!(app.console(Method::GET, "/clock", None).await.json()["offset_ms"], offset_ms);
+        commit("UPDATE session SET ended_at = 1 WHERE ended_at IS NULL".to_owned()).await;
+        assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
+    }
+    other.close().await;
 }
 
 /// Makes the data that of a backup.
