@@ -239,7 +239,10 @@ impl Database {
         {
             // Waits without a timeout for another server that is migrating the tables.
             let mut connection = connect_postgres(&options).await?;
+            // Through a pooler, each transaction may be on another connection.
+            connection.command("BEGIN READ ONLY").await?;
             engine_error::check(&mut connection).await?;
+            connection.command("COMMIT").await?;
             migrate::run(&mut connection, &POSTGRES_MIGRATIONS).await?;
         }
         let connection = connect_postgres(&options).await?;
