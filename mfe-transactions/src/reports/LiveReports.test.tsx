@@ -1,5 +1,5 @@
 import { setPortalSettings } from 'mfe-kit';
-import { answer, failure, renderSlice, screen, unreachable, waitFor, within } from 'mfe-kit/testing';
+import { answer, failure, hold, renderSlice, screen, unreachable, waitFor, within } from 'mfe-kit/testing';
 import { fireEvent } from '@testing-library/react';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import slice from '../slice';
@@ -53,6 +53,17 @@ test('the chart is read with a slider, and a table beside it has the same', asyn
     ['Sat, 14 Nov', '50,000', '10,000', '5,000'],
     ['Total', '51,000', '10,000', '5,000'],
   ]);
+});
+
+test('a choice that is open when the report arrives can still be made', async () => {
+  const held = hold();
+  answer('get', REPORTS, 200, sampleReport(), { until: held.back });
+  const { router, user } = renderSlice(slice, '/reports');
+  await user.click(await screen.findByRole('combobox', { name: 'Period' }));
+  held.release();
+  await screen.findByText('Total Disbursed');
+  await user.click(screen.getByRole('option', { name: 'This Year' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?period=year'));
 });
 
 test('period, type and scale are chosen, and stand in the address', async () => {

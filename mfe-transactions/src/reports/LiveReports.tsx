@@ -36,52 +36,46 @@ export default function LiveReports({ specified }: { specified: ReactNode }) {
   const [params, setParams] = useSearchParams();
   const choice = choiceFrom(params);
   const query = useQuery(reportQuery(choice));
-  const texts = reportsTexts();
   useLightPrint();
   const choose = (changes: Partial<ReportChoice>) =>
     setParams(addressOf({ ...choice, ...changes }), { replace: true, preventScrollReset: true });
-  const choices = <Choices choice={choice} onChoose={choose} />;
+  const report = query.data;
+  if (report === null) return <>{specified}</>;
   return (
-    <QueryStates
-      query={query}
-      failure={failure()}
-      header={
-        <>
-          <PageHeader title={texts.title} />
-          {choices}
-        </>
+    <div aria-busy={query.isPlaceholderData}>
+      <Head report={report} />
+      <Choices choice={choice} onChoose={choose} />
+      <QueryStates query={query} failure={failure()}>
+        {(loaded) => loaded && <Content report={loaded} onChoose={choose} />}
+      </QueryStates>
+    </div>
+  );
+}
+
+/** The title, and what is known of the report. It stays while another one loads. */
+function Head({ report }: { report: Report | undefined }) {
+  const texts = reportsTexts();
+  if (!report) return <PageHeader title={texts.title} />;
+  return (
+    <PageHeader
+      title={texts.title}
+      subtitle={texts.span(
+        formatDate(report.from),
+        formatDate(report.to),
+        formatDate(report.before_from),
+        formatDate(report.before_to),
+      )}
+      action={
+        <Button
+          type="primary"
+          className={classes.export ?? ''}
+          icon={<Icon name="download" size={15} />}
+          onClick={() => exportCsv(report)}
+        >
+          {texts.export}
+        </Button>
       }
-    >
-      {(report) =>
-        report ? (
-          <div aria-busy={query.isPlaceholderData}>
-            <PageHeader
-              title={texts.title}
-              subtitle={texts.span(
-                formatDate(report.from),
-                formatDate(report.to),
-                formatDate(report.before_from),
-                formatDate(report.before_to),
-              )}
-              action={
-                <Button
-                  type="primary"
-                  className={classes.export ?? ''}
-                  icon={<Icon name="download" size={15} />}
-                  onClick={() => exportCsv(report)}
-                >
-                  {texts.export}
-                </Button>
-              }
-            />
-            {choices}
-            <Content report={report} onChoose={choose} />
-          </div>
-        ) : (
-          specified
-        )
-      }
-    </QueryStates>
+    />
   );
 }
 
