@@ -95,16 +95,14 @@ function quiet(message) {
   if (message.logLevel !== ExtractorLogLevel.Error) message.handled = true;
 }
 
-/** Whether the last commit that changed the reports, or the working tree, leaves the changelog as it was. */
+/** Whether the reports were changed later than the changelog, in a commit or in the working tree. */
 function isChangedWithoutChangelog() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
-  const names = (text) => text.split('\n').filter(Boolean);
-  const now = names(git('diff', 'HEAD', '--name-only'));
-  const last = git('log', '-1', '--format=%H', '--', 'mfe-kit/api');
-  const then = last ? names(git('show', '--format=', '--name-only', last)) : ['CHANGELOG.md'];
-  return [now, then].some(
-    (files) => files.some((file) => file.startsWith('mfe-kit/api/')) && !files.includes('CHANGELOG.md'),
-  );
+  const now = git('diff', 'HEAD', '--name-only').split('\n');
+  if (now.some((file) => file.startsWith('mfe-kit/api/'))) return !now.includes('CHANGELOG.md');
+  const last = (path) => git('log', '-1', '--format=%H', '--', path);
+  const [api, changelog] = [last('mfe-kit/api'), last('CHANGELOG.md')];
+  return api !== '' && git('rev-list', '--count', `${changelog}..${api}`) !== '0';
 }
 
 function fail(sentence) {

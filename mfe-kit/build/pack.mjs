@@ -109,17 +109,22 @@ async function compile() {
   await run(process.execPath, [tsc, '--project', configFile]);
   await replaceTscAliasPaths({ configFile, outDir: join(folder, 'dist'), resolveFullPaths: true });
   await packTypes(join(folder, 'dist'));
-  // The compiler keeps the path of this reference as it is in the sources.
-  const index = join(folder, 'dist/index.d.ts');
-  await writeFile(
-    index,
-    (await readFile(index, 'utf8')).replace(/path="[^"]*css\.d\.ts"/, 'path="./css.d.ts"'),
-  );
+  // The compiler keeps the path of this reference as it is in the sources, and this import, which tools can't resolve.
+  await edit('index.d.ts', /path="[^"]*css\.d\.ts"/, 'path="./css.d.ts"');
+  await edit('ui/ThemeProvider.d.ts', /^import '.*\.css';\n/m, '');
   const sources = await readdir(join(kit, 'src'), { recursive: true });
   for (const file of sources.filter((name) => /\.css$|(^|\/)css\.d\.ts$/.test(name))) {
     await mkdir(dirname(join(folder, 'dist', file)), { recursive: true });
     await copyFile(join(kit, 'src', file), join(folder, 'dist', file));
   }
+}
+
+/** Edits a declaration that the compiler wrote. */
+async function edit(name, wrong, right) {
+  const file = join(folder, 'dist', name);
+  const text = await readFile(file, 'utf8');
+  if (!wrong.test(text)) throw new Error(`${name} has no ${wrong}`);
+  await writeFile(file, text.replace(wrong, right));
 }
 
 /** Copies a page of the documentation; links to pages that the package does not have become their text. */
