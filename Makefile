@@ -115,7 +115,7 @@ soak: tools ## Run the long payout tests: random schedules, kills, a failing dis
 		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
-bench: tools chromium $(PORTAL)/slices.json ## Measure everything, and write docs/performance.md (BENCH="lists payouts" for some of it)
+bench: tools chromium $(PORTAL)/slices.json ## Measure everything, and write docs/performance.md (BENCH="lists engines" for some of it)
 	@node e2e/benchmarks/run.mjs $(BENCH)
 
 .PHONY: python
