@@ -3,7 +3,7 @@
 use semver::Version;
 
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, rollout,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
@@ -57,11 +57,7 @@ async fn change(
     let (bundled, events) = (bundled.clone(), mark.events.clone());
     events
         .write(database.begin().await?, async move |connection: &mut Connection| {
-            lock(connection, &name).await?;
-            let before = read_one(connection, &bundled, &name).await?;
-            if before.builds.is_empty() {
-                return Err(Failure::SliceNotFound(before.name));
-            }
+            let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = choose(&before)?;
             let build = before.build(&version).ok_or_else(|| Failure::BuildNotFound {
                 name: before.name.clone(),

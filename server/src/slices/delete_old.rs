@@ -4,7 +4,7 @@ use std::{cmp::Reverse, time::Duration};
 
 use semver::Version;
 
-use super::{Bundled, Origin, SliceBuild, SliceBuilds, SliceName, all, lock, read_one};
+use super::{Bundled, Origin, SliceBuild, SliceBuilds, SliceName, all, locked};
 use crate::{
     clock::UnixMillis,
     database::{Connection, Database, query, query_as},
@@ -93,8 +93,7 @@ impl OldBuild {
     /// Deletes the build, unless it is needed after all since the list was read.
     async fn delete(self, connection: &mut Connection) -> Result<bool, Failure> {
         let Self { name, version, bundled, keep, now } = self;
-        lock(connection, &name).await?;
-        let slice = read_one(connection, &bundled, &name).await?;
+        let slice = locked(connection, &bundled, &name).await?;
         let chosen = chosen_in_sandboxes(connection, name.as_str()).await?;
         if !old_builds(&slice, &chosen, keep, now).contains(&version) {
             return Ok(false);

@@ -107,6 +107,11 @@ pub struct SliceBuilds {
 }
 
 impl SliceBuilds {
+    /// The slice, if it has a build.
+    fn existing(self) -> Result<Self, Failure> {
+        if self.builds.is_empty() { Err(Failure::SliceNotFound(self.name)) } else { Ok(self) }
+    }
+
     /// The build of `version`.
     pub fn build(&self, version: &Version) -> Option<&SliceBuild> {
         self.builds.iter().find(|build| build.version == *version)
@@ -289,6 +294,16 @@ async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failu
     query(LOCK_ALL).bind(name.as_str()).execute(&mut *connection).await?;
     query(LOCK).bind(name.as_str()).execute(connection).await?;
     Ok(())
+}
+
+/// Locks the slice and returns it as it stays until the transaction ends.
+async fn locked(
+    connection: &mut Connection,
+    bundled: &Bundled,
+    name: &SliceName,
+) -> Result<SliceBuilds, Failure> {
+    lock(connection, name).await?;
+    read_one(connection, bundled, name).await
 }
 
 /// Checks that no other slice's build that browsers may get has a path that a build brings.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, lock, read_one, rollout,
+    Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
 use crate::{
@@ -98,8 +98,7 @@ async fn store(
     if publication.share.is_some() {
         rollout::refuse_in_sandbox(bundled)?;
     }
-    lock(connection, &name).await?;
-    let before = read_one(connection, bundled, &name).await?;
+    let before = locked(connection, bundled, &name).await?;
     if exists(&before, &build, publication.force)? {
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {

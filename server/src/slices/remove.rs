@@ -1,7 +1,7 @@
 //! Removes the published builds of a slice.
 
 use super::{
-    Bundled, Mark, Origin, SliceBuilds, SliceName, lock, read_one, rollout, set_live, trail,
+    Bundled, Mark, Origin, SliceBuilds, SliceName, locked, read_one, rollout, set_live, trail,
     trail::SliceAction, watch,
 };
 use crate::{
@@ -49,11 +49,7 @@ pub async fn remove(
     let (bundled, events) = (bundled.clone(), mark.events.clone());
     events
         .write(database.begin().await?, async move |connection: &mut Connection| {
-            lock(connection, &name).await?;
-            let before = read_one(connection, &bundled, &name).await?;
-            if before.builds.is_empty() {
-                return Err(Failure::SliceNotFound(before.name));
-            }
+            let before = locked(connection, &bundled, &name).await?.existing()?;
             if let Some(sandbox_id) = &bundled.sandbox_id {
                 return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
             }

@@ -8,7 +8,7 @@ use std::{
 use semver::Version;
 
 use super::{
-    Bundled, Mark, Rollout, SliceBuilds, SliceName, lock, read_one, reports, rollout,
+    Bundled, Mark, Rollout, SliceBuilds, SliceName, locked, reports, rollout,
     rollout::Step,
     taken_back::{PEOPLE, Seen, take_back},
 };
@@ -77,11 +77,11 @@ pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
     let watches: BTreeMap<&str, &Watch> = watches.iter().map(|watch| (watch.name.as_str(), watch)).collect();
     let rollouts = rollout::all(&mut reader, &bundled).await?;
     let names: BTreeSet<&str> = watches.keys().copied().chain(rollouts.keys().map(String::as_str)).collect();
-    let hour = sandbox.settings.watch_length();
+    let length = sandbox.settings.watch_length();
     let mut with_due = Vec::new();
     for name in names {
         let (watch, rollout) = (watches.get(name).copied(), rollouts.get(name));
-        if due(&mut reader, name, watch, rollout, hour, now).await?.is_some() {
+        if due(&mut reader, name, watch, rollout, length, now).await?.is_some() {
             with_due.push(name);
         }
     }
@@ -153,8 +153,7 @@ async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failu
     let event = sandbox
         .database
         .write_in_turn(async move |connection: &mut Connection| {
-            lock(connection, &name).await?;
-            let slice = read_one(connection, &bundled, &name).await?;
+            let slice = locked(connection, &bundled, &name).await?;
             let watch: Option<Watch> =
                 query_as(OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
             let rollout = slice.rollout.as_ref();

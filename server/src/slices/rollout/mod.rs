@@ -13,8 +13,8 @@ pub use self::{
     plan::{Plan, Step},
 };
 use super::{
-    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, read_one, set_live, trail,
-    trail::SliceAction, watch,
+    Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, locked, read_one, set_live,
+    trail, trail::SliceAction, watch,
 };
 use crate::{
     clock::UnixMillis,
@@ -229,10 +229,7 @@ pub(super) async fn begin(
     mark: Mark,
 ) -> Result<(), Failure> {
     refuse_in_sandbox(bundled)?;
-    let before = read_one(connection, bundled, name).await?;
-    if before.builds.is_empty() {
-        return Err(Failure::SliceNotFound(before.name));
-    }
+    let before = read_one(connection, bundled, name).await?.existing()?;
     let build = before
         .build(version)
         .ok_or_else(|| Failure::BuildNotFound { name: before.name.clone(), version: version.to_string() })?;
@@ -310,8 +307,7 @@ pub async fn change(
     let (bundled, events) = (bundled.clone(), mark.events.clone());
     events
         .write(database.begin().await?, async move |connection: &mut Connection| {
-            lock(connection, &name).await?;
-            let before = read_one(connection, &bundled, &name).await?;
+            let before = locked(connection, &bundled, &name).await?;
             match change {
                 Change::Hold => drop_plan(connection, &bundled, &name, &before, mark).await?,
                 Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
