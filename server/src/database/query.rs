@@ -5,7 +5,7 @@
 
 use std::{io, time::Duration};
 
-use futures::{StreamExt, TryStreamExt, future::ready, stream::BoxStream};
+use futures::{TryStreamExt, future::ready};
 use sqlx::{
     Arguments as _, AssertSqlSafe, Encode, FromRow, Postgres, SqlSafeStr, SqlStr, Sqlite, Type,
     error::BoxDynError,
@@ -221,30 +221,24 @@ impl<T: Fetched> QueryAs<T> {
     /// Errors of the engine.
     pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
         let mut rows = Vec::new();
-        let mut take = |row: Row| {
-            rows.push(row.read()?);
+        self.for_each(connection, |row| {
+            rows.push(row);
             Ok(())
-        };
-        self.query.each_row(connection, &mut take).await?;
+        })
+        .await?;
         Ok(rows)
     }
 
-    /// Returns a stream of the rows.
-    pub fn fetch(self, connection: &mut Connection) -> BoxStream<'_, Result<T, sqlx::Error>>
-    where
-        T: 'static,
-    {
-        let (sql, arguments) = match self.query.ready(connection) {
-            Ok(ready) => ready,
-            Err(error) => return futures::stream::once(async { Err(error) }).boxed(),
-        };
-        match connection {
-            Connection::Sqlite(held) => sqlx::query_as_with(sql, arguments.sqlite).fetch(&mut **held),
-            Connection::Postgres(held) => {
-                let keep = !held.is_pooled();
-                sqlx::query_as_with(sql, arguments.postgres).persistent(keep).fetch(&mut **held)
-            }
-        }
+    /// Gives each row to `take` as it comes.
+    ///
+    /// # Errors
+    /// Errors of the engine, and the first one of `take`.
+    pub async fn for_each(
+        self,
+        connection: &mut Connection,
+        mut take: impl FnMut(T) -> Result<(), sqlx::Error> + Send,
+    ) -> Result<(), sqlx::Error> {
+        self.query.each_row(connection, &mut |row| take(row.read()?)).await
     }
 }
 

@@ -10,7 +10,6 @@ pub use page::PageQuery;
 use std::sync::Arc;
 
 use axum::{http::HeaderMap, response::Response};
-use futures::TryStreamExt;
 use serde::Serialize;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
@@ -151,14 +150,14 @@ impl<R: Row> Inner<R> {
     /// All rows in JSON, encoded as they come.
     async fn read_json(&self) -> Result<Vec<u8>, Failure> {
         let mut reader = self.database.read().await?;
-        let mut rows = query_as::<R>(R::ALL).fetch(&mut reader);
         let mut json = vec![b'['];
-        while let Some(row) = rows.try_next().await? {
+        let rows = query_as::<R>(R::ALL).for_each(&mut reader, |row| {
             if json.len() > 1 {
                 json.push(b',');
             }
-            serde_json::to_writer(&mut json, &row).map_err(|error| Failure::Internal(error.to_string()))?;
-        }
+            serde_json::to_writer(&mut json, &row).map_err(|error| sqlx::Error::Encode(error.into()))
+        });
+        rows.await?;
         json.push(b']');
         Ok(json)
     }
