@@ -132,6 +132,12 @@ async fn the_page_shows_what_pages_reported_in_charts_and_numbers() {
     ] {
         assert!(html(&page).contains(&format!("aria-label=\"{label}\"")), "{label}");
     }
+    let cells = html(&page).split("<td").skip(1).map(|cell| cell.split('>').next().unwrap().to_owned());
+    let labelled: Vec<String> = cells.filter(|cell| cell.contains("data-label")).collect();
+    assert!(labelled.len() > 7, "{labelled:?}");
+    for cell in labelled {
+        assert!(cell.contains("more") || cell.contains("right"), "no label where tables are lists: {cell}");
+    }
 }
 
 #[tokio::test]

@@ -108,8 +108,8 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
             <td><b>{name.to_string()}</b>" "{is_shown.then(|| tag(Tone::Good, "This one"))}</td>
             <td class="more" data-label="Last used">{never(last_used_at)}</td>
             <td class="more" data-label="Expires">{never(expires_at)}</td>
-            <td class="num" data-label="Calls">{number(calls)}</td>
-            <td class="num" data-label="KB">{kilobytes}</td>
+            <td class="more right num" data-label="Calls">{number(calls)}</td>
+            <td class="more right num" data-label="KB">{kilobytes}</td>
             <td class="act"><div class="row">{open}{remove}</div></td>
         </tr>
     }

@@ -149,13 +149,13 @@ fn row(version: &str, of_hour: Option<&Counts>, of_day: &Counts, hour_loads: i64
     view! {
         <tr>
             <td><b>{version.to_owned()}</b></td>
-            <td class="num" data-label="Share, last hour">{share}</td>
-            <td class="num" data-label="Loads, last hour">{number(of_hour.loads)}</td>
-            <td class="num" data-label="Failed, last hour">{number(of_hour.failed)}</td>
-            <td class="num" data-label="Median, last hour">{median_text(of_hour.median_ms())}</td>
-            <td class="num" data-label="Loads, last day">{number(of_day.loads)}</td>
-            <td class="num" data-label="Failed, last day">{number(of_day.failed)}</td>
-            <td class="num" data-label="Median, last day">{median_text(of_day.median_ms())}</td>
+            <td class="more right num" data-label="Share, last hour">{share}</td>
+            <td class="more right num" data-label="Loads, last hour">{number(of_hour.loads)}</td>
+            <td class="more right num" data-label="Failed, last hour">{number(of_hour.failed)}</td>
+            <td class="more right num" data-label="Median, last hour">{median_text(of_hour.median_ms())}</td>
+            <td class="more right num" data-label="Loads, last day">{number(of_day.loads)}</td>
+            <td class="more right num" data-label="Failed, last day">{number(of_day.failed)}</td>
+            <td class="more right num" data-label="Median, last day">{median_text(of_day.median_ms())}</td>
         </tr>
     }
     .into_any()
