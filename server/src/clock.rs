@@ -38,8 +38,8 @@ impl UnixMillis {
         if at.is_settable() { Ok(at) } else { Err(wrong(SETTABLE.to_owned())) }
     }
 
-    /// Whether a sandbox's clock can be set to this time: M-Pesa's receipts encode years from 2006, and
-    /// dates have four-digit years.
+    /// Returns whether a sandbox's clock can be set to this time: M-Pesa's receipts encode years from 2006,
+    /// and dates have four-digit years.
     pub fn is_settable(self) -> bool {
         (Self(1_136_073_600_000)..Self(4_102_444_800_000)).contains(&self)
     }
@@ -71,7 +71,7 @@ impl UnixMillis {
         starts.collect()
     }
 
-    /// As HTTP's `Date` has it (RFC 9110, 5.6.7).
+    /// Formats the time for HTTP's `Date` header (RFC 9110, 5.6.7).
     pub fn http_date(self) -> String {
         self.timestamp().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
     }
@@ -110,19 +110,19 @@ impl<'de> Deserialize<'de> for UnixMillis {
     }
 }
 
-/// Which times a clock can be set to.
+/// The sentence on the times that a clock can be set to.
 pub const SETTABLE: &str = "The clock can be set to the years 2006 to 2099";
 
 /// The clock of a sandbox. Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// What all sandboxes of a process share.
+    /// The base time, shared by all sandboxes of a process.
     base: watch::Sender<Base>,
     setting: watch::Sender<Setting>,
     zone: TimeZone,
 }
 
-/// What the console has set, on top of the base time.
+/// The console's setting of a clock, on top of the base time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setting {
     /// The offset in ms.
@@ -132,7 +132,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What makes the clock show `now`, or the base time `base` without it, and stops it if `is_frozen`.
+    /// Returns the setting for a clock that shows `now`, or else the base time `base`, and may be frozen.
     pub fn at(now: Option<UnixMillis>, is_frozen: bool, base: UnixMillis) -> Self {
         let now = now.unwrap_or(base);
         Self { offset_ms: now.0 - base.0, frozen_at: is_frozen.then_some(now) }
@@ -149,11 +149,11 @@ struct Reading {
 enum Base {
     /// The machine's time.
     Running {
-        /// How far the machine is ahead of the right time; not zero in tests only.
+        /// The time by which the machine is ahead of the right time; zero except in tests.
         machine_ahead_ms: i64,
-        /// What is added to the machine's time to get the right one.
+        /// The correction that is added to the machine's time to get the right one.
         correction_ms: i64,
-        /// How far time was advanced.
+        /// The time by which the clock was advanced.
         advanced_ms: i64,
     },
     /// A fixed time.
@@ -181,7 +181,7 @@ impl Clock {
         Self { base: watch::Sender::new(base), setting: watch::Sender::default(), zone: TimeZone::UTC }
     }
 
-    /// The clock of another sandbox in this process: the same base time, which has its own setting.
+    /// The clock of another sandbox in this process, with the same base time and its own setting.
     pub fn of_another_sandbox(&self) -> Self {
         Self { setting: watch::Sender::default(), ..self.clone() }
     }
@@ -205,12 +205,12 @@ impl Clock {
         self.reading().now()
     }
 
-    /// The current time without what the console has set.
+    /// The current base time, without the console's setting.
     pub fn unset_now(&self) -> UnixMillis {
         self.base.borrow().now()
     }
 
-    /// The earlier of the two: what is over by this time is over whatever the console has set.
+    /// The earlier of the two: whatever has expired by this time has expired regardless of the setting.
     pub fn earliest(&self) -> UnixMillis {
         self.now().min(self.unset_now())
     }
@@ -245,7 +245,7 @@ impl Clock {
         }
     }
 
-    /// What is added to the machine's time, in ms.
+    /// The correction that is added to the machine's time, in ms.
     pub fn correction_ms(&self) -> i64 {
         match *self.base.borrow() {
             Base::Running { correction_ms, .. } => correction_ms,
@@ -253,7 +253,7 @@ impl Clock {
         }
     }
 
-    /// Sets what is added to the machine's time. A clock that is held stays as it is.
+    /// Sets the correction that is added to the machine's time, in ms. A held clock does not change.
     pub fn correct_by(&self, ms: i64) {
         self.base.send_modify(|base| {
             if let Base::Running { correction_ms, .. } = base {
@@ -299,7 +299,7 @@ impl Reading {
             .unwrap_or_else(|| UnixMillis(self.base.now().0.saturating_add(self.setting.offset_ms)))
     }
 
-    /// How far `next` was moved ahead of this reading.
+    /// Returns the time by which the clock was moved ahead between this reading and `next`.
     fn jump_to(self, next: Self) -> Duration {
         let (before, after) = (self.uncorrected(), next.uncorrected());
         if before.base == after.base {

@@ -35,7 +35,7 @@ pub enum Failure {
     /// The user's role does not include this.
     #[error("Your role does not allow this.")]
     RoleNotAllowed,
-    /// The session has too many streams, or the server.
+    /// The session, the user or the server has too many open streams.
     #[error("Too many pages are open. Close some of them.")]
     TooManyStreams,
     /// The user has no open session with this id.
@@ -114,7 +114,7 @@ pub enum Failure {
     /// The tools of the console are off.
     #[error("This tool is off: it is available in demo mode, and where MKOPO_TOOLS is true.")]
     ToolsOff,
-    /// The tool would change this service, and the portal's calls go to another provider.
+    /// The tool would change this service, but the portal's calls go to another provider.
     #[error(
         "Not available here: the portal's calls are forwarded to another provider, and this would neither \
          show nor change anything there."
@@ -143,16 +143,16 @@ pub enum Failure {
     /// No sandbox has this name.
     #[error("There is no sandbox {0}.")]
     SandboxNotFound(String),
-    /// Its data is on another server of the deployment.
+    /// The sandbox's data is on another server of the deployment.
     #[error("The sandbox {0} is on another server of this deployment. Send its calls there.")]
     SandboxElsewhere(String),
     /// The name is taken.
     #[error("There is already a sandbox {0}.")]
     SandboxExists(String),
-    /// There are as many sandboxes as there may be.
+    /// There is already the maximum number of sandboxes.
     #[error("There are already {0} sandboxes, as many as MKOPO_SANDBOXES allows. Remove one first.")]
     TooManySandboxes(u32),
-    /// `main` was to be removed.
+    /// The sandbox `main` can't be removed.
     #[error("The sandbox main is the deployment itself, and can't be removed.")]
     MainSandbox,
     /// The disk is full.
@@ -202,7 +202,7 @@ pub enum Failure {
     #[error("{slice} has no deploy token {name}.")]
     #[expect(missing_docs, reason = "the text says it")]
     DeployTokenNotFound { slice: String, name: String },
-    /// Another slice, the shell or the server has a path of the build.
+    /// Another slice, the shell or the server already has a path of the build.
     #[error("{name} wants the path {path}, which {owner} has.")]
     #[expect(missing_docs, reason = "the text says it")]
     PathTaken { path: String, name: String, owner: String },
@@ -267,7 +267,7 @@ pub enum Failure {
     /// A part of the path or the query is invalid.
     #[error("The request is invalid: {0}.")]
     BadParameter(String),
-    /// The address is longer than any of ours.
+    /// The URI is longer than 1 KiB.
     #[error("The address is longer than 1 KiB.")]
     UriTooLong,
     /// The path is unknown.
@@ -284,7 +284,7 @@ pub enum Failure {
     /// The provider closed the connection before its answer was complete.
     #[error("The provider broke the connection off before it had answered. It may still have been done.")]
     ProviderBroke,
-    /// The provider's answer is none of the contract's; the text says why.
+    /// The provider's answer can't be passed on; the text says why.
     #[error("The provider's answer can't be passed on: {0}. What was asked for may still have been done.")]
     ProviderAnswer(String),
     /// The provider took too long.
@@ -411,7 +411,7 @@ impl Failure {
         }
     }
 
-    /// Whether the database rejected a row because its key already exists.
+    /// Returns whether the database rejected a row because its key already exists.
     pub fn is_unique_violation(&self) -> bool {
         matches!(self, Self::Storage(sqlx::Error::Database(error)) if error.is_unique_violation())
     }
@@ -452,7 +452,7 @@ pub struct FailureFormat {
     pub problem: bool,
 }
 
-/// Rounded up, so that a retry after this many seconds is not too early.
+/// Returns `wait` in seconds, rounded up so that a retry is not too early.
 fn whole_seconds(wait: Duration) -> u64 {
     wait.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX).max(1)
 }

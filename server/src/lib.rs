@@ -6,7 +6,7 @@ pub mod commands;
 pub mod settings;
 // HTTP plumbing between the network and the handlers.
 pub mod http;
-// The contract of the API, and how calls differ from it.
+// The contract of the API, and the differences of calls from it.
 pub mod contract;
 // Health checks and metrics.
 pub mod monitoring;
@@ -25,19 +25,19 @@ pub mod mobile_money;
 pub mod provider;
 // Outgoing e-mail and SMS.
 pub mod outbox;
-// The figures of a period, and how they came about.
+// Reports: the figures of a period, compared with the period before.
 pub mod reports;
-// What people are told of, in the portal and by e-mail and SMS.
+// Notifications in the portal, by e-mail and by SMS.
 pub mod notifications;
-// Telling open pages what has changed.
+// Streams that tell open pages about changes.
 pub mod updates;
-// What administrators set for everybody.
+// The rules that administrators set for everybody.
 pub mod rules;
-// What each person sets for themselves.
+// The preferences that each person sets for themselves.
 pub mod preferences;
 // The audit trail: who did what, when and from where.
 pub mod events;
-// Builds of slices: publishing them, and which one is live.
+// Builds of slices: publishing them, and selecting the live one.
 pub mod slices;
 // Realistic data for demos and tests.
 pub mod demo;
@@ -52,10 +52,12 @@ pub mod database;
 pub mod clock;
 // The source of ids, codes and random numbers.
 pub mod randomness;
-// What is deleted, and when.
+// The deletion of old data.
 pub mod retention;
 // Background tasks and their shutdown.
 pub mod tasks;
+// The data and the time that acts work on.
+pub mod world;
 // Every failure, its status and its body.
 pub mod error;
 // Kenyan mobile numbers.
@@ -68,7 +70,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     extract::FromRequestParts,
-    http::{Method, request::Parts},
+    http::{Extensions, Method, request::Parts},
     middleware,
     routing::get,
 };
@@ -77,9 +79,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    auth::{
-        fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session, session::Tokens,
-    },
+    auth::{Auth, fingerprint::Fingerprints, password::Passwords, session, session::Tokens},
     clock::Clock,
     console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
     database::{Database, server_lease::ServerLease, shared_clock, version::SharedRead},
@@ -90,18 +90,18 @@ use crate::{
     mobile_money::{Delivery, MAX_DELIVERIES, MobileMoney},
     monitoring::{health, metrics, metrics::Metrics},
     outbox::Outbox,
-    payouts::{PayoutQueues, Record},
+    payouts::{Payouts, Record},
     provider::Provider,
     randomness::Randomness,
     sandboxes::{InUse, Name, Sandboxes},
     settings::Settings,
     slices::{files::FileCache, reports::Reports, watch},
-    tasks::Tasks,
     updates::Updates,
+    world::{Happened, World, WorldState},
 };
 
-/// What all sandboxes of a process share: what is the deployment's, what is the machine's, and what is
-/// bounded or kept once.
+/// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
+/// caches.
 pub struct Server {
     /// The settings of the sandboxes besides `main`.
     other_settings: Arc<Settings>,
@@ -112,10 +112,10 @@ pub struct Server {
     secret: SecretSlice<u8>,
     /// The token that opens every console.
     pub operator_token: ConsoleToken,
-    /// Where the calls of `main` are forwarded to.
+    /// The provider that calls of `main` are forwarded to.
     provider: Option<Arc<Provider>>,
-    /// The store of `main`, which has what is not a sandbox's own: builds, limits on console tokens, and
-    /// which sandboxes exist.
+    /// The store of `main`, which also has the data that sandboxes share: builds, limits on console tokens,
+    /// and the list of sandboxes.
     pub database: Database,
     /// Reads the version of that store.
     pub shared_read: SharedRead,
@@ -125,11 +125,11 @@ pub struct Server {
     pub metrics: Metrics,
     /// The cache of published slice files.
     pub slice_files: FileCache,
-    /// What pages reported of slices and is not written yet.
+    /// Reports from pages about slices, not yet written to the database.
     pub reports: Reports,
     /// The sandboxes besides `main`.
     pub sandboxes: Sandboxes,
-    /// Cancelled when the process is asked to stop: what would never end by itself ends then.
+    /// Cancelled when the process is asked to stop, to end work that would never end by itself.
     pub stopping: CancellationToken,
 }
 
@@ -141,24 +141,28 @@ pub struct Sandbox(Arc<SandboxState>);
 
 /// The state of a [`Sandbox`].
 pub struct SandboxState {
-    /// What it shares with the others.
+    /// The state shared by all sandboxes of the process.
     pub server: Arc<Server>,
     /// Its name.
     pub name: Name,
     /// The id under which the store of `main` has it; `None` for `main` itself.
     pub id: Option<String>,
-    /// The settings of the deployment.
-    pub settings: Arc<Settings>,
-    /// The clock.
-    pub clock: Clock,
-    /// The source of ids and random numbers.
-    pub randomness: Randomness,
-    /// The database.
-    pub database: Database,
-    /// Hashes passwords, a limited number at a time.
-    pub passwords: Passwords,
-    /// Signs and reads session tokens.
-    pub tokens: Tokens,
+    /// The data and the time.
+    pub world: World,
+    /// The accounts and sessions.
+    pub auth: Auth,
+    /// The payouts.
+    pub payouts: Payouts,
+    /// The simulated mobile money service.
+    pub mobile_money: MobileMoney,
+    /// Outgoing messages.
+    pub outbox: Outbox,
+    /// The streams that tell open pages about changes.
+    pub updates: Updates,
+    /// The list of pending loans.
+    pub pending: List<PendingLoan>,
+    /// The list of payout records.
+    pub records: List<Record>,
     /// The faults to inject into calls.
     pub faults: Faults,
     /// The most recent calls.
@@ -167,30 +171,16 @@ pub struct SandboxState {
     pub console_sync: ConsoleSync,
     /// The token that opens the console.
     pub console_token: ConsoleToken,
-    /// Keyed hashes of values that must be recognised but not readable in the database.
-    pub fingerprints: Fingerprints,
-    /// Wakes the task that sends messages.
-    pub outbox: Outbox,
-    /// The cache of live sessions.
-    pub live_sessions: LiveSessions,
     /// The provider that the portal's calls are forwarded to; `None` when it is this service itself.
     pub provider: Option<Arc<Provider>>,
-    /// Claims and results of payouts that wait to be written.
-    pub payouts: PayoutQueues,
-    /// The simulated mobile money service.
-    pub mobile_money: MobileMoney,
-    /// The streams by which open pages hear of changes.
-    pub updates: Updates,
-    /// The background tasks.
-    pub tasks: Tasks,
-    /// Held while reconciling, so that this process runs one round at a time.
-    pub reconciling: tokio::sync::Mutex<()>,
-    /// Reads the current version, one read for all waiting calls.
-    pub shared_read: SharedRead,
-    /// The list of pending loans.
-    pub pending: List<PendingLoan>,
-    /// The list of payout records.
-    pub records: List<Record>,
+}
+
+impl std::ops::Deref for SandboxState {
+    type Target = WorldState;
+
+    fn deref(&self) -> &WorldState {
+        &self.world
+    }
 }
 
 impl std::ops::Deref for Sandbox {
@@ -207,12 +197,12 @@ impl std::fmt::Debug for Sandbox {
     }
 }
 
-/// What is kept of a sandbox while it is closed.
+/// The recorded calls of a sandbox, kept while it is closed.
 #[derive(Clone, Debug)]
 pub struct Kept(Arc<Traffic>);
 
 impl Kept {
-    /// Of a sandbox with `beginning`, which this server has just made.
+    /// Returns the state of a sandbox with `beginning`, which this server has just made.
     pub(crate) fn of_new(beginning: demo::Beginning) -> Self {
         let traffic = Traffic::new(TRAFFIC_BYTES[2]);
         traffic.begin_again(beginning);
@@ -220,7 +210,7 @@ impl Kept {
     }
 }
 
-/// The memory for recorded calls in bytes: of `main`, of another sandbox, and of one that is closed.
+/// The memory for recorded calls, in bytes: for `main`, for another open sandbox, and for a closed one.
 const TRAFFIC_BYTES: [usize; 3] = [8 * 1024 * 1024, 512 * 1024, 32 * 1024];
 
 impl Sandbox {
@@ -264,10 +254,12 @@ impl Sandbox {
         );
         shared_clock::set(&sandbox.database, &sandbox.clock).await?;
         sync::reload(&sandbox).await?;
-        if sandbox.settings.demo {
-            demo::fill_when_empty(&sandbox).await?;
+        if sandbox.settings.demo
+            && let Some(beginning) = demo::fill_when_empty(&sandbox.auth).await?
+        {
+            sandbox.traffic.begin_again(beginning);
         }
-        payouts::keep_settling(&sandbox, delivered);
+        payouts::keep_settling(&sandbox.payouts, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
         sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
@@ -283,11 +275,11 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Opens another sandbox of `server`, with what was `kept` of it. It has no background tasks of its own
-    /// that wake by themselves: the scheduler calls [`Sandbox::work`].
+    /// Opens another sandbox of `server`, with the state `kept` of it. It has no background tasks that wake
+    /// by themselves: the scheduler calls [`Sandbox::work`].
     ///
     /// # Errors
-    /// When its database can't be read.
+    /// If its database can't be read.
     pub(crate) async fn open_another(
         server: &Arc<Server>,
         record: &sandboxes::Record,
@@ -313,7 +305,7 @@ impl Sandbox {
             sandbox.close_alone().await;
             return Err(failure);
         }
-        payouts::keep_receiving(&sandbox, delivered);
+        payouts::keep_receiving(&sandbox.payouts, delivered);
         Ok(sandbox)
     }
 
@@ -331,34 +323,46 @@ impl Sandbox {
         let (results, delivered) = mpsc::channel(MAX_DELIVERIES);
         let Identity { name, id, console_token } = identity;
         let randomness = server.randomness.clone();
-        // Nothing in the others is real.
-        let provider = server.provider.clone().filter(|_| id.is_none());
+        let real = id.is_none().then(|| Arc::clone(&server));
+        let heard = Arc::clone(&traffic);
+        let listener = move |happened| match happened {
+            Happened::CodeSent(code) => heard.code_sent(&code),
+            Happened::PayoutSettled { status, result_code } => {
+                if let Some(server) = &real {
+                    server.metrics.payout_settled(status, result_code.as_deref());
+                }
+            }
+        };
+        let mobile_money = MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results);
+        let world = World::new(settings, clock, randomness, database, shared_read, Box::new(listener));
+        let outbox = Outbox::of(world.clone());
+        let (pending, records) = (List::of(world.database.clone()), List::of(world.database.clone()));
+        let (stopping, gauge) = (server.stopping.clone(), server.metrics.event_streams().clone());
         let sandbox = Self(Arc::new(SandboxState {
-            provider,
+            // Only `main` is forwarded: nothing in other sandboxes is real.
+            provider: server.provider.clone().filter(|_| id.is_none()),
             name,
             id,
-            passwords: server.passwords.of_another_sandbox(),
-            tokens: Tokens::new(secret),
+            auth: Auth {
+                world: world.clone(),
+                passwords: server.passwords.of_another_sandbox(),
+                tokens: Tokens::new(secret),
+                fingerprints: Fingerprints::new(secret),
+                live_sessions: Arc::default(),
+                outbox: outbox.clone(),
+            },
+            payouts: Payouts::new(world.clone(), mobile_money.clone(), outbox.clone()),
+            updates: Updates::new(world.clone(), pending.clone(), records.clone(), stopping, gauge),
+            mobile_money,
+            outbox,
+            pending,
+            records,
             faults: Faults::default(),
             traffic,
             console_sync: ConsoleSync::default(),
             console_token,
-            fingerprints: Fingerprints::new(secret),
-            outbox: Outbox::default(),
-            live_sessions: LiveSessions::default(),
-            payouts: PayoutQueues::of(&database),
-            mobile_money: MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results),
-            updates: Updates::default(),
-            tasks: Tasks::default(),
-            reconciling: tokio::sync::Mutex::default(),
-            shared_read,
-            pending: List::of(database.clone()),
-            records: List::of(database.clone()),
             server,
-            settings,
-            clock,
-            randomness,
-            database,
+            world,
         }));
         (sandbox, delivered)
     }
@@ -384,34 +388,45 @@ impl Sandbox {
         parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no sandbox".to_owned()))
     }
 
-    /// Whether it is the sandbox that is there without any.
+    /// Adds the parts of this sandbox that handlers extract to the `extensions` of a request.
+    pub fn serve(&self, extensions: &mut Extensions) {
+        extensions.insert(self.clone());
+        extensions.insert(self.world.clone());
+        extensions.insert(self.auth.clone());
+        extensions.insert(self.payouts.clone());
+        extensions.insert(self.updates.clone());
+        extensions.insert(self.pending.clone());
+        extensions.insert(self.records.clone());
+    }
+
+    /// Returns whether this is `main`, the deployment itself.
     pub fn is_main(&self) -> bool {
         self.id.is_none()
     }
 
-    /// Does what is due without a call. Returns how long nothing more is to be done; `None` if there is
-    /// nothing.
+    /// Does the work that is due without a call. Returns the time until the next work is due; `None` if there
+    /// is none.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn work(&self) -> Result<Option<Duration>, Failure> {
         sync::reload(self).await?;
-        payouts::reconcile(self).await?;
-        outbox::deliver_due(self).await?;
+        payouts::reconcile(&self.payouts).await?;
+        outbox::deliver_due(&self.outbox).await?;
         self.next_work().await
     }
 
-    /// How long nothing is to be done without a call; `None` if there is nothing.
+    /// Returns the time until work is due without a call; `None` if there is none.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn next_work(&self) -> Result<Option<Duration>, Failure> {
-        let check = payouts::next_check(self).await?;
-        let delivery = outbox::next_delivery(self).await?;
+        let check = payouts::next_check(&self.payouts).await?;
+        let delivery = outbox::next_delivery(&self.outbox).await?;
         Ok(check.into_iter().chain(delivery).min())
     }
 
-    /// What is kept of it while it is closed.
+    /// Returns the state to keep while the sandbox is closed.
     pub(crate) fn kept(&self) -> Kept {
         self.traffic.bound(TRAFFIC_BYTES[2]);
         Kept(Arc::clone(&self.traffic))
@@ -440,7 +455,7 @@ impl Sandbox {
     }
 }
 
-/// What tells a sandbox from the others.
+/// The identity of a sandbox among the others.
 struct Identity {
     name: Name,
     id: Option<String>,
@@ -497,7 +512,7 @@ impl Server {
     }
 }
 
-/// A handler that takes a sandbox is given the one that its call is for.
+/// A handler can extract the sandbox that its call is for.
 impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
     type Rejection = Failure;
 
@@ -542,7 +557,7 @@ fn behind_edge(main: Sandbox, routes: Router) -> Router {
     routes.layer(middleware::from_fn_with_state((main, streams_body), edge::answer))
 }
 
-/// Whether a handler reads the request's body itself, or answers without it. Only this module knows
+/// Returns whether a handler reads the request's body itself, or answers without it. Only this module knows
 /// where those calls are mounted.
 fn streams_body(method: &Method, path: &str) -> bool {
     path.strip_prefix(console::CALLS).is_some_and(|call| {

@@ -1,4 +1,4 @@
-//! Deletes what nobody needs any more, in small batches.
+//! Deletes data that is no longer needed, in small batches.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use crate::{
     slices::{self, Bundled},
 };
 
-/// How often.
+/// The interval between two rounds.
 const INTERVAL: Duration = Duration::from_hours(1);
 
-/// How soon a round that failed is repeated.
+/// The wait before a failed round is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Deletes for as long as the future is polled. Of several servers, one does.
+/// Deletes old data for as long as the future is polled. Of several servers, only one does so.
 pub async fn keep_deleting(sandbox: Sandbox) {
     loop {
         let next = match delete_old_if_first(&sandbox).await {
@@ -34,18 +34,18 @@ async fn delete_old_if_first(sandbox: &Sandbox) -> Result<(), Failure> {
     if sandbox.server.lease.is_first().await? { delete_old(sandbox).await } else { Ok(()) }
 }
 
-/// Deletes everything that is older than the settings allow, by the real time too: a clock that the
-/// console moves on and back loses nothing.
+/// Deletes everything that is older than the settings allow, by real time too: nothing is lost when the
+/// console moves the clock ahead and back.
 ///
 /// # Errors
-/// When the database fails. What was deleted until then stays deleted.
+/// If the database fails; earlier deletions stay done.
 pub async fn delete_old(sandbox: &Sandbox) -> Result<(), Failure> {
     let (database, settings, now) = (&sandbox.database, &sandbox.settings, sandbox.clock.earliest());
     let days = |days: u32| Duration::from_hours(u64::from(days) * 24);
     let keys = payouts::delete_expired_keys(database, now).await?;
     let sessions = session::delete_old(database, now.minus(days(settings.keep_sessions_days))).await?;
     let messages = outbox::delete_old(database, now.minus(days(settings.keep_messages_days))).await?;
-    // On the clock that nobody sets: the console can't make them old.
+    // In base time: the console can't make events old.
     let oldest_event = sandbox.clock.unset_now().minus(days(settings.keep_events_days));
     let events = events::delete_old(database, oldest_event).await?;
     let limits = limits::delete_expired(database, now).await?;

@@ -17,15 +17,15 @@ use crate::{
 pub struct NewAccount {
     /// The address they sign in with.
     pub email: Email,
-    /// What the portal calls them.
+    /// The user name, which the portal shows.
     pub username: String,
     /// First name.
     pub first_name: String,
     /// Last name.
     pub last_name: String,
-    /// Where reset codes are sent.
+    /// The phone number for reset codes.
     pub phone_number: Msisdn,
-    /// What they may do.
+    /// The role.
     pub role: Role,
     /// The password they sign in with.
     pub password: SecretString,
@@ -77,7 +77,7 @@ const ALL: &str = "
            is_active, sign_in_code_required, created_at
     FROM staff ORDER BY email";
 
-/// All accounts, by e-mail address.
+/// Returns all accounts, sorted by e-mail address.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
     Ok(query_as(ALL).fetch_all(connection).await?)
 }

@@ -1,7 +1,7 @@
 //! The sign-in calls.
 
 use axum::{
-    Json as Answer, Router,
+    Extension, Json as Answer, Router,
     extract::FromRequestParts,
     http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware,
@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::{
-    Role, Staff,
+    Auth, Role, Staff,
     browser::Browser,
     change_password::change_password,
     client_address::ClientAddress,
@@ -28,16 +28,16 @@ use super::{
     sign_in::{Credentials, sign_in},
 };
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     email::Email,
     error::Failure,
     http::extract::{Json, Path},
+    world::World,
 };
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
-/// The calls that start a session, and so need none.
+/// The calls that need no session, such as sign-in.
 pub fn public() -> Router {
     Router::new()
         .route("/auth/login", post(login))
@@ -58,8 +58,8 @@ impl<S: Send + Sync> FromRequestParts<S> for DeviceCookie {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let sandbox = Sandbox::of(parts)?;
-        Ok(Self::find(&parts.headers, sandbox.settings.behind_tls))
+        let world = World::of(parts)?;
+        Ok(Self::find(&parts.headers, world.settings.behind_tls))
     }
 }
 
@@ -68,7 +68,7 @@ pub fn signed_in() -> Router {
     Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
 }
 
-/// The calls about one's own account, for the live screens. All need a session.
+/// The calls about the user's own account, for the live screens. All need a session.
 pub fn live() -> Router {
     Router::new()
         .route("/profile", get(own_profile).put(put_profile))
@@ -113,14 +113,13 @@ struct Login {
 }
 
 async fn login(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     from: ClientAddress,
     device: DeviceCookie,
     browser: Browser,
     Json(Login { email, password }): Json<Login>,
 ) -> Result<Response, Failure> {
-    signed_in_user(&sandbox, from, Credentials { email, password: password.0, otp: None, device, browser })
-        .await
+    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: None, device, browser }).await
 }
 
 #[derive(Deserialize)]
@@ -131,26 +130,22 @@ struct LoginWithOtp {
 }
 
 async fn verify_signin_otp(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     from: ClientAddress,
     device: DeviceCookie,
     browser: Browser,
     Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
 ) -> Result<Response, Failure> {
-    signed_in_user(
-        &sandbox,
-        from,
-        Credentials { email, password: password.0, otp: Some(otp), device, browser },
-    )
-    .await
+    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: Some(otp), device, browser })
+        .await
 }
 
 async fn signed_in_user(
-    sandbox: &Sandbox,
+    auth: &Auth,
     from: ClientAddress,
     credentials: Credentials,
 ) -> Result<Response, Failure> {
-    let signed_in = sign_in(sandbox, from, credentials).await?;
+    let signed_in = sign_in(auth, from, credentials).await?;
     let name = signed_in.staff.name();
     let Staff { staff_id: id, username, email, role, .. } = signed_in.staff;
     let user = TokenUser { token: signed_in.token, id, username, name, email, role };
@@ -169,20 +164,20 @@ struct Done {
 }
 
 async fn request_signin_otp(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     from: ClientAddress,
     Json(EmailOnly { email }): Json<EmailOnly>,
 ) -> Result<Answer<Done>, Failure> {
-    otp::send(&sandbox, from, email, Purpose::SignIn).await?;
+    otp::send(&auth, from, email, Purpose::SignIn).await?;
     Ok(Answer(Done { message: "A verification code was sent to your email." }))
 }
 
 async fn request_password_reset(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     from: ClientAddress,
     Json(EmailOnly { email }): Json<EmailOnly>,
 ) -> Result<Answer<Done>, Failure> {
-    otp::send(&sandbox, from, email, Purpose::PasswordReset).await?;
+    otp::send(&auth, from, email, Purpose::PasswordReset).await?;
     Ok(Answer(Done { message: "A password reset code was sent to your phone." }))
 }
 
@@ -194,12 +189,12 @@ struct ResetRequest {
 }
 
 async fn reset_password(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     from: ClientAddress,
     Json(ResetRequest { email, otp, new_password }): Json<ResetRequest>,
 ) -> Result<Answer<Done>, Failure> {
     let request = PasswordReset { email, otp, new_password: new_password.0 };
-    password_reset::reset(&sandbox, from, request).await?;
+    password_reset::reset(&auth, from, request).await?;
     Ok(Answer(Done { message: "Your password was reset. Sign in with the new one." }))
 }
 
@@ -221,27 +216,27 @@ async fn me(session: Session) -> Answer<CurrentUser> {
 }
 
 async fn logout(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
 ) -> Result<Response, Failure> {
-    session::end(&sandbox, session, address).await?;
+    session::end(&auth.world, session, address).await?;
     let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
     Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
 }
 
-async fn own_profile(sandbox: Sandbox, session: Session) -> Result<Answer<Profile>, Failure> {
-    Ok(Answer(profile(&sandbox, &session).await?))
+async fn own_profile(Extension(auth): Extension<Auth>, session: Session) -> Result<Answer<Profile>, Failure> {
+    Ok(Answer(profile(&auth.world, &session).await?))
 }
 
 async fn put_profile(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(change): Json<ProfileChange>,
 ) -> Result<Answer<Profile>, Failure> {
-    change_profile(&sandbox, session.clone(), address, change).await?;
-    own_profile(sandbox, session).await
+    change_profile(&auth, session.clone(), address, change).await?;
+    profile(&auth.world, &session).await.map(Answer)
 }
 
 #[derive(Deserialize)]
@@ -252,12 +247,12 @@ struct PasswordChange {
 }
 
 async fn put_password(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(PasswordChange { current_password, new_password }): Json<PasswordChange>,
 ) -> Result<StatusCode, Failure> {
-    change_password(&sandbox, session, address, current_password.0, new_password.0).await?;
+    change_password(&auth, session, address, current_password.0, new_password.0).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -269,25 +264,28 @@ struct SignInCodeChange {
 }
 
 async fn put_sign_in_code(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(SignInCodeChange { required, password }): Json<SignInCodeChange>,
 ) -> Result<Answer<Profile>, Failure> {
-    set_required_code(&sandbox, &session, address, password.0, required).await?;
-    own_profile(sandbox, session).await
+    set_required_code(&auth, &session, address, password.0, required).await?;
+    profile(&auth.world, &session).await.map(Answer)
 }
 
-async fn sessions(sandbox: Sandbox, session: Session) -> Result<Answer<Vec<OwnSession>>, Failure> {
-    Ok(Answer(own_sessions(&sandbox, &session).await?))
+async fn sessions(
+    Extension(auth): Extension<Auth>,
+    session: Session,
+) -> Result<Answer<Vec<OwnSession>>, Failure> {
+    Ok(Answer(own_sessions(&auth.world, &session).await?))
 }
 
 async fn end_session(
-    sandbox: Sandbox,
+    Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Path(session_id): Path<String>,
 ) -> Result<StatusCode, Failure> {
-    end_own_session(&sandbox, session, address, session_id).await?;
+    end_own_session(&auth.world, session, address, session_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

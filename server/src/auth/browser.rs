@@ -7,7 +7,7 @@ use axum::{
 
 use crate::error::Failure;
 
-/// The names of browsers by what their `User-Agent` has. Most also have the names of those further down.
+/// A text in the `User-Agent` and the browser's name. Most browsers also send the texts further down.
 const BROWSERS: [(&str, &str); 7] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -18,7 +18,7 @@ const BROWSERS: [(&str, &str); 7] = [
     ("CriOS/", "Chrome"),
 ];
 
-/// Likewise of systems.
+/// A text in the `User-Agent` and the operating system's name.
 const SYSTEMS: [(&str, &str); 7] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -29,7 +29,7 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// A browser and its system, such as `Chrome on Windows`; `None` if the call does not say, or is not a browser's.
+/// A browser and its system, such as `Chrome on Windows`; `None` if the `User-Agent` names neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Browser(pub Option<String>);
 
@@ -38,7 +38,7 @@ impl Browser {
         let find = |names: &[(&str, &'static str)]| {
             names.iter().find(|(mark, _)| user_agent.contains(mark)).map(|(_, name)| *name)
         };
-        // Safari's mark is in almost all others.
+        // Almost all other browsers send Safari's text too.
         let browser = find(&BROWSERS).or_else(|| user_agent.contains("Safari/").then_some("Safari"));
         Self(match (browser, find(&SYSTEMS)) {
             (Some(browser), Some(system)) => Some(format!("{browser} on {system}")),

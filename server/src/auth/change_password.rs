@@ -1,16 +1,15 @@
-//! Changing one's own password.
+//! Changing the user's own password.
 
 use std::net::IpAddr;
 
 use secrecy::SecretString;
 
 use super::{
-    Staff, new_password,
+    Auth, Staff, new_password,
     reauthentication::Reauthentication,
     session::{self, Session},
 };
 use crate::{
-    Sandbox,
     database::{Connection, query},
     error::Failure,
     events::Kind,
@@ -25,18 +24,18 @@ const SET_PASSWORD: &str = "
 /// [`Failure::PasswordTooShort`], [`Failure::PasswordTooEasy`], [`Failure::InvalidPassword`],
 /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub(super) async fn change_password(
-    sandbox: &Sandbox,
+    auth: &Auth,
     session: Session,
     address: IpAddr,
     current: SecretString,
     new: SecretString,
 ) -> Result<(), Failure> {
-    new_password::check(&new, &session.staff.email, &sandbox.settings.brand)?;
-    let asked = Reauthentication::of(sandbox, &session, address, current).await?;
-    let password_hash = sandbox.passwords.hash(new).await?;
-    let clock = sandbox.clock.clone();
+    new_password::check(&new, &session.staff.email, &auth.world.settings.brand)?;
+    let asked = Reauthentication::of(auth, &session, address, current).await?;
+    let password_hash = auth.passwords.hash(new).await?;
+    let clock = auth.world.clock.clone();
     asked
-        .change(sandbox, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
+        .change(auth, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
             query(SET_PASSWORD)
                 .bind(&staff.staff_id)
                 .bind(password_hash)

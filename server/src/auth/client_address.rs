@@ -8,7 +8,7 @@ use axum::{
 };
 use ipnet::IpNet;
 
-use crate::{Sandbox, error::Failure};
+use crate::{error::Failure, world::World};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -48,13 +48,13 @@ impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let sandbox = Sandbox::of(parts)?;
+        let world = World::of(parts)?;
         // A call without a network connection came from this machine.
         let peer = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(peer)| peer.ip());
-        Ok(Self::find(peer, &parts.headers, &sandbox.settings.trusted_proxies))
+        Ok(Self::find(peer, &parts.headers, &world.settings.trusted_proxies))
     }
 }
 

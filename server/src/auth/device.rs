@@ -1,17 +1,17 @@
 //! Devices that signed in before, recognised by a cookie.
 //!
-//! The cookie names nobody: it is an id without a meaning and a time, signed for one account and its current
-//! password. It opens nothing. It only gives the device its own limit for wrong passwords, so that
-//! an attack from elsewhere does not lock out the owner of the account.
+//! The cookie holds an opaque id and an expiry time, signed for one account and its current password. It
+//! identifies nobody and grants no access. It only gives the device its own limit for wrong passwords, so
+//! that an attack from elsewhere does not lock out the owner of the account.
 
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use super::{Staff, fingerprint::Fingerprints};
-use crate::{Sandbox, clock::UnixMillis, error::Failure};
+use super::{Auth, Staff, fingerprint::Fingerprints};
+use crate::{clock::UnixMillis, error::Failure};
 
-/// How long a device is recognised after its last sign-in.
+/// The lifetime of the cookie. Each sign-in sets a new one.
 const LIFETIME: Duration = Duration::from_hours(180 * 24);
 
 /// The length of an id, which is as unpredictable as the token that it is derived from.
@@ -28,14 +28,14 @@ pub struct Device {
 pub struct DeviceCookie(Option<String>);
 
 impl Device {
-    /// The id, which each sign-in changes.
+    /// Returns the id, which changes with each sign-in.
     pub fn id(&self) -> &str {
         &self.id
     }
 }
 
 impl DeviceCookie {
-    /// The cookie among `headers`, if there is one.
+    /// Finds the cookie in `headers`, if there is one.
     pub fn find(headers: &HeaderMap, behind_tls: bool) -> Self {
         let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.split_once('='));
@@ -43,7 +43,7 @@ impl DeviceCookie {
         Self(found.map(|(_, value)| value.trim().to_owned()))
     }
 
-    /// The device, if the cookie is valid for the account of `staff`.
+    /// Returns the device if the cookie is valid for the account of `staff`.
     pub fn device(&self, fingerprints: &Fingerprints, staff: &Staff, now: UnixMillis) -> Option<Device> {
         let mut parts = self.0.as_deref()?.splitn(3, '.');
         let (ends_at, id, signature) = (parts.next()?, parts.next()?, parts.next()?);
@@ -53,12 +53,12 @@ impl DeviceCookie {
     }
 }
 
-/// A new `Set-Cookie` for a device that signed in as `staff` and received `token`.
-pub fn set_cookie(sandbox: &Sandbox, staff: &Staff, token: &str) -> Result<HeaderValue, Failure> {
-    let ends_at = sandbox.clock.now().plus(LIFETIME).0.to_string();
-    let id = &sandbox.fingerprints.of(&["device id", token])[..ID_LENGTH];
-    let signature = sandbox.fingerprints.of(&signed_parts(staff, &ends_at, id));
-    let behind_tls = sandbox.settings.behind_tls;
+/// Returns the `Set-Cookie` for a device that signed in as `staff` and received `token`.
+pub fn set_cookie(auth: &Auth, staff: &Staff, token: &str) -> Result<HeaderValue, Failure> {
+    let ends_at = auth.world.clock.now().plus(LIFETIME).0.to_string();
+    let id = &auth.fingerprints.of(&["device id", token])[..ID_LENGTH];
+    let signature = auth.fingerprints.of(&signed_parts(staff, &ends_at, id));
+    let behind_tls = auth.world.settings.behind_tls;
     // Browsers accept the prefix only with this path.
     let scope = if behind_tls { "Path=/; Secure" } else { "Path=/api/v1/auth" };
     let cookie = format!(

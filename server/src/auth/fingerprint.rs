@@ -30,12 +30,12 @@ impl Fingerprints {
         hex::encode(self.mac(parts).finalize().into_bytes())
     }
 
-    /// What somebody is called in the audit trail who did not prove to be the user of `email`.
+    /// Returns the name in the audit trail of somebody who entered `email` without proving to be its user.
     pub fn of_account(&self, email: &Email) -> String {
         self.of(&["account in the audit trail", email.as_str()])[..ACCOUNT_LENGTH].to_owned()
     }
 
-    /// Whether `stored` is the fingerprint of `parts`, compared in constant time.
+    /// Returns whether `stored` is the fingerprint of `parts`, compared in constant time.
     pub fn matches(&self, stored: &str, parts: &[&str]) -> bool {
         let bytes = hex::decode(stored).unwrap_or_default();
         self.mac(parts).verify_slice(&bytes).is_ok()

@@ -22,9 +22,9 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes it what signs and verifies in this process.
+/// Installs HS256 as the only algorithm of this process.
 pub fn install() {
-    // An error says that it was installed before.
+    // Fails if it is already installed.
     _ = PROVIDER.install_default();
 }
 
@@ -53,7 +53,7 @@ impl JwtSigner for Hs256 {
 
 impl Verifier<Vec<u8>> for Hs256 {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> std::result::Result<(), Error> {
-        // In constant time.
+        // Compares in constant time.
         self.0.clone().chain_update(message).verify_slice(signature).map_err(Error::from_source)
     }
 }

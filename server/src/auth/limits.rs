@@ -18,32 +18,32 @@ use crate::{
     error::Failure,
 };
 
-/// How many attempts are allowed within a time that starts with the first one.
+/// The number of attempts allowed within a window that starts with the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limit {
     attempts: i64,
     window: Duration,
 }
 
-/// For one account from one network address; the tenth is refused.
+/// The limit for one account from one network address; the tenth attempt is refused.
 const PER_ACCOUNT_AND_ADDRESS: Limit = Limit { attempts: 9, window: Duration::from_mins(15) };
-/// For one account from a device that signed in to it before.
+/// The limit for one account from a device that signed in to it before.
 const PER_DEVICE: Limit = PER_ACCOUNT_AND_ADDRESS;
-/// For one account from all network addresses.
+/// The limit for one account from all network addresses.
 const PER_ACCOUNT: Limit = Limit { attempts: 50, window: Duration::from_hours(1) };
-/// For one network address, which a whole office may share. The hundredth is refused.
+/// The limit for one network address, which a whole office may share; the hundredth attempt is refused.
 const PER_ADDRESS: Limit = Limit { attempts: 99, window: Duration::from_mins(15) };
-/// For codes that are sent to one account, of all purposes.
+/// The limit for codes of all purposes that are sent to one account.
 const CODES_PER_ACCOUNT: Limit = Limit { attempts: 20, window: Duration::from_hours(24) };
 
-/// How much servers' clocks may differ. A window that ends later than this allows was opened before
-/// the clock was moved back, and no longer counts.
+/// The maximum difference between servers' clocks. A window that ends later than this allows was opened
+/// before the clock was moved back, and no longer counts.
 const SKEW: Duration = Duration::from_mins(1);
 
-/// How many expired rows are deleted with each new count.
+/// The number of expired rows deleted with each new count.
 const CLEANUP_BATCH: i64 = 100;
 
-/// What is counted. Each action has its own count.
+/// An action whose attempts are counted, separately from those of other actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A wrong password.
@@ -79,7 +79,7 @@ impl Action {
     }
 }
 
-/// The account that an attempt is for, and where it comes from.
+/// The account that an attempt is for, and the address and device that it comes from.
 #[derive(Clone, Debug)]
 pub struct Caller {
     account: String,
@@ -116,7 +116,7 @@ impl Caller {
         Self { device, ..self }
     }
 
-    /// What an attempt at `action` is counted as, with the limit of each.
+    /// Returns the subjects for which an attempt at `action` is counted, with their limits.
     fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
         match (action, &self.device) {
             (Action::Code, _) => vec![(&self.account, CODES_PER_ACCOUNT)],
@@ -131,7 +131,7 @@ impl Caller {
     }
 }
 
-/// What counts as one network address: an IPv4 address, or the /64 assigned to one IPv6 customer.
+/// Returns the network that counts as one address: an IPv4 address, or the /64 assigned to one IPv6 customer.
 pub fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
@@ -240,10 +240,10 @@ const DELETE_BATCH: &str = "
     DELETE FROM try_count WHERE (action, subject) IN
         (SELECT action, subject FROM try_count WHERE window_ends_at <= $1 ORDER BY window_ends_at LIMIT 500)";
 
-/// Deletes the counts whose time is over. Returns how many there were.
+/// Deletes the counts whose window has ended, and returns their number.
 ///
 /// # Errors
-/// When the database fails; earlier batches stay deleted.
+/// If the database fails; earlier batches stay deleted.
 pub async fn delete_expired(database: &Database, now: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(now)).await
 }

@@ -1,7 +1,7 @@
 //! The live sessions in memory, so that a call does not have to read its session from the database.
 //!
-//! They were read at one version of the data. A call passes the current version: at a later one, each session is
-//! read again, once for all calls that wait for it.
+//! All were read at one version of the data. A call passes the current version. If that is later, each
+//! session is read again, once for all calls that wait for it.
 
 use std::{
     collections::HashMap,
@@ -28,7 +28,7 @@ struct AtVersion {
 pub struct Live {
     /// The session.
     pub session: Arc<Session>,
-    /// When it expires.
+    /// The time at which it expires.
     pub expires_at: UnixMillis,
 }
 
@@ -37,10 +37,10 @@ const MAX_SESSIONS: usize = 10_000;
 
 impl LiveSessions {
     /// The session of `token` at `version` or later. If it is not in memory, checks the token by `claims` and
-    /// reads its session by `read`, unless another call just does.
+    /// reads its session by `read`, unless another call is already reading it.
     ///
     /// # Errors
-    /// Those of `claims` and `read`.
+    /// The errors of `claims` and `read`.
     pub async fn get_or_read<C>(
         &self,
         token: &str,
@@ -58,7 +58,7 @@ impl LiveSessions {
         cell.get_or_try_init(async || read(claims).await).await.cloned()
     }
 
-    /// Those at `version`, or at a later one.
+    /// Returns the sessions at `version` or later.
     fn at_least(&self, version: Version) -> std::sync::MutexGuard<'_, AtVersion> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if version > all.version {

@@ -22,16 +22,38 @@ pub mod session;
 pub mod sign_in;
 mod trail;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use self::{fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session::Tokens};
 use crate::{
     clock::UnixMillis,
     database::{Connection, query_as},
     email::Email,
     error::Failure,
+    outbox::Outbox,
+    world::World,
 };
 
-/// What a member of staff may do. The portal shows menu entries by role.
+/// The accounts and sessions of a world, and the secrets that protect them. Clones share them.
+#[derive(Clone)]
+pub struct Auth {
+    /// The data and the time.
+    pub world: World,
+    /// Hashes passwords, a limited number at a time.
+    pub passwords: Passwords,
+    /// Signs and reads session tokens.
+    pub tokens: Tokens,
+    /// Keyed hashes of values that must be recognised but not readable in the database.
+    pub fingerprints: Fingerprints,
+    /// The sessions in memory.
+    pub live_sessions: Arc<LiveSessions>,
+    /// Sends the codes.
+    pub outbox: Outbox,
+}
+
+/// The role of a member of staff. The portal shows menu entries by role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -56,7 +78,7 @@ pub struct Staff {
     pub role: Role,
     pub password_hash: String,
     pub is_active: bool,
-    /// Whether a password alone opens no session, where the screens are live.
+    /// Whether sign-in requires a code as well as the password, where the screens are live.
     pub sign_in_code_required: bool,
     pub created_at: UnixMillis,
 }

@@ -1,8 +1,8 @@
-//! Which passwords can be set: not too short, and none that an attacker tries first.
+//! The rules for new passwords: not too short, and none that an attacker tries first.
 //!
-//! `common_passwords.txt.gz` has those of the 10,000 most common passwords that are long enough, in
-//! lower case. They are the first entries of `passwords.json` in `@zxcvbn-ts/language-common` 4.1.3
-//! (MIT, © 2012-2016 Dan Wheeler and Dropbox, Inc., © 2021 @zxcvbn-ts).
+//! `common_passwords.txt.gz` has the 10,000 most common passwords in lower case, without those that are too
+//! short. They are the first entries of `passwords.json` in `@zxcvbn-ts/language-common` 4.1.3 (MIT, ©
+//! 2012-2016 Dan Wheeler and Dropbox, Inc., © 2021 @zxcvbn-ts).
 
 use std::{io::Read, sync::LazyLock};
 

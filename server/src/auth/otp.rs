@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Ruling, Staff, limits, limits::Action, limits::Caller};
+use super::{Auth, Ruling, Staff, limits, limits::Action, limits::Caller};
 use crate::{
-    Sandbox,
     auth::client_address::ClientAddress,
     auth::fingerprint::Fingerprints,
     clock::UnixMillis,
@@ -16,16 +15,17 @@ use crate::{
     outbox,
     phone::Msisdn,
     randomness::Randomness,
+    world::Happened,
 };
 
-/// How long a code is valid.
+/// The lifetime of a code.
 pub const LIFE: Duration = Duration::from_mins(5);
-/// How long after a code was sent another one can be requested.
+/// The time after which another code can be requested.
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
-/// How many attempts a code allows, including the successful one.
+/// The maximum number of attempts per code, including the successful one.
 const MAX_ATTEMPTS: i64 = 5;
 
-/// What a code is for. A code for one purpose is not valid for another.
+/// The purpose of a code. A code for one purpose is not valid for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -88,29 +88,30 @@ impl<'de> Deserialize<'de> for Otp {
 /// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes, or too many codes within
 /// a day.
 pub async fn send(
-    sandbox: &Sandbox,
+    auth: &Auth,
     ClientAddress(address): ClientAddress,
     email: Email,
     purpose: Purpose,
 ) -> Result<(), Failure> {
-    let otp = Otp::draw(&sandbox.randomness);
+    let otp = Otp::draw(&auth.world.randomness);
     let request = Request {
-        caller: Caller::new(&sandbox.fingerprints, &email, address),
+        caller: Caller::new(&auth.fingerprints, &email, address),
         email,
         purpose,
         otp: otp.clone(),
-        now: sandbox.clock.now(),
-        brand: sandbox.settings.brand.clone(),
-        randomness: sandbox.randomness.clone(),
-        fingerprints: sandbox.fingerprints.clone(),
+        now: auth.world.clock.now(),
+        brand: auth.world.settings.brand.clone(),
+        randomness: auth.world.randomness.clone(),
+        fingerprints: auth.fingerprints.clone(),
     };
-    let sent = sandbox
+    let sent = auth
+        .world
         .database
         .write(async move |connection: &mut Connection| request.run(connection).await)
         .await?;
-    sandbox.outbox.wake();
+    auth.outbox.wake();
     if matches!(sent, Ruling::Granted) {
-        sandbox.traffic.code_sent(&otp.0);
+        auth.world.tell(Happened::CodeSent(otp.0));
     }
     sent.into_result()
 }
@@ -218,12 +219,12 @@ const WRONG: &str = "
 const USE: &str = "
     UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
 
-/// Whether a code was correct.
+/// The result of an attempt to use a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was.
+    /// The code was correct.
     Right,
-    /// It was not.
+    /// The code was wrong.
     Wrong {
         /// Whether further attempts are refused for now.
         is_last: bool,
@@ -232,13 +233,13 @@ pub enum Verdict {
 
 /// An attempt to use a code.
 pub struct Attempt {
-    /// Whose code it is. Without a user, the attempt counts as a wrong code.
+    /// The user of the code. Without one, the attempt counts as a wrong code.
     pub staff_id: Option<String>,
-    /// What the code is for.
+    /// The purpose of the code.
     pub purpose: Purpose,
     /// The code, as typed.
     pub otp: Otp,
-    /// Who makes the attempt.
+    /// The account and address that the attempt counts for.
     pub caller: Caller,
     /// The time of the attempt.
     pub now: UnixMillis,

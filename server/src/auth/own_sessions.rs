@@ -1,4 +1,4 @@
-//! One's own sessions: where one is signed in, and signing out elsewhere.
+//! The user's own sessions: listing them, and ending single ones.
 
 use std::net::IpAddr;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::session::Session;
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::{Connection, query, query_as},
     error::Failure,
     events::{Kind, NewEvent},
+    world::World,
 };
 
 /// A session, as its owner sees it.
@@ -24,7 +24,7 @@ pub(super) struct OwnSession {
     is_current: bool,
 }
 
-/// The latest hundred.
+/// At most the latest 100 sessions.
 const OPEN: &str = "
     SELECT session_id AS id, created_at, expires_at, address, device, session_id = $2 AS is_current
     FROM session WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3
@@ -33,13 +33,13 @@ const OPEN: &str = "
 /// The open sessions of `session`'s user, the newest first.
 ///
 /// # Errors
-/// When the database fails.
-pub(super) async fn own_sessions(sandbox: &Sandbox, session: &Session) -> Result<Vec<OwnSession>, Failure> {
-    let mut reader = sandbox.database.read().await?;
+/// If the database fails.
+pub(super) async fn own_sessions(world: &World, session: &Session) -> Result<Vec<OwnSession>, Failure> {
+    let mut reader = world.database.read().await?;
     let found = query_as(OPEN)
         .bind(&session.staff.staff_id)
         .bind(&session.session_id)
-        .bind(sandbox.clock.now())
+        .bind(world.clock.now())
         .fetch_all(&mut reader);
     Ok(found.await?)
 }
@@ -53,23 +53,23 @@ const END: &str = "
 /// # Errors
 /// [`Failure::SessionNotFound`] if they have no open session with this id.
 pub(super) async fn end_own_session(
-    sandbox: &Sandbox,
+    world: &World,
     session: Session,
     address: IpAddr,
     session_id: String,
 ) -> Result<(), Failure> {
-    // PostgreSQL can't store it.
+    // PostgreSQL can't store NUL characters.
     if session_id.contains('\0') {
         return Err(Failure::SessionNotFound(session_id));
     }
-    let now = sandbox.clock.now();
+    let now = world.clock.now();
     let is_current = session.session_id == session_id;
     let kind = if is_current { Kind::SignedOut } else { Kind::SessionsEnded };
     let staff = session.staff;
-    let event = NewEvent::new(sandbox.clock.unset_now(), kind, staff.email.as_str(), Some(address));
+    let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address));
     let event = if is_current { event } else { event.about(staff.email.as_str()).details("one session") };
     let written = event.clone();
-    sandbox
+    world
         .database
         .write(async move |connection: &mut Connection| {
             let ended = query(END)

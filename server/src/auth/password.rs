@@ -23,21 +23,21 @@ pub const MINIMUM_LENGTH: usize = 6;
 /// The maximum length of a password, in characters.
 pub const MAXIMUM_LENGTH: usize = 1024;
 
-/// How long a hash waits for a free core. Callers time out after 10 s, so the answer must come before.
+/// The maximum wait of a hash for a free core. Callers time out after 10 s, so the answer must come before.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many hashes leave their memory to the next ones: 19 MiB each. Fresh memory for each hash would cost it
-/// 5,000 page faults, and what is given back is spread over the threads that may block.
+/// The maximum number of memory blocks kept for the next hashes, of 19 MiB each. Fresh memory would cost each
+/// hash 5,000 page faults, and freed memory is spread over the blocking threads.
 const SPARE: usize = 2;
 
 /// Hashes and checks passwords, with a bound on concurrency that clones share.
 #[derive(Clone, Debug)]
 pub struct Passwords {
-    /// Those of one sandbox wait here for a place among those of all: so each sandbox has as many
-    /// waiting there as may run, and they take turns.
+    /// The hashes of one sandbox wait here before they wait for `slots`, which all sandboxes share. Each
+    /// sandbox has at most as many waiting there as may run, so that sandboxes take turns.
     own_slots: Arc<Semaphore>,
     slots: Arc<Semaphore>,
-    /// The memory of hashes that ended.
+    /// The memory of finished hashes.
     spare: Arc<Mutex<Vec<Vec<Block>>>>,
     timeout: Duration,
     randomness: Randomness,
@@ -55,7 +55,7 @@ impl Passwords {
         Self { own_slots: new(), slots: new(), spare: Arc::default(), timeout, randomness }
     }
 
-    /// The same bound, for another sandbox.
+    /// Returns the hasher of another sandbox, with the same bound on concurrency.
     pub fn of_another_sandbox(&self) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self { own_slots: Arc::new(Semaphore::new(cores)), ..self.clone() }
@@ -70,8 +70,8 @@ impl Passwords {
         self.run(move |memory| hash(&password, &salt, memory)).await?
     }
 
-    /// Whether `password` matches the hash `stored`. Without a stored hash it takes the same time
-    /// and returns false, so that timing does not reveal which accounts exist.
+    /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
+    /// returns `false`, so that timing does not reveal which accounts exist.
     ///
     /// # Errors
     /// [`Failure::SignInsWait`] if the queue is too long.
@@ -134,11 +134,11 @@ fn verify(password: &SecretString, stored: &str, memory: &mut Vec<Block>) -> Res
     let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(unexpected)?;
     let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(unexpected)?;
     let params = Params::try_from(&stored).map_err(unexpected)?;
-    // The comparison takes the same time wherever they differ.
+    // The comparison takes the same time wherever the hashes differ.
     Ok(compute(&Argon2::new(algorithm, version, params), password, salt, memory)? == *hash)
 }
 
-/// The hash in `memory`, which grows as needed.
+/// Computes the hash in `memory`, which grows as needed.
 fn compute(
     argon2: &Argon2<'_>,
     password: &SecretString,

@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 
 use super::{
-    Ruling, Staff,
+    Auth, Ruling, Staff,
     client_address::ClientAddress,
     fingerprint::Fingerprints,
     limits::{self, Action, Caller},
@@ -13,7 +13,6 @@ use super::{
     trail::Visitor,
 };
 use crate::{
-    Sandbox,
     clock::Clock,
     database::{Connection, query},
     email::Email,
@@ -38,30 +37,31 @@ pub struct PasswordReset {
 /// [`Failure::InvalidCode`], also if the user does not exist or is inactive;
 /// [`Failure::TooManyTries`]; [`Failure::SignInsWait`].
 pub async fn reset(
-    sandbox: &Sandbox,
+    auth: &Auth,
     ClientAddress(address): ClientAddress,
     request: PasswordReset,
 ) -> Result<(), Failure> {
     let PasswordReset { email, otp, new_password } = request;
-    new_password::check(&new_password, &email, &sandbox.settings.brand)?;
-    let caller = Caller::new(&sandbox.fingerprints, &email, address);
+    new_password::check(&new_password, &email, &auth.world.settings.brand)?;
+    let caller = Caller::new(&auth.fingerprints, &email, address);
     {
-        let mut reader = sandbox.database.read().await?;
-        limits::check(&mut reader, Action::ResetCode, &caller, sandbox.clock.now()).await?;
+        let mut reader = auth.world.database.read().await?;
+        limits::check(&mut reader, Action::ResetCode, &caller, auth.world.clock.now()).await?;
     }
     // Hashed before the code is checked, so that timing reveals nothing and no transaction waits
     // for the hash.
-    let password_hash = sandbox.passwords.hash(new_password).await?;
+    let password_hash = auth.passwords.hash(new_password).await?;
     let change = Change {
-        visitor: Visitor::new(&sandbox.fingerprints, sandbox.clock.unset_now(), &email, address),
+        visitor: Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address),
         email,
         otp,
         password_hash,
         caller,
-        clock: sandbox.clock.clone(),
-        fingerprints: sandbox.fingerprints.clone(),
+        clock: auth.world.clock.clone(),
+        fingerprints: auth.fingerprints.clone(),
     };
-    let (decided, event) = sandbox
+    let (decided, event) = auth
+        .world
         .database
         .write(async move |connection: &mut Connection| change.apply(connection).await)
         .await?;

@@ -1,12 +1,11 @@
-//! One's own account.
+//! The user's own account.
 
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Role, session, session::Session};
+use super::{Auth, Role, session, session::Session};
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::{Connection, query, query_as},
     email::Email,
@@ -14,6 +13,7 @@ use crate::{
     events::{Kind, NewEvent},
     phone::Msisdn,
     settings::values,
+    world::World,
 };
 
 /// The maximum length of a first or last name, in characters.
@@ -44,14 +44,14 @@ const PROFILE: &str = "
 /// The account of `session`'s user.
 ///
 /// # Errors
-/// When the database fails.
-pub(super) async fn profile(sandbox: &Sandbox, session: &Session) -> Result<Profile, Failure> {
-    let mut reader = sandbox.database.read().await?;
+/// If the database fails.
+pub(super) async fn profile(world: &World, session: &Session) -> Result<Profile, Failure> {
+    let mut reader = world.database.read().await?;
     let profile: Profile = query_as(PROFILE).bind(&session.staff.staff_id).fetch_one(&mut reader).await?;
     Ok(Profile { name: format!("{} {}", profile.first_name, profile.last_name), ..profile })
 }
 
-/// What a user changes of their own account.
+/// A user's change to their own account.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProfileChange {
@@ -68,7 +68,7 @@ const CHANGE: &str = "
 /// # Errors
 /// [`Failure::BadField`], [`Failure::NoSession`].
 pub(super) async fn change_profile(
-    sandbox: &Sandbox,
+    auth: &Auth,
     session: Session,
     address: IpAddr,
     change: ProfileChange,
@@ -86,7 +86,7 @@ pub(super) async fn change_profile(
         field: "phone_number",
         text: "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
     })?;
-    let (now, at) = (sandbox.clock.now(), sandbox.clock.unset_now());
+    let (now, at) = (auth.world.clock.now(), auth.world.clock.unset_now());
     let staff = &session.staff;
     let changed: Vec<&str> = [
         (staff.first_name != first_name || staff.last_name != last_name).then_some("name"),
@@ -101,7 +101,7 @@ pub(super) async fn change_profile(
     let event = NewEvent::new(at, Kind::ProfileChanged, staff.email.as_str(), Some(address))
         .details(&changed.join(" and "));
     let written = event.clone();
-    sandbox
+    auth.world
         .database
         .write(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;

@@ -1,16 +1,15 @@
-//! The password of somebody who is signed in, asked for again before a change to the account.
+//! Asks a signed-in user for the password again before a change to the account.
 
 use std::net::IpAddr;
 
 use secrecy::SecretString;
 
 use super::{
-    Ruling, Staff,
+    Auth, Ruling, Staff,
     limits::{self, Action, Caller},
     session::{self, Session},
 };
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::Connection,
     error::Failure,
@@ -23,44 +22,45 @@ pub(super) struct Reauthentication {
     address: IpAddr,
     caller: Caller,
     matches: bool,
-    /// On the clock that nobody sets.
+    /// The time of the attempt in base time, without the console's setting.
     at: UnixMillis,
     now: UnixMillis,
 }
 
 impl Reauthentication {
-    /// Compares `password`.
+    /// Compares `password` with that of `session`'s user.
     ///
     /// # Errors
     /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
     pub async fn of(
-        sandbox: &Sandbox,
+        auth: &Auth,
         session: &Session,
         address: IpAddr,
         password: SecretString,
     ) -> Result<Self, Failure> {
-        let now = sandbox.clock.now();
-        let caller = Caller::new(&sandbox.fingerprints, &session.staff.email, address);
+        let now = auth.world.clock.now();
+        let caller = Caller::new(&auth.fingerprints, &session.staff.email, address);
         // Callers over the limit must not reach the expensive hashing.
-        limits::check(&mut *sandbox.database.read().await?, Action::Password, &caller, now).await?;
+        limits::check(&mut *auth.world.database.read().await?, Action::Password, &caller, now).await?;
         let stored = Some(session.staff.password_hash.clone());
-        let matches = sandbox.passwords.matches(password, stored).await?;
-        let at = sandbox.clock.unset_now();
+        let matches = auth.passwords.matches(password, stored).await?;
+        let at = auth.world.clock.unset_now();
         Ok(Self { session: session.clone(), address, caller, matches, at, now })
     }
 
-    /// Makes a change to the account if the password is right, and adds it to the audit trail with the details
-    /// that `change` returns.
+    /// Makes a change to the account if the password is right, and adds it to the audit trail with the
+    /// details that `change` returns.
     ///
     /// # Errors
-    /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], and those of `change`.
+    /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], or those of `change`.
     pub async fn change(
         self,
-        sandbox: &Sandbox,
+        auth: &Auth,
         kind: Kind,
         change: impl AsyncFnOnce(&mut Connection, Staff) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
-        let (ruling, event) = sandbox
+        let (ruling, event) = auth
+            .world
             .database
             .write(async move |connection: &mut Connection| {
                 let (ruling, event) = if let Some(staff) = self.check(connection).await? {
@@ -80,7 +80,7 @@ impl Reauthentication {
         ruling.into_result()
     }
 
-    /// The user, if they are who they say they are.
+    /// Returns the user if the password matches and has not been changed since.
     async fn check(&self, connection: &mut Connection) -> Result<Option<Staff>, Failure> {
         session::check_open(connection, &self.session.session_id).await?;
         limits::check(connection, Action::Password, &self.caller, self.now).await?;

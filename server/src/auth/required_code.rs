@@ -1,12 +1,11 @@
-//! Whether an account signs in with a code too.
+//! Requiring a code at sign-in, in addition to the password.
 
 use std::net::IpAddr;
 
 use secrecy::SecretString;
 
-use super::{Staff, reauthentication::Reauthentication, session::Session};
+use super::{Auth, Staff, reauthentication::Reauthentication, session::Session};
 use crate::{
-    Sandbox,
     database::{Connection, query},
     error::Failure,
     events::Kind,
@@ -19,16 +18,16 @@ const SET: &str = "UPDATE staff SET sign_in_code_required = $2, updated_at = $3 
 /// # Errors
 /// [`Failure::InvalidPassword`], [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub(super) async fn set_required_code(
-    sandbox: &Sandbox,
+    auth: &Auth,
     session: &Session,
     address: IpAddr,
     password: SecretString,
     is_required: bool,
 ) -> Result<(), Failure> {
-    let asked = Reauthentication::of(sandbox, session, address, password).await?;
-    let now = sandbox.clock.now();
+    let asked = Reauthentication::of(auth, session, address, password).await?;
+    let now = auth.world.clock.now();
     asked
-        .change(sandbox, Kind::SignInCodeChanged, async move |connection: &mut Connection, staff: Staff| {
+        .change(auth, Kind::SignInCodeChanged, async move |connection: &mut Connection, staff: Staff| {
             query(SET).bind(&staff.staff_id).bind(is_required).bind(now).execute(&mut *connection).await?;
             Ok(if is_required { "turned on" } else { "turned off" }.to_owned())
         })

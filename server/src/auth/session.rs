@@ -12,14 +12,14 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
-use super::{Role, Staff, browser::Browser, hs256, live_sessions::Live};
+use super::{Auth, Role, Staff, browser::Browser, hs256, live_sessions::Live};
 use crate::{
-    Sandbox,
     clock::{Clock, UnixMillis},
     database::{Connection, Database, query, query_as, query_scalar, sweep, version::Version},
     error::Failure,
     events::{Kind, NewEvent},
     http::accept,
+    world::World,
 };
 
 const ISSUER: &str = "mkopo";
@@ -30,7 +30,7 @@ const AUDIENCE: &str = "mkopo-portal";
 pub struct Session {
     /// The id of the session's row.
     pub session_id: String,
-    /// Whose session it is.
+    /// The user of the session.
     pub staff: Staff,
 }
 
@@ -83,7 +83,7 @@ const OPEN: &str = "
     INSERT INTO session (session_id, staff_id, created_at, expires_at, address, device)
     VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// Where a session is opened.
+/// The network address and the browser that open a session.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The network address.
@@ -94,10 +94,10 @@ pub struct Place {
 
 const SESSION_MINUTES: &str = "SELECT session_minutes FROM portal_rules";
 
-/// How long a session lasts: as long as the deployment allows, or as an administrator has set.
-pub async fn length(sandbox: &Sandbox, connection: &mut Connection) -> Result<Duration, sqlx::Error> {
-    let longest = sandbox.settings.session_length();
-    if !sandbox.settings.has_live_screens() {
+/// Returns the length of a new session: the deployment's, or the shorter one that an administrator has set.
+pub async fn length(world: &World, connection: &mut Connection) -> Result<Duration, sqlx::Error> {
+    let longest = world.settings.session_length();
+    if !world.settings.has_live_screens() {
         return Ok(longest);
     }
     let minutes: Option<i64> = query_scalar(SESSION_MINUTES).fetch_one(connection).await?;
@@ -105,9 +105,9 @@ pub async fn length(sandbox: &Sandbox, connection: &mut Connection) -> Result<Du
     Ok(set.map_or(longest, |set| set.min(longest)))
 }
 
-/// The id of the session that `token` names, if it was signed by this service and had not expired at `now`.
-pub fn id_named_by(sandbox: &Sandbox, token: &str, now: UnixMillis) -> Option<String> {
-    sandbox.tokens.read(token, now).map(|claims| claims.jti)
+/// Returns the session id in `token`, if this service signed it and it had not expired at `now`.
+pub fn id_named_by(auth: &Auth, token: &str, now: UnixMillis) -> Option<String> {
+    auth.tokens.read(token, now).map(|claims| claims.jti)
 }
 
 /// A session that is not stored yet.
@@ -122,21 +122,21 @@ pub struct NewSession {
 /// Creates a session for `staff` that lasts for `length`, and its token, which is valid once the session is
 /// stored.
 pub fn prepare(
-    sandbox: &Sandbox,
+    auth: &Auth,
     staff: &Staff,
     length: Duration,
     place: Place,
 ) -> Result<(NewSession, String), Failure> {
-    let created_at = sandbox.clock.now();
+    let created_at = auth.world.clock.now();
     let expires_at = created_at.plus(length);
     let session = NewSession {
-        session_id: sandbox.randomness.id(created_at),
+        session_id: auth.world.randomness.id(created_at),
         staff_id: staff.staff_id.clone(),
         created_at,
         expires_at,
         place,
     };
-    let token = sandbox.tokens.sign(&Claims {
+    let token = auth.tokens.sign(&Claims {
         iss: ISSUER.to_owned(),
         aud: AUDIENCE.to_owned(),
         sub: session.staff_id.clone(),
@@ -166,11 +166,11 @@ impl NewSession {
 const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
 
 /// Ends the session of somebody who signs out at `address`. Its token is invalid from now on.
-pub async fn end(sandbox: &Sandbox, session: Session, address: IpAddr) -> Result<(), Failure> {
-    let (now, at) = (sandbox.clock.now(), sandbox.clock.unset_now());
+pub async fn end(world: &World, session: Session, address: IpAddr) -> Result<(), Failure> {
+    let (now, at) = (world.clock.now(), world.clock.unset_now());
     let Session { session_id, staff } = session;
     let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address));
-    let ended = sandbox
+    let ended = world
         .database
         .write(async move |connection: &mut Connection| {
             let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
@@ -191,7 +191,7 @@ const END_OTHERS: &str = "
     UPDATE session SET ended_at = $2
     WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 AND session_id <> $4";
 
-/// Ends all sessions of the user of `session` but this one.
+/// Ends all other sessions of `session`'s user, and returns their number.
 pub async fn end_others(
     connection: &mut Connection,
     session: &Session,
@@ -206,7 +206,7 @@ pub async fn end_others(
         .await
 }
 
-// Not those that have expired: there may be millions.
+// Skips expired sessions: there may be millions.
 const END_ALL: &str = "
     UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
 
@@ -221,8 +221,8 @@ const END_BATCH: &str = "
         (SELECT session_id FROM session
          WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 LIMIT 500)";
 
-/// Ends the sessions of `staff_id` that expire after `earliest`, however many there are: in
-/// transactions of their own. Returns how many there were.
+/// Ends the sessions of `staff_id` that expire after `earliest`, in batches with a transaction each, and
+/// returns their number.
 pub async fn end_all_in_batches(
     database: &Database,
     staff_id: String,
@@ -245,8 +245,8 @@ pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, 
 
 const IS_OPEN: &str = "SELECT session_id FROM session WHERE session_id = $1 AND ended_at IS NULL";
 
-/// Fails with [`Failure::NoSession`] if the session has ended since its call came, alone or with all data. It
-/// does not end before the transaction does.
+/// Fails with [`Failure::NoSession`] if the session has ended since its call arrived, or all data was
+/// replaced. The session can't end before the transaction does.
 pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result<(), Failure> {
     let open: Option<String> =
         query_scalar(IS_OPEN).bind(session_id).locking("FOR SHARE").fetch_optional(connection).await?;
@@ -268,13 +268,13 @@ const FIND: &str = "
     WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
 
 /// The live session that `token` names, at `version` or later.
-async fn find(sandbox: &Sandbox, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
-    let now = sandbox.clock.now();
-    let claims = || sandbox.tokens.read(token, now).ok_or(Failure::NoSession);
-    let live = sandbox
+async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
+    let now = auth.world.clock.now();
+    let claims = || auth.tokens.read(token, now).ok_or(Failure::NoSession);
+    let live = auth
         .live_sessions
         .get_or_read(token, version, claims, async |claims: Claims| {
-            let mut reader = sandbox.database.read().await?;
+            let mut reader = auth.world.database.read().await?;
             let found: Option<Found> = query_as(FIND)
                 .bind(&claims.jti)
                 .bind(&claims.sub)
@@ -293,7 +293,7 @@ const LIVE_STAFF_ID: &str = "
     SELECT staff.staff_id FROM session JOIN staff ON staff.staff_id = session.staff_id
     WHERE session_id = $1 AND ended_at IS NULL AND expires_at > $2 AND is_active";
 
-/// Whose session that is; `None` unless it is live at `now`.
+/// Returns the id of the session's user; `None` unless the session is live at `now`.
 pub async fn live_staff_id(
     connection: &mut Connection,
     session_id: &str,
@@ -303,13 +303,13 @@ pub async fn live_staff_id(
 }
 
 /// Lets only calls with a live session through.
-pub async fn require(sandbox: &Sandbox, mut request: Request, next: Next) -> Response {
+pub async fn require(auth: &Auth, mut request: Request, next: Next) -> Response {
     let version = request.extensions().get::<Version>().copied();
-    let mut response = match authenticate(sandbox, request.headers(), version).await {
+    let mut response = match authenticate(auth, request.headers(), version).await {
         Ok(session) => {
             request.extensions_mut().insert(Arc::clone(&session));
             let mut response = next.run(request).await;
-            // The traffic recorder reads it from the response.
+            // The traffic recorder reads the session from the response.
             response.extensions_mut().insert(session);
             response
         }
@@ -320,7 +320,7 @@ pub async fn require(sandbox: &Sandbox, mut request: Request, next: Next) -> Res
     response
 }
 
-/// Lets only administrators through. It needs [`require`] around it.
+/// Lets only administrators through. Must run inside [`require`].
 pub async fn require_admin(session: Session, request: Request, next: Next) -> Result<Response, Failure> {
     match session.staff.role {
         Role::Admin => Ok(next.run(request).await),
@@ -329,12 +329,12 @@ pub async fn require_admin(session: Session, request: Request, next: Next) -> Re
 }
 
 async fn authenticate(
-    sandbox: &Sandbox,
+    auth: &Auth,
     headers: &HeaderMap,
     version: Option<Version>,
 ) -> Result<Arc<Session>, Failure> {
     let token = accept::bearer(headers).ok_or(Failure::NoSession)?;
-    find(sandbox, token, version.ok_or(Failure::Busy)?).await
+    find(auth, token, version.ok_or(Failure::Busy)?).await
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Session {

@@ -4,7 +4,7 @@ use axum::http::HeaderValue;
 use secrecy::SecretString;
 
 use super::{
-    Ruling, Staff,
+    Auth, Ruling, Staff,
     browser::Browser,
     client_address::ClientAddress,
     device::{self, DeviceCookie},
@@ -15,7 +15,6 @@ use super::{
     trail::Visitor,
 };
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::Connection,
     email::Email,
@@ -33,7 +32,7 @@ pub struct SignedIn {
     pub device_cookie: HeaderValue,
 }
 
-/// What a user signs in with.
+/// The credentials of a sign-in.
 pub struct Credentials {
     /// The address of the account.
     pub email: Email,
@@ -54,31 +53,31 @@ pub struct Credentials {
 /// [`Failure::CodeRequired`] and [`Failure::InvalidCode`] (all only if the password is correct),
 /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
 pub async fn sign_in(
-    sandbox: &Sandbox,
+    auth: &Auth,
     ClientAddress(address): ClientAddress,
     credentials: Credentials,
 ) -> Result<SignedIn, Failure> {
     let Credentials { email, password, otp, device, browser } = credentials;
-    let fingerprints = &sandbox.fingerprints;
+    let fingerprints = &auth.fingerprints;
     let mut caller = Caller::new(fingerprints, &email, address);
-    let visitor = Visitor::new(fingerprints, sandbox.clock.unset_now(), &email, address);
+    let visitor = Visitor::new(fingerprints, auth.world.clock.unset_now(), &email, address);
     let (staff, length) = {
-        let now = sandbox.clock.now();
-        let mut reader = sandbox.database.read().await?;
+        let now = auth.world.clock.now();
+        let mut reader = auth.world.database.read().await?;
         let staff = Staff::by_email(&mut reader, &email).await?;
         let device = staff.as_ref().and_then(|staff| device.device(fingerprints, staff, now));
         caller = caller.on(fingerprints, device.as_ref());
         // Callers over the limit must not reach the expensive hashing.
         limits::check(&mut reader, Action::Password, &caller, now).await?;
-        (staff, session::length(sandbox, &mut reader).await?)
+        (staff, session::length(&auth.world, &mut reader).await?)
     };
     let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
-    let matches = sandbox.passwords.matches(password, stored).await?;
+    let matches = auth.passwords.matches(password, stored).await?;
 
-    let now = sandbox.clock.now();
+    let now = auth.world.clock.now();
     let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
     let (session, token) = match &staff {
-        Some(staff) => session::prepare(sandbox, staff, length, Place { address, browser })
+        Some(staff) => session::prepare(auth, staff, length, Place { address, browser })
             .map(|(session, token)| (Some(session), token))?,
         None => (None, String::new()),
     };
@@ -93,13 +92,14 @@ pub async fn sign_in(
             now,
         }),
         session,
-        may_require_code: sandbox.settings.has_live_screens(),
+        may_require_code: auth.world.settings.has_live_screens(),
         caller,
         visitor,
         now,
         fingerprints: fingerprints.clone(),
     };
-    let (decided, event) = sandbox
+    let (decided, event) = auth
+        .world
         .database
         .write(async move |connection: &mut Connection| decision.apply(connection).await)
         .await?;
@@ -107,11 +107,11 @@ pub async fn sign_in(
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
     tracing::info!(staff.id = staff.staff_id, "session.opened");
-    let device_cookie = device::set_cookie(sandbox, &staff, &token)?;
+    let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })
 }
 
-/// What is known after the password check. The decision and the count are one transaction.
+/// The facts after the password check. The decision and the count are one transaction.
 struct Decision {
     staff: Option<Staff>,
     matches: bool,
@@ -172,7 +172,7 @@ impl Decision {
     }
 }
 
-/// Whether the credentials were right, and if not, whether further attempts are refused for now.
+/// The result of checking the credentials. The `bool` says whether further attempts are refused for now.
 enum Checked {
     Right(Box<Staff>),
     Wrong(Failure, bool),

@@ -14,7 +14,7 @@ use crate::{
 /// Somebody who signs in or sets a new password.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
-    /// On the clock that nobody sets.
+    /// The time of the attempt in base time, without the console's setting.
     pub at: UnixMillis,
     pub address: IpAddr,
     /// A keyed hash of the account that they named.
@@ -26,7 +26,7 @@ impl Visitor {
         Self { at, address, account: fingerprints.of_account(email) }
     }
 
-    /// Writes that they proved to be `staff`, and did something.
+    /// Adds an event of `kind` by the visitor, who proved to be `staff`.
     pub async fn add_success(
         &self,
         connection: &mut Connection,
@@ -39,7 +39,7 @@ impl Visitor {
         Ok(event)
     }
 
-    /// Writes that they did not; with `is_last`, further attempts are refused for now.
+    /// Adds a failed attempt; with `is_last`, further attempts are refused for now.
     pub async fn add_failure(
         &self,
         connection: &mut Connection,
@@ -54,7 +54,7 @@ impl Visitor {
     }
 }
 
-/// Why an attempt failed, and whether further ones are refused for now.
+/// Describes why an attempt failed, and whether further ones are refused for now.
 pub(super) fn failed_attempt(failure: &Failure, is_last: bool) -> String {
     if is_last { format!("{failure}; further attempts are refused for now") } else { failure.to_string() }
 }

@@ -22,10 +22,10 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 
-/// Which database, and which backup file.
+/// The database and the backup file.
 #[derive(clap::Args, Debug)]
 pub struct BackupSettings {
-    /// Where the data is.
+    /// The database.
     #[command(flatten)]
     pub store: StoreSettings,
 
@@ -35,7 +35,7 @@ pub struct BackupSettings {
     pub file: PathBuf,
 }
 
-/// How long to wait for a lock that the running service holds.
+/// Timeout for a lock that the running service holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const COPY: &str = "VACUUM INTO $1";
@@ -44,9 +44,9 @@ const CHECK: &str = "PRAGMA integrity_check(1)";
 
 const COUNT_MIGRATIONS: &str = "SELECT count(*) FROM _sqlx_migrations";
 
-/// Writes a consistent copy of the data to a new file or to standard output. The file gets its
-/// name only when it is complete, checked and synced to disk. It only reads, in one transaction, so that a service
-/// may keep running.
+/// Writes a consistent copy of the data to a new file or to standard output. The file gets its name only
+/// when it is complete, checked and synced to disk. The database is only read, in one transaction, so that
+/// a service may keep running.
 pub async fn back_up(settings: BackupSettings) -> anyhow::Result<()> {
     let database = settings.store.database_file()?;
     let file = settings.file;
@@ -122,7 +122,7 @@ pub async fn restore(settings: BackupSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds to the backup `part` what the audit trail of `database` has since, and that it was restored.
+/// Adds to the backup `part` the events in `database` since the backup, and an event for the restore.
 async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
     let restored = Database::open(part).await?;
     let since = match trail_since(database, &restored).await {
@@ -143,7 +143,7 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
     let added = adding.await;
     restored.close().await;
     added?;
-    // Only the file gets its name.
+    // The file is renamed without its log.
     merge_log(part).await
 }
 
@@ -196,7 +196,7 @@ async fn merge_log(database: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Whether a file starts with the header of a database (`SQLite` file format, 1.3.1).
+/// Returns `true` if a file starts with the header of a database (`SQLite` file format, 1.3.1).
 fn is_database(file: &Path) -> io::Result<bool> {
     let mut header = [0; 16];
     let read = File::open(file)?.read(&mut header)?;

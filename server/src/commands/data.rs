@@ -15,7 +15,7 @@ use super::backup::{self, BackupSettings};
 /// The arguments of `mkopo data`.
 #[derive(clap::Args, Debug)]
 pub struct DataSettings {
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: DataCommand,
 }
@@ -24,7 +24,7 @@ pub struct DataSettings {
 #[derive(clap::Subcommand, Debug)]
 pub enum DataCommand {
     /// Copy all data from one database to another, empty one; the engines may differ. Stop the
-    /// service first: what it writes during the copy may be missing.
+    /// service first: its writes during the copy may be missing.
     Copy {
         /// Database to copy: `postgres://user:password@host/name` or `sqlite:path/to/file`.
         #[arg(long, env = "MKOPO_COPY_FROM", hide_env_values = true, value_parser = values::database_url,

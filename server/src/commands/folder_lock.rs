@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 
 use crate::settings::StoreSettings;
 
-/// Locks the database in the data folder until the file is dropped, or the process ends in any way. There is no
-/// lock for a database on PostgreSQL, which several servers share.
+/// Locks the database in the data folder until the file is dropped, or the process ends in any way. A
+/// database on PostgreSQL is not locked, because several servers share it.
 ///
 /// # Errors
 /// While another process holds the lock: a sentence that ends with `instead`.

@@ -46,7 +46,7 @@ pub async fn run() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // The settings make it large.
+    // Boxed, because the settings make the future large.
     match Box::pin(command.run()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,13 +60,13 @@ pub async fn run() -> ExitCode {
 #[derive(clap::Parser, Debug)]
 #[command(name = "mkopo", version, about)]
 pub struct CommandLine {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
 impl CommandLine {
-    /// What is wrong with a setting, as one sentence that names the option that was `typed`, or else its
+    /// Describes the invalid setting in one sentence. It names the option if that was `typed`, or else the
     /// environment variable; `None` when `error` is not about a setting.
     pub fn setting_error(error: &clap::Error, typed: &[String]) -> Option<String> {
         let context = |kind| error.get(kind).map(ToString::to_string);
@@ -98,7 +98,7 @@ impl CommandLine {
 pub enum Command {
     /// Run the service until it is stopped.
     Serve(Settings),
-    /// Check whether the service on this machine is ready, for health checks.
+    /// Check that the service on this machine is ready, for health checks.
     Ready(ReadySettings),
     /// Manage the accounts of staff.
     User(UserSettings),

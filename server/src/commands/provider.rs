@@ -23,12 +23,12 @@ use crate::{
 /// The arguments of `mkopo provider`.
 #[derive(clap::Args, Debug)]
 pub struct ProviderArguments {
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: ProviderCommand,
 }
 
-/// What can be done with a provider.
+/// The operations on a provider.
 #[derive(clap::Subcommand, Debug)]
 pub enum ProviderCommand {
     /// Try a provider against the contract: every read, and every refusal that costs nothing. Fails if it
@@ -50,8 +50,8 @@ pub enum ProviderCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Record the pending loans and the payouts, with made-up names, numbers, ids and addresses in place of the
-    /// real ones, for `mkopo seed --from`. Notes, purposes and reasons are left out.
+    /// Record the pending loans and the payouts, with made-up names, numbers, ids and addresses in place of
+    /// the real ones, for `mkopo seed --from`. Notes, purposes and reasons are left out.
     Record {
         /// The provider, and who signs in.
         #[command(flatten)]
@@ -88,8 +88,8 @@ pub struct Access {
     )]
     pub password: Option<SecretString>,
 
-    /// File with the certificates (PEM) of the authorities that may vouch for the provider, besides those of
-    /// the operating system.
+    /// File with the certificates (PEM) of CAs that are trusted for the provider, besides the CAs of the
+    /// operating system.
     #[arg(long, env = "MKOPO_PROVIDER_CA", value_name = "FILE")]
     pub ca: Option<PathBuf>,
 
@@ -131,7 +131,7 @@ pub async fn run(arguments: ProviderArguments) -> anyhow::Result<()> {
         }
         ProviderCommand::Record { access, out, jitter } => {
             let (caller, credentials) = access.open()?;
-            // Kept nowhere: nobody can find the originals by it.
+            // The key is not stored, so that nobody can find the originals with it.
             let key: [u8; 32] = Randomness::from_os().bytes();
             let recording = record(&caller, credentials, &key, jitter).await?;
             let unwritable = || format!("{} can't be written", out.display());
@@ -149,7 +149,7 @@ pub async fn run(arguments: ProviderArguments) -> anyhow::Result<()> {
     }
 }
 
-/// Asks on the terminal.
+/// Asks on the terminal for the consent to a payout.
 fn confirm_payout(chosen: &Chosen) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         bail!("this pays out a loan; add --yes to pay it out without being asked");
@@ -166,7 +166,7 @@ fn confirm_payout(chosen: &Chosen) -> anyhow::Result<bool> {
     Ok(answer.trim().eq_ignore_ascii_case("yes"))
 }
 
-/// One line for each call, with its violations below it.
+/// Prints one line for each call, with its violations below it.
 fn print(tried: &[Tried], is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {

@@ -15,7 +15,7 @@ pub struct ReadySettings {
     pub listen: SocketAddr,
 }
 
-/// How long to wait for an answer: longer than the service waits for its database.
+/// Timeout of the request: longer than the service waits for its database.
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Requests `/readyz`, and fails unless the service is ready.

@@ -14,7 +14,7 @@ pub struct SandboxSettings {
     #[command(flatten)]
     pub server: ServerArguments,
 
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: SandboxCommand,
 }
@@ -47,7 +47,7 @@ pub struct AddSandbox {
     #[arg(long, value_name = "SEED")]
     pub seed: Option<String>,
 
-    /// The time that its clock starts with, such as 2026-11-14T09:00:00Z.
+    /// The time at which its clock starts, such as 2026-11-14T09:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
 
@@ -55,12 +55,12 @@ pub struct AddSandbox {
     #[arg(long)]
     pub frozen: bool,
 
-    /// Add the loans and payouts of this file, which `mkopo provider record` wrote. Without --seed, there are
+    /// Add the loans and payouts of this file, written by `mkopo provider record`. Without --seed, there are
     /// no others.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
 
-    /// How long it is kept without being used, such as 90m, 12h or 2d; 24h by default.
+    /// Time without use after which it expires, such as 90m, 12h or 2d; 24h by default.
     #[arg(long, value_name = "DURATION")]
     pub expires_in: Option<String>,
 }
@@ -103,7 +103,7 @@ impl AddSandbox {
     }
 }
 
-/// The fields that a new sandbox has in the API, too.
+/// Prints the fields of a new sandbox, as in the API.
 fn print_made(made: &Value) -> anyhow::Result<()> {
     let fields = ["name", "url", "console_url", "token", "created_at", "expires_at"];
     let shown: serde_json::Map<String, Value> =

@@ -17,10 +17,10 @@ use crate::{
 };
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-/// How much to add, and to which database.
+/// The arguments of `mkopo seed`.
 #[derive(clap::Args, Debug)]
 pub struct SeedSettings {
-    /// Where the data is. Stop a service on it first, unless the database is on PostgreSQL.
+    /// The database. Stop a service on it first, unless it is on PostgreSQL.
     #[command(flatten)]
     pub store: StoreSettings,
 
@@ -36,7 +36,7 @@ pub struct SeedSettings {
     #[arg(long, default_value_t = 1, value_name = "NUMBER")]
     pub seed: u64,
 
-    /// Add the loans and payouts of this file, which `mkopo provider record` wrote, instead of generated ones.
+    /// Add the loans and payouts of this file, written by `mkopo provider record`, instead of generated ones.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["loans", "records", "seed"])]
     pub from: Option<PathBuf>,
 }
@@ -80,11 +80,11 @@ pub async fn run(settings: SeedSettings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Adds what is in a recording.
+/// Adds the loans and payouts of a recording.
 async fn add_recorded(database: &Database, file: &Path) -> anyhow::Result<()> {
     let recording = Recording::read(file)?;
     let randomness = Randomness::from_os();
-    // Nobody knows it.
+    // A random password that nobody knows.
     let password = hex::encode(randomness.bytes::<32>());
     let hash = Passwords::new(randomness).hash(password.into()).await?;
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataSeeded).details("a recording");

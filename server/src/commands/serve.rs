@@ -20,7 +20,7 @@ use crate::{
     slices,
 };
 
-/// How long a shutdown waits for running payouts: a payout is answered within 8 s.
+/// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// Runs the command.
@@ -42,7 +42,7 @@ pub async fn run(mut settings: Settings) -> anyhow::Result<()> {
     database.check_durability(settings.demo).await?;
     let sandbox = Sandbox::on(database, settings, Clock::system(), Randomness::from_os()).await?;
     announce(&sandbox);
-    sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.clone()));
+    sandbox.tasks.spawn_background(outbox::keep_delivering(sandbox.outbox.clone()));
     sandbox.tasks.spawn_background(slices::keep_compressing(sandbox.clone()));
     let limits = Limits {
         per_address: sandbox.settings.connections_per_address,
@@ -76,7 +76,7 @@ async fn listen(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListene
         .with_context(|| format!("can't listen on {address}; set {setting} to a free address and port"))
 }
 
-/// Logs and prints where the service is reached.
+/// Logs and prints the addresses of the service.
 fn announce(sandbox: &Sandbox) {
     let settings = &sandbox.settings;
     let console = settings.console_listen().map(tracing::field::display);

@@ -1,4 +1,4 @@
-//! The running service that a command calls: its address, the token, and its answers.
+//! The running service that a command calls.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     slices::deploy,
 };
 
-/// Which service a command calls.
+/// The service that a command calls.
 #[derive(clap::Args, Debug)]
 pub struct ServerArguments {
     /// Address of the service's console; with a deploy token, of its portal. Defaults to the service on this
@@ -25,8 +25,8 @@ pub struct ServerArguments {
     #[arg(long, global = true, env = "MKOPO_SERVER", value_parser = values::server, value_name = "URL")]
     pub server: Option<String>,
 
-    /// The operator's console token of that service, or a slice's deploy token. Defaults to the one in the data
-    /// folder of the service on this machine.
+    /// The operator's console token of that service, or a slice's deploy token. Defaults to the console token
+    /// in the data folder of the service on this machine.
     #[arg(long, global = true, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
           value_parser = values::existing_console_token, value_name = "TOKEN")]
     pub token: Option<SecretString>,
@@ -59,7 +59,7 @@ impl ServerArguments {
     /// The service, for calls about `sandbox`.
     ///
     /// # Errors
-    /// When there is no token for it, or no address that the token may be sent to.
+    /// When there is no token, or the address is not safe to send it to.
     pub fn open(self, sandbox: Option<&str>) -> anyhow::Result<Server> {
         let token = self.token()?;
         let is_deploy_token = token.expose_secret().starts_with(deploy::PREFIX);
@@ -121,17 +121,17 @@ pub enum Body {
 const TIMEOUT: Duration = Duration::from_mins(1);
 
 impl Server {
-    /// Whether the token is a deploy token, which is for the slice's portal and says itself who deploys.
+    /// Returns `true` if the token is a deploy token. Its calls go to the portal, and its name is the author.
     pub fn has_deploy_token(&self) -> bool {
         self.is_deploy_token
     }
 
-    /// The body of the answer of the console's API to a call.
+    /// Calls the console's API, and returns the body of the answer.
     pub fn console(&self, method: &str, path: &str, body: Body) -> anyhow::Result<Value> {
         Ok(self.call(method, &format!("/console/api{path}"), &[], body)?.1)
     }
 
-    /// The status and the body of the answer to a call. `path` is encoded.
+    /// Calls the service, and returns status and body of the answer. `path` must be encoded.
     pub fn call(
         &self,
         method: &str,
@@ -165,7 +165,7 @@ impl Server {
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> anyhow::Result<(u16, Value)> {
         let address = &self.address;
-        // What rustls says of a plain-text response.
+        // The error of rustls for a plain-text response.
         if answer.as_ref().is_err_and(|error| error.to_string().contains("InvalidContentType")) {
             bail!("{address} does not use TLS: give its address with http:// instead of https://");
         }
@@ -194,12 +194,12 @@ impl Server {
     }
 }
 
-/// A part of a path, encoded.
+/// Encodes `text` as a segment of a path.
 pub fn part(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
-/// Sends calls. A proxy from the environment would connect to its own machine, not to this one.
+/// An HTTP client. For this machine, it uses no proxy: a proxy would connect to its own machine.
 pub fn agent(is_on_this_machine: bool) -> ureq::Agent {
     // Private CAs are in the operating system's trust store.
     let roots = rustls_native_certs::load_native_certs().certs;

@@ -18,7 +18,6 @@ use crate::{
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
     },
     clock::Clock,
-    console,
     database::{Database, shared_clock},
     email::Email,
     error::Failure,
@@ -26,12 +25,13 @@ use crate::{
     phone::Msisdn,
     randomness::Randomness,
     settings::{StoreSettings, values},
+    world::stored_clock,
 };
 
 /// The arguments of `mkopo user`.
 #[derive(clap::Args, Debug)]
 pub struct UserSettings {
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: UserCommand,
 }
@@ -39,8 +39,8 @@ pub struct UserSettings {
 /// The operations on accounts.
 #[derive(clap::Subcommand, Debug)]
 pub enum UserCommand {
-    /// Add an account without a service, such as the first one. Prompts for the password. While a service runs on
-    /// the data folder, add accounts on its console.
+    /// Add an account without a service, such as the first one. Prompts for the password. While a service
+    /// runs on the data folder, add accounts on its console.
     Add(AddUser),
     /// List all accounts: e-mail address, name, phone number, role and status.
     List {
@@ -73,7 +73,7 @@ pub struct Account {
 /// The account to add.
 #[derive(clap::Args, Debug)]
 pub struct AddUser {
-    /// Where the data is.
+    /// The database.
     #[command(flatten)]
     pub store: StoreSettings,
 
@@ -97,11 +97,11 @@ pub struct AddUser {
     #[arg(long, value_parser = values::phone, value_name = "NUMBER")]
     pub phone: Msisdn,
 
-    /// What the account may do.
+    /// Role of the account.
     #[arg(long)]
     pub role: Role,
 
-    /// Name shown in the portal, which can't be a password.
+    /// Name shown in the portal. It is not accepted as a password.
     #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_parser = values::name, value_name = "NAME")]
     pub brand: String,
 
@@ -153,7 +153,7 @@ async fn add(user: AddUser) -> anyhow::Result<()> {
 async fn open(database: &Database, account: NewAccount) -> anyhow::Result<()> {
     let (clock, randomness, email) = (Clock::system(), Randomness::from_os(), account.email.clone());
     shared_clock::set(database, &clock).await?;
-    clock.set(console::clock::stored(&mut *database.read().await?).await?);
+    clock.set(stored_clock(&mut *database.read().await?).await?);
     let role = clap::ValueEnum::to_possible_value(&account.role);
     let role = role.map_or_else(String::new, |role| format!("role: {}", role.get_name()));
     let event = NewEvent::on_command_line(clock.unset_now(), Kind::AccountOpened);

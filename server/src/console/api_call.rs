@@ -1,8 +1,8 @@
-//! The middleware of the portal's API: loads the console's changes, injects faults, forwards the call if there
-//! is a provider, checks its session if it needs one, and records it for the Traffic page.
+//! The middleware of the portal's API: loads the console's changes, injects faults, forwards the call if
+//! there is a provider, checks the session if the call needs one, and records the call for Traffic.
 //!
-//! It is one layer for all of that: each more would clone what is inside of it for every call, and move the
-//! request and the response once more.
+//! A single layer does all of it, because each layer clones the layers inside it for every call, and moves
+//! the request and the response once more.
 
 use axum::{
     extract::Request,
@@ -20,7 +20,7 @@ pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, n
 
 /// Runs a call that needs a live session.
 pub async fn signed_in(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
-    run(&sandbox, format, request, |request| session::require(&sandbox, request, next)).await
+    run(&sandbox, format, request, |request| session::require(&sandbox.auth, request, next)).await
 }
 
 async fn run<F: Future<Output = Response>>(

@@ -3,9 +3,9 @@
 
 // Access to the console.
 pub mod door;
-// Refuses the tools where they are off.
+// Refuses tools that are off.
 mod tools;
-// How long a call waits for what it asks for.
+// The time that a call waits for its result.
 mod wait;
 // The shared parts of the pages.
 mod view;
@@ -24,7 +24,7 @@ mod scenario;
 pub mod faults;
 // The latest calls of the API.
 pub mod traffic;
-// How calls to another provider differ from the contract.
+// The differences between calls to the provider and the contract.
 mod contract;
 // The audit trail.
 mod events;

@@ -8,16 +8,13 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use tokio::sync::Mutex;
 
-use super::{clock, faults};
+use super::faults;
 use crate::{
     Sandbox,
-    database::{
-        Transaction,
-        version::{AtomicVersion, Version},
-    },
+    database::version::{AtomicVersion, Version},
     error::Failure,
+    world::stored_clock,
 };
 
 /// Poll interval for changes made by other servers on the same data.
@@ -26,10 +23,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The version of the data at which the clock and the faults were loaded.
 #[derive(Debug, Default)]
 pub struct ConsoleSync {
-    /// As it is outside of a reload.
+    /// Set at the end of a reload.
     version: AtomicVersion,
-    /// Serializes reloads, so that an older state never replaces a newer one.
-    reloading: Mutex<()>,
 }
 
 /// Reloads changes made by other servers, for background tasks; API calls check for changes themselves.
@@ -78,41 +73,24 @@ impl Sandbox {
         if is_current() {
             return Ok(());
         }
-        let _guard = self.console_sync.reloading.lock().await;
+        let _guard = self.world.loading_clock.lock().await;
         if !is_current() {
             load(self).await?;
             self.console_sync.version.set(version);
         }
         Ok(())
     }
-
-    /// Begins a transaction, after loading the clock if the one in memory is not the data's: for background work
-    /// that depends on the time. A reset or a restore, by any server, may have replaced the data, and what is pending
-    /// there must not settle by the clock of the old data.
-    ///
-    /// # Errors
-    /// As [`Database::begin`](crate::database::Database::begin).
-    pub async fn begin_with_current_clock(&self) -> Result<Transaction, Failure> {
-        loop {
-            let mut transaction = self.database.begin().await?;
-            if clock::stored(&mut transaction).await? == self.clock.setting() {
-                return Ok(transaction);
-            }
-            drop(transaction);
-            reload(self).await?;
-        }
-    }
 }
 
 /// Loads the clock and the faults from the database.
 pub async fn reload(sandbox: &Sandbox) -> Result<(), Failure> {
-    let _guard = sandbox.console_sync.reloading.lock().await;
+    let _guard = sandbox.world.loading_clock.lock().await;
     load(sandbox).await
 }
 
 async fn load(sandbox: &Sandbox) -> Result<(), Failure> {
     let mut reader = sandbox.database.read().await?;
-    let (clock, faults) = (clock::stored(&mut reader).await?, faults::all(&mut reader).await?);
+    let (clock, faults) = (stored_clock(&mut reader).await?, faults::all(&mut reader).await?);
     drop(reader);
     sandbox.clock.set(clock);
     sandbox.faults.set(faults);

@@ -1,6 +1,6 @@
-//! The tools that change what the service does or that read codes: for QA and demos. Outside demo mode
-//! they are off unless the deployment allows them, and this is the one place that refuses them. Where calls
-//! are forwarded to another provider, what shows or changes the data of this service is refused, too.
+//! Refuses the tools, which change the behaviour of the service or read codes, for QA and demos. Outside
+//! demo mode they are off, unless the deployment allows them. If calls are forwarded to another provider,
+//! calls and pages that show or change the data of this service are refused, too.
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -39,8 +39,8 @@ const PAGES: [Page; 5] = [Page::Outbox, Page::Loans, Page::Scenario, Page::Fault
 /// The forms of the data page that are tools.
 const DATA_FORMS: [&str; 3] = ["reset", "empty", "restore"];
 
-/// Where the calls of the console's API are that make no sense with another provider: it has its own accounts,
-/// loans, payouts, messages and time.
+/// The paths of calls that make no sense with another provider, which has its own accounts, loans, payouts,
+/// messages and time.
 const OWN_CALLS: [&str; 7] = [
     "/console/api/outbox",
     "/console/api/scenario",

@@ -1,13 +1,13 @@
-//! How long a call of the API waits for what it asks for.
+//! The time that a call of the API waits for its result.
 
 use std::time::Duration;
 
 use crate::{clock::duration, error::Failure};
 
-/// Shorter than the timeout of a call.
+/// The longest wait, which is shorter than the timeout of a call.
 const MAX_WAIT: Duration = Duration::from_secs(25);
 
-/// The `wait` of a query; a call without one does not wait.
+/// Parses the parameter `wait`; without it, a call does not wait.
 ///
 /// # Errors
 /// [`Failure::BadValue`] if it is not a duration, or too long.

@@ -1,4 +1,4 @@
-//! How a request or an answer differs from the contract.
+//! The differences of requests and answers from the contract.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Operation, json as contract, resolved, shape, validator};
 
-/// What differs.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -17,20 +17,20 @@ pub enum Kind {
     Missing,
     /// A value has another type.
     Type,
-    /// A value of the right type is none of those allowed.
+    /// A value has the right type, but is not allowed.
     Value,
     /// The contract does not have this status.
     Status,
-    /// The body has another media type, or one where there must be none.
+    /// The body has another media type, or there must be no body.
     MediaType,
-    /// The body can't be read as what it says it is.
+    /// The body is not valid JSON, although its media type is JSON.
     Unreadable,
-    /// A field that the contract does not have: not a violation.
+    /// A field or parameter is not in the contract, which is not a violation.
     Unknown,
 }
 
 impl Kind {
-    /// Its name in the console's API.
+    /// Returns the name in the console's API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -43,32 +43,32 @@ impl Kind {
         }
     }
 
-    /// Whether the contract is broken by it.
+    /// Returns whether the difference violates the contract.
     pub fn is_violation(self) -> bool {
         self != Self::Unknown
     }
 }
 
-/// Which side of a call something is on.
+/// A side of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// What the portal sent.
+    /// The portal's request.
     Request,
-    /// What the provider answered.
+    /// The provider's answer.
     Answer,
 }
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What differs.
+    /// The kind of a difference.
     pub kind: Kind,
-    /// Where: a header, the body, or a place in it with `*` for the elements of a list.
+    /// The place: a header, a parameter, the status, or a path in the body with `*` for list elements.
     pub place: String,
-    /// What the contract says, without any value of the body.
+    /// A description without any value of the body.
     pub text: String,
-    /// What surrounds the place, as a shape.
+    /// The shape of the value around the place.
     pub example: Value,
 }
 
@@ -82,7 +82,7 @@ impl Difference {
     }
 }
 
-/// How a request differs; `query` is what is after the `?`.
+/// Returns the differences of a request; `query` is the part after the `?`.
 pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body: &[u8]) -> Vec<Difference> {
     let mut found = Vec::new();
     differing_parameters(operation, query, &mut found);
@@ -99,7 +99,7 @@ pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body:
     found
 }
 
-/// How an answer differs. `None` for `body`: the answer to a HEAD.
+/// Returns the differences of an answer; `body` is `None` for the answer to a HEAD.
 pub fn of_answer(
     operation: &Operation,
     status: StatusCode,
@@ -172,8 +172,8 @@ fn differing_parameters(operation: &Operation, query: &str, found: &mut Vec<Diff
     }
 }
 
-/// The schema of a body with the media type that `headers` say; `None` if there is no such, or nothing to
-/// check it by.
+/// Returns the body's media type if it is JSON and in the contract. Adds a difference if it is not in the
+/// contract.
 fn differing_media_type(rules: &Value, headers: &HeaderMap, found: &mut Vec<Difference>) -> Option<String> {
     let content = rules["content"].as_object()?;
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -212,7 +212,7 @@ fn differing_values(validator: &Validator, body: &Value, found: &mut Vec<Differe
         let at = error.instance_path().as_str();
         let surroundings = at.rsplit_once('/').and_then(|(above, _)| body.pointer(above)).unwrap_or(body);
         let difference = match error.kind() {
-            // Those are found by their names below.
+            // Unknown fields are found by name below.
             ValidationErrorKind::AdditionalProperties { .. }
             | ValidationErrorKind::UnevaluatedProperties { .. } => continue,
             ValidationErrorKind::Required { property } => {
@@ -234,7 +234,7 @@ fn differing_values(validator: &Validator, body: &Value, found: &mut Vec<Differe
     }
 }
 
-/// A place without the numbers of the elements.
+/// Replaces the indices of list elements in `pointer` by `*`.
 fn general(pointer: &str) -> String {
     if pointer.is_empty() {
         return "body".to_owned();
@@ -279,7 +279,7 @@ fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Ve
     }
 }
 
-/// The schemas that apply together, or one of which applies, in place of `schema`.
+/// The schemas that `schema` refers to or combines.
 fn parts(schema: &'static Value) -> impl Iterator<Item = &'static Value> {
     let reference = schema["$ref"].as_str().and_then(|at| contract().ok()?.pointer(at.strip_prefix('#')?));
     let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|name| schema[name].as_array());

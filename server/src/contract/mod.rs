@@ -1,4 +1,4 @@
-//! The contract: its operations, and how requests and answers differ from it.
+//! The contract: its operations, and the differences of requests and answers from it.
 
 mod differences;
 mod shape;
@@ -17,7 +17,7 @@ pub use self::{
     shape::shape,
 };
 
-/// As `build.rs` writes it.
+/// The contract as JSON, written by `build.rs`.
 const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 
 static CONTRACT: LazyLock<Result<Value, String>> =
@@ -26,7 +26,7 @@ static CONTRACT: LazyLock<Result<Value, String>> =
 /// The contract.
 ///
 /// # Errors
-/// When it can't be read, which a test finds.
+/// If it can't be read, which a test finds.
 pub fn json() -> Result<&'static Value, &'static str> {
     CONTRACT.as_ref().map_err(String::as_str)
 }
@@ -34,14 +34,14 @@ pub fn json() -> Result<&'static Value, &'static str> {
 /// An operation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Its path, with `{…}` for what differs from call to call.
+    /// The path, with parameters in `{…}`.
     pub path: &'static str,
-    /// Its method, as the contract writes it: in lower case.
+    /// The method, in lower case as in the contract.
     pub method: String,
 }
 
 impl Operation {
-    /// The operation that a call is of. A HEAD is one of the GET.
+    /// Returns the operation of a call. A HEAD belongs to the operation of the GET.
     pub fn of(method: &Method, path: &str) -> Option<Self> {
         let path = path.split('?').next()?;
         let method = if method == Method::HEAD { &Method::GET } else { method }.as_str().to_lowercase();
@@ -56,13 +56,13 @@ impl Operation {
         Some(Self { path: template, method })
     }
 
-    /// Where it is in the contract.
+    /// Returns the JSON pointer to the operation in the contract.
     fn pointer(&self) -> String {
         format!("/paths/{}/{}", self.path.replace('/', "~1"), self.method)
     }
 }
 
-/// What is at `pointer`, or at what stands there for it; with the pointer of that.
+/// Returns the value at `pointer` after following references, with its own pointer.
 fn resolved(pointer: String) -> Option<(&'static Value, String)> {
     let value = json().ok()?.pointer(&pointer)?;
     match value["$ref"].as_str() {
@@ -71,7 +71,7 @@ fn resolved(pointer: String) -> Option<(&'static Value, String)> {
     }
 }
 
-/// The validator of the schema at `pointer`, which is kept: compiling one takes longer than using it.
+/// Returns the validator of the schema at `pointer`. Validators are kept, because compiling them is slow.
 fn validator(pointer: &str) -> Option<Arc<Validator>> {
     static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);

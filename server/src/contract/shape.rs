@@ -1,14 +1,14 @@
-//! The shape of a value: what shows its type and format, and nothing of what it says.
+//! The shape of a value: its type and format, without its content.
 
 use serde_json::{Map, Value, json};
 
-/// How many elements of a list are shown.
+/// The maximum number of list elements shown.
 const MAX_ITEMS: usize = 2;
-/// How much of a text is shown.
+/// The maximum length of a text shown, in characters.
 const MAX_CHARS: usize = 60;
 
-/// `value` with `x` for each letter and `9` for each digit. Times, and words of the contract's kind such as
-/// `APPROVED`, lose nothing of their form.
+/// Returns `value` with `X` for each upper-case letter, `x` for each other letter and `9` for each digit. So
+/// the format of times and of words such as `APPROVED` stays recognisable.
 pub fn shape(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),

@@ -22,20 +22,20 @@ pub enum Connection {
     Postgres(Held<Postgres>),
 }
 
-/// A connection, and who owns it.
+/// A connection with its owner.
 pub struct Held<DB: sqlx::Database> {
     owner: Owner<DB>,
-    /// Whether a pooler in transaction mode is between: it gives each transaction another connection to the
-    /// server, so nothing is prepared by name.
+    /// Whether a pooler in transaction mode is in between. It gives each transaction another connection to
+    /// the server, so nothing is prepared by name.
     is_pooled: bool,
 }
 
 enum Owner<DB: sqlx::Database> {
-    /// The pool, to which it returns.
+    /// The pool, to which the connection returns.
     Pool(PoolConnection<DB>),
-    /// The pool, to which it returns when its transaction is rolled back.
+    /// The pool, to which the connection returns when its transaction is rolled back.
     Transaction(Transaction<'static, DB>),
-    /// The holder, until it is closed.
+    /// The holder, until the connection is closed.
     Holder(Box<DB::Connection>),
 }
 
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// The time of the engine's machine.
+    /// Returns the time of the engine's machine.
     ///
     /// # Errors
     /// Errors of the engine.

@@ -1,7 +1,7 @@
 //! Checks that committed data survives a power failure.
 //!
-//! The writer sets PostgreSQL's `synchronous_commit` in each transaction, whatever the role or the
-//! database has ([`super::writer`]); what it can't set is checked here.
+//! The writer sets PostgreSQL's `synchronous_commit` in each transaction, whatever the role or the database
+//! sets ([`super::writer`]). Settings that it can't set are checked here.
 
 use anyhow::ensure;
 use sqlx::SqliteConnection;
@@ -15,8 +15,8 @@ const FULL: i64 = 2;
 
 const FOREIGN_KEYS: &str = "SELECT foreign_keys FROM pragma_foreign_keys";
 
-/// Checks that a connection to a file has the settings that were asked for: `SQLite` ignores what it
-/// can't do.
+/// Checks that a connection to a file has the requested settings: `SQLite` ignores those that it does not
+/// support.
 pub(super) async fn check_sqlite(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let refused = |what: &str, is: &str| {
         let sentence = format!("SQLite has {what} = {is}, and could lose or spoil data");

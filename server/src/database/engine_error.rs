@@ -36,8 +36,8 @@ const SQLITE_IOERR: u32 = 10;
 const SQLITE_FULL: u32 = 13;
 const SQLITE_CANTOPEN: u32 = 14;
 
-/// Whether the database, the connection or a lock caused the error, and not the statement, so that
-/// a retry may succeed.
+/// Returns whether the database, the connection or a lock caused the error, and not the statement, so that a
+/// retry may succeed.
 fn is_unavailable(error: &sqlx::Error) -> bool {
     use sqlx::Error as E;
     match error {
@@ -67,13 +67,13 @@ fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
     error.try_downcast_ref()
 }
 
-/// Whether PostgreSQL undid the statement because of another transaction: a serialization failure or a
-/// deadlock. What was written can be written again.
+/// Returns whether PostgreSQL undid the statement because of another transaction: a serialization failure or
+/// a deadlock. The write can be repeated.
 fn is_conflict(error: &sqlx::Error) -> bool {
     postgres(error).is_some_and(|error| matches!(error.code(), "40001" | "40P01"))
 }
 
-/// Whether there is no room for what was to be written.
+/// Returns whether the disk has no room for the write.
 pub(super) fn is_disk_full(error: &sqlx::Error) -> bool {
     const POSTGRES_DISK_FULL: &str = "53100";
     match (postgres(error), error) {
@@ -89,7 +89,7 @@ pub(super) fn is_disk_full(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether an empty transaction can be started again immediately: its connection broke since it was
+/// Returns whether an empty transaction can be started again immediately: its connection broke since it was
 /// last used, or it was the victim of a conflict.
 pub(super) fn can_begin_again(error: &sqlx::Error) -> bool {
     match postgres(error) {
@@ -102,9 +102,9 @@ pub(super) fn can_begin_again(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether a failed commit certainly wrote nothing. A full disk fails before the commit record is
-/// written. A commit that PostgreSQL rejects is rolled back; if PostgreSQL closes the connection
-/// instead, it may have committed before.
+/// Returns whether a failed commit certainly wrote nothing. A full disk fails before the commit record is
+/// written. A commit that PostgreSQL rejects is rolled back; if PostgreSQL closes the connection instead, it
+/// may have committed before.
 pub(super) fn is_uncommitted(error: &sqlx::Error) -> bool {
     match (postgres(error), error) {
         (Some(error), _) => error.severity() == PgSeverity::Error,

@@ -7,8 +7,8 @@ use sqlx::{
 
 use super::{Connection, query, query_as};
 
-/// Excludes other servers that migrate, until the transaction ends. The number is that of the write lock plus
-/// one.
+/// Excludes other servers that migrate, until the transaction ends. The lock's number is that of the write
+/// lock plus one.
 const BEGIN: &str = "
     BEGIN;
     SELECT pg_advisory_xact_lock(469953900656);
@@ -29,8 +29,8 @@ const ADD: &str = "
 
 /// Applies the migrations that are missing.
 ///
-/// sqlx takes a lock of the session and prepares statements by name, which a pooler in transaction mode loses.
-/// So there, all that is missing is applied in one transaction.
+/// sqlx takes a session lock and prepares statements by name, which a pooler in transaction mode loses.
+/// Through a pooler, all missing migrations are applied in one transaction.
 pub(super) async fn run(connection: &mut Connection, migrator: &Migrator) -> Result<(), sqlx::Error> {
     match connection {
         Connection::Postgres(held) if held.is_pooled() => {

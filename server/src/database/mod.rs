@@ -57,25 +57,25 @@ use crate::error::Failure;
 static SQLITE_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/postgres");
 
-/// How many writes may wait for the writers. Further ones fail with [`Failure::Busy`].
+/// The maximum number of writes that wait for the writers. Further ones fail with [`Failure::Busy`].
 const MAX_QUEUED_WRITES: usize = 1024;
 
 /// The number of reading connections, in addition to the one that reads versions.
 const READERS: u32 = 8;
 
-/// How long to wait for a reader of the file.
+/// The maximum wait for a reader of the file.
 const READER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to wait for a connection to PostgreSQL: shorter than callers wait for an answer.
+/// The maximum wait for a connection to PostgreSQL, which is shorter than callers wait for an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long closing the database waits for readers.
+/// The maximum wait for readers when the database is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long PostgreSQL may take to read. A writer sets its limits in each transaction.
+/// PostgreSQL's timeout for a reader's statement. A writer sets its own in each transaction.
 const STATEMENT_TIMEOUT: &str = "10s";
 
-/// How long a transaction may be idle before PostgreSQL rolls it back.
+/// The idle time after which PostgreSQL rolls a transaction back.
 const IDLE_TIMEOUT: &str = "10s";
 
 /// The size of the prepared statement cache: more than the number of statements.
@@ -88,7 +88,7 @@ pub struct Database {
     writer: mpsc::UnboundedSender<Order>,
     /// The writers of payouts. Without lanes, the writer is the only one.
     lanes: Arc<[mpsc::UnboundedSender<Order>]>,
-    /// One for each write that may wait.
+    /// One permit for each write that may wait.
     places: Arc<Semaphore>,
     conflicts: Arc<AtomicU64>,
     commits: watch::Receiver<()>,
@@ -329,13 +329,13 @@ impl Database {
         })
     }
 
-    /// Whether several servers can share it.
+    /// Returns whether several servers can share the database.
     pub fn is_shared(&self) -> bool {
         matches!(self.readers, Readers::Postgres(..))
     }
 
-    /// Begins a transaction, once it is its turn. No other such transaction runs meanwhile, in any server;
-    /// payouts in lanes do.
+    /// Begins a transaction when its turn comes. Meanwhile, no other one runs on any server, except payouts
+    /// in lanes.
     ///
     /// # Errors
     /// [`Failure::Busy`] if the database is unavailable.
@@ -343,7 +343,7 @@ impl Database {
         begin(&self.writer, false, vec![self.place_in_turn().await?]).await
     }
 
-    /// Begins a transaction like [`Database::begin`] while no other one writes, in any server: for work that
+    /// Begins a transaction like [`Database::begin`] while no other one writes, on any server: for work that
     /// reads or replaces the data as a whole.
     ///
     /// # Errors
@@ -352,8 +352,8 @@ impl Database {
         begin(&self.writer, true, vec![self.place_in_turn().await?]).await
     }
 
-    /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes
-    /// are rolled back. No other such transaction runs meanwhile, in any server; payouts in lanes do.
+    /// Runs `work` in one transaction and returns when it is committed. If `work` fails, its changes are
+    /// rolled back. Meanwhile, no other transaction runs on any server, except payouts in lanes.
     ///
     /// # Errors
     /// The errors of `work`; [`Failure::Busy`] if the queue is full or the database is unavailable,
@@ -379,7 +379,7 @@ impl Database {
         self.run(work, false, place).await
     }
 
-    /// Like [`Database::write_in_turn`], while no other transaction writes, in any server: for work that
+    /// Like [`Database::write_in_turn`], while no other transaction writes, on any server: for work that
     /// reads or replaces the data as a whole.
     ///
     /// # Errors
@@ -409,15 +409,15 @@ impl Database {
         self.lanes.len()
     }
 
-    /// The lane of what has this key.
+    /// Returns the lane of `key`.
     fn lane_of(&self, key: &str) -> usize {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         usize::try_from(hasher.finish() % self.lanes.len() as u64).unwrap_or(0)
     }
 
-    /// Begins a transaction in a lane, where only those transactions wait for it that touch the same rows.
-    /// `places` are given back when it begins.
+    /// Begins a transaction in `lane`. Only transactions that touch the same rows wait for it. `places` are
+    /// released when it begins.
     async fn begin_in_lane(
         &self,
         lane: usize,
@@ -490,7 +490,7 @@ impl Database {
     }
 }
 
-/// A transaction of `writer`.
+/// Begins a transaction of `writer`.
 async fn begin(
     writer: &mpsc::UnboundedSender<Order>,
     is_alone: bool,
@@ -501,7 +501,7 @@ async fn begin(
     transaction.await.map_err(|_| Failure::Busy)
 }
 
-/// Connects to a file that keeps what was committed.
+/// Connects to a file, and checks that its commits are durable.
 async fn connect_sqlite(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
     let mut connection = options.connect().await?;
     durability::check_sqlite(&mut connection).await?;

@@ -1,7 +1,7 @@
 //! The statements that run on a connection to either engine.
 //!
-//! The same SQL with the same bindings runs on both: [`query`], [`query_as`] and [`query_scalar`] work like sqlx's
-//! functions of the same name. Values are strings, integers and booleans, or types that are stored as one of these.
+//! Both run the same SQL with the same bindings: [`query`], [`query_as`] and [`query_scalar`] work like
+//! sqlx's functions. Values are strings, integers and booleans, or types that are stored as one of these.
 
 use std::{io, time::Duration};
 
@@ -15,8 +15,8 @@ use sqlx::{
 
 use super::Connection;
 
-/// How long PostgreSQL may take to answer one statement. Its own statement timeout is shorter; this
-/// one is for a machine or network that does not respond.
+/// The maximum time for PostgreSQL's answer to one statement. Its own statement timeout is shorter; this one
+/// is for a machine or network that does not respond.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
@@ -51,8 +51,8 @@ pub trait Fetched: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> +
 
 impl<T> Fetched for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
-/// A row of either engine. What becomes of it is known last, so that running a statement is compiled once and
-/// not for each type of row.
+/// A row of either engine. It is converted last, so that running a statement is compiled once and not for
+/// each type of row.
 enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
@@ -103,7 +103,7 @@ impl Arguments {
 pub struct Query {
     sql: SqlStr,
     arguments: Result<Arguments, BoxDynError>,
-    /// For PostgreSQL only.
+    /// The locking clause, for PostgreSQL only.
     lock: Option<&'static str>,
 }
 

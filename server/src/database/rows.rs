@@ -21,7 +21,7 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// How many rows are inserted by one statement.
+/// The maximum number of rows inserted by one statement.
 const ROWS_PER_INSERT: usize = 100;
 
 /// The type of a column.
@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// How many rows are held in memory during a copy.
+/// The maximum number of rows held in memory during a copy.
 const CHUNK_SIZE: usize = 1000;
 
 /// Copies the rows of `select` in `from` to `table` in `to`.

@@ -1,9 +1,9 @@
 //! The databases of sandboxes: a `SQLite` file each, in the data folder of the server, whichever engine the
 //! deployment has.
 //!
-//! A file is made by copying a template, which is made once for the same data. It is named by an id
-//! that is never used twice, and it counts only once somebody else has written the id down: what was
-//! left by a process that died is found by its id and deleted.
+//! A new file is a copy of a template, which is made once for the same data. It is named by an id that is
+//! never used twice, and it counts only once its id is stored elsewhere: files that a dead process left are
+//! found by their ids and deleted.
 
 use std::{
     collections::HashMap,
@@ -27,7 +27,7 @@ use crate::{clock::Setting, error::Failure};
 /// The reading connections of a sandbox. Each is a thread, so there are few.
 const READERS: u32 = 2;
 
-/// The page cache of a connection in KiB, as the engine's negative numbers have it. Its own is 2 MiB.
+/// The page cache of a connection; negative numbers are in KiB. The engine's default is 2 MiB.
 const CACHE_SIZE: &str = "-256";
 
 /// The folder with the databases of sandboxes.
@@ -43,12 +43,12 @@ pub struct Template(Arc<[u8]>);
 const SET_CLOCK: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHERE clock_id = 'sandbox'";
 
 impl SandboxDatabases {
-    /// Those in `folder`.
+    /// The databases in `folder`.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Makes a template whose data is what `fill` adds to an empty database. `id` is not used otherwise.
+    /// Makes a template with the data that `fill` adds to an empty database. `id` must not be in use.
     ///
     /// # Errors
     /// [`Failure::NoRoom`], and the errors of `fill`.
@@ -75,8 +75,8 @@ impl SandboxDatabases {
         Ok(Template(made?.into()))
     }
 
-    /// Makes the database `id` from a template, with the clock as `setting` has it. A power failure does not
-    /// spoil it.
+    /// Makes the database `id` from a template, with the clock set to `setting`. A power failure does not
+    /// corrupt it.
     ///
     /// # Errors
     /// [`Failure::NoRoom`]. Nothing is left then.
@@ -102,7 +102,7 @@ impl SandboxDatabases {
         Ok(())
     }
 
-    /// Whether the database `id` is on this server.
+    /// Returns whether the database `id` is on this server.
     pub fn has(&self, id: &str) -> bool {
         self.file_of(id).exists()
     }
@@ -124,7 +124,7 @@ impl SandboxDatabases {
     /// If it can't be deleted.
     pub async fn delete(&self, id: &str) -> Result<(), Failure> {
         let file = self.file_of(id);
-        // The file goes last, so that what is left after a kill is found again.
+        // The database file is deleted last, so that the rest is found again after a kill.
         for part in ["db-wal", "db-shm", "db"].map(|extension| file.with_extension(extension)) {
             match tokio::fs::remove_file(part).await {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -136,7 +136,7 @@ impl SandboxDatabases {
         Ok(())
     }
 
-    /// The sizes of all databases in bytes, by id, with those of templates that a dead process left.
+    /// The sizes of all databases in bytes, by id, including templates that a dead process left.
     ///
     /// # Errors
     /// If they can't be read.
@@ -152,7 +152,7 @@ impl SandboxDatabases {
             let name = entry.file_name();
             let id = name.to_str().and_then(|name| name.split_once(".db")).map(|(id, _)| id);
             let Some(id) = id.filter(|id| is_id(id)) else { continue };
-            // A log may be gone by now.
+            // A write-ahead log may be gone by now.
             let size = entry.metadata().await.map_or(0, |metadata| metadata.len());
             *sizes.entry(id.to_owned()).or_default() += size;
         }
@@ -164,7 +164,7 @@ impl SandboxDatabases {
     }
 }
 
-/// Whether it is an id of ours.
+/// Returns whether `text` can be the id of a database.
 fn is_id(text: &str) -> bool {
     uuid::Uuid::parse_str(text).is_ok_and(|id| id.get_version_num() == 7 && id.to_string() == text)
 }
@@ -215,7 +215,7 @@ fn not_written(error: io::Error) -> Failure {
     }
 }
 
-/// Opens a file with little memory. A commit survives this process, but not a power failure at once:
+/// Opens a file with little memory. A commit survives a crash of this process, but not a power failure:
 /// nothing in a sandbox is real, and flushing each commit of many files would slow all of them down.
 async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
     let options = SqliteConnectOptions::new()
@@ -235,7 +235,7 @@ async fn open_file(file: &Path) -> Result<Database, sqlx::Error> {
         .acquire_timeout(READER_TIMEOUT)
         .test_before_acquire(false)
         .connect_lazy_with(options.clone().read_only(true).create_if_missing(false));
-    // It may have been removed in the meantime.
+    // The file may have been removed in the meantime.
     let options = Box::new(options.create_if_missing(false));
     let target = writer::Target::Sqlite { options, is_durable: false };
     Ok(Database::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), MAX_BATCH_SIZE))

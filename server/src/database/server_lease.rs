@@ -1,7 +1,7 @@
-//! Which servers run on a database: each keeps a row, so that nobody puts other data in its place
-//! meanwhile, and one of them does what needs to be done once.
+//! The servers that run on a database. Each keeps a row, so that nobody replaces the data meanwhile, and one
+//! of them does the work that is done once for all.
 //!
-//! Rows and not locks: they work through a connection pooler, and are on the engine's own clock.
+//! They are rows rather than locks, because rows work through a pooler and expire by the engine's own clock.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -11,13 +11,13 @@ use std::{
 use super::{Connection, Database, query, query_as, query_scalar, version::SharedRead};
 use crate::{clock::UnixMillis, error::Failure, randomness::Randomness};
 
-/// How long after its last renewal a server counts as running.
+/// The time for which a server counts as running after its last renewal.
 const TERM: Duration = Duration::from_secs(30);
 
-/// How often a server renews its lease, in real time.
+/// The interval between renewals of a lease, in real time.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long a server that stops waits for its row to be deleted.
+/// The maximum wait of a stopping server for its row to be deleted.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The lease of one server.
@@ -26,7 +26,7 @@ pub struct ServerLease {
     database: Database,
     shared_read: SharedRead,
     server_id: String,
-    /// As this server left its row.
+    /// The count of renewals in the row, as this server left it.
     renewals: AtomicI64,
 }
 
@@ -46,7 +46,7 @@ const FIRST: &str = "SELECT min(server_id) FROM server_lease WHERE expires_at > 
 const LATEST_END: &str = "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1";
 
 impl ServerLease {
-    /// Enters a new server.
+    /// Takes the lease of a new server.
     ///
     /// # Errors
     /// [`Failure::Busy`] if the database is unavailable, or held by somebody else.
@@ -105,14 +105,14 @@ impl ServerLease {
                 self.store().await
             }
             Err(failure) => {
-                // If it was committed nevertheless, the next renewal takes the row for another one.
+                // If it was committed after all, the next renewal takes the data for another copy.
                 self.renewals.fetch_sub(1, Ordering::AcqRel);
                 Err(failure)
             }
         }
     }
 
-    /// Whether this server is the one to do what one server does for all.
+    /// Returns whether this server does the work that one server does for all.
     ///
     /// # Errors
     /// [`Failure::Busy`].
@@ -123,7 +123,7 @@ impl ServerLease {
         Ok(first.is_none_or(|first| first == self.server_id))
     }
 
-    /// Deletes the row, so that nobody has to wait for its end.
+    /// Deletes the row, so that nobody has to wait until it expires.
     pub async fn end(&self) {
         let server_id = self.server_id.clone();
         let ended = self.database.write_in_turn(async move |connection: &mut Connection| {
@@ -136,8 +136,8 @@ impl ServerLease {
     }
 }
 
-/// How long the last of the servers that run on the database counts as running if it does not renew
-/// its lease; `None` if there is none.
+/// Returns the time until the last of all servers' leases expires, unless it is renewed; `None` if no server
+/// runs on the database.
 ///
 /// # Errors
 /// Errors of the engine.

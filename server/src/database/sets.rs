@@ -1,4 +1,4 @@
-//! Work of one kind that is done for many at once, by one statement each.
+//! Work of one kind that is done for many callers together, each statement for all of them.
 //!
 //! A call's work joins what waits in its lane, and all of it is written as a set, in one transaction. Each
 //! member gets its own result. A set that fails as a whole is rolled back, and each of its members is written
@@ -14,10 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use super::{Connection, Database, MAX_BATCH_SIZE};
 use crate::error::Failure;
 
-/// How long a member is tried whose rows somebody else has locked.
+/// The time for which a member is tried again while somebody else has locked its rows.
 const LOCKED_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long after it met such a lock it is tried again.
+/// The pause before such a member is tried again.
 const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 /// Work that is done in sets.
@@ -25,17 +25,17 @@ pub trait InSets: Send + Sync + Sized + 'static {
     /// The result for one member.
     type Done: Send + 'static;
 
-    /// Work with the same key is done in the same lane.
+    /// Returns the key of the lane: work with the same key is done in the same lane.
     fn lane(&self) -> &str;
 
     /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
     /// they had been done one after the other. Nothing is written for a member that fails.
     ///
-    /// It never waits for a row that somebody else may keep locked: the member fails with
-    /// [`Failure::Conflict`] and is tried again.
+    /// Never waits for a row that somebody else may keep locked: the member fails with [`Failure::Conflict`]
+    /// and is tried again.
     ///
     /// # Errors
-    /// When nothing must be written for any of them; [`Failure::Conflict`] if another transaction was faster.
+    /// If nothing must be written for any member; [`Failure::Conflict`] if another transaction was faster.
     fn write(
         set: &[Arc<Self>],
         connection: &mut Connection,
@@ -58,12 +58,12 @@ impl<W: InSets> Clone for Sets<W> {
     }
 }
 
-/// A call's work, and where it is answered.
+/// A call's work, and the channel for its result.
 #[derive(Debug)]
 struct Member<W: InSets> {
     work: Arc<W>,
     answer: oneshot::Sender<Result<W::Done, Failure>>,
-    /// Its place among what waits for a writer.
+    /// Its place among the writes that wait.
     place: OwnedSemaphorePermit,
 }
 
@@ -79,7 +79,7 @@ impl<W: InSets> Sets<W> {
         Self { database: database.clone(), lanes: (0..database.lanes()).map(queue).collect() }
     }
 
-    /// Does `work` with what else waits in its lane, and returns when it is committed.
+    /// Does `work` together with other work that waits in its lane, and returns when it is committed.
     ///
     /// # Errors
     /// As [`Database::write`].
@@ -88,7 +88,7 @@ impl<W: InSets> Sets<W> {
         self.done(work, place).await
     }
 
-    /// Like [`Sets::write`], but waits if too much waits already: for work that continues an accepted call.
+    /// Like [`Sets::write`], but waits if the queue is full: for work that continues an accepted call.
     ///
     /// # Errors
     /// As [`Database::write`].
@@ -113,7 +113,7 @@ async fn write_sets<W: InSets>(
 ) {
     let mut members = Vec::new();
     while waiting.recv_many(&mut members, MAX_BATCH_SIZE).await > 0 {
-        // Lets calls that are about to come do so now.
+        // Lets calls that are about to arrive join the set.
         let mut joined = 0;
         while joined < members.len() && members.len() < MAX_BATCH_SIZE {
             joined = members.len();
@@ -156,7 +156,7 @@ async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Mem
     }
 }
 
-/// How often a set is tried, if PostgreSQL undoes it because of another transaction.
+/// The maximum number of attempts for a set that PostgreSQL undoes because of another transaction.
 const MAX_ATTEMPTS: u32 = 5;
 
 async fn write_together<W: InSets>(

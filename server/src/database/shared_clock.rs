@@ -1,21 +1,21 @@
-//! The clock of servers that share a database: the database's. Machines' clocks differ, and what is
-//! decided about money and leases must not depend on which machine decides.
+//! The clock of servers that share a database, which is the database's. Machines' clocks differ, and
+//! decisions about money and leases must not depend on the machine that makes them.
 
 use std::time::{Duration, Instant};
 
 use super::{Connection, Database};
 use crate::{clock::Clock, error::Failure};
 
-/// How often the difference is measured.
+/// The interval between measurements of the difference.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// How often it is measured in a row: the fastest answer counts.
+/// The number of measurements in a row, of which the fastest counts.
 const TRIES: usize = 3;
 
 /// The largest difference that needs no attention, in ms.
 const TOLERANCE_MS: i64 = 2000;
 
-/// Sets `clock` to the database's time. A file is on this machine and has no other.
+/// Sets `clock` to the database's time. Does nothing for a file, which is on this machine.
 ///
 /// # Errors
 /// [`Failure::Busy`] if the database does not answer.
@@ -35,7 +35,7 @@ pub async fn set(database: &Database, clock: &Clock) -> Result<(), Failure> {
         }
     }
     let before = clock.correction_ms();
-    // Less than the error of the measurement is no difference.
+    // A difference below the error of the measurement is ignored.
     if let Some(Measured { behind_ms, error_ms }) = fastest
         && (behind_ms - before).abs() > error_ms
     {
@@ -55,7 +55,7 @@ pub async fn keep_set(database: Database, clock: Clock) {
     }
 }
 
-/// How far the machine's clock is ahead of the database's, in ms, if that needs attention.
+/// Returns the time by which the machine's clock is ahead of the database's, in ms, if it needs attention.
 pub fn wrong_by_ms(clock: &Clock) -> Option<i64> {
     Some(-clock.correction_ms()).filter(|ahead| ahead.abs() > TOLERANCE_MS)
 }
@@ -73,7 +73,7 @@ fn report(before: i64, behind_ms: i64) {
 }
 
 struct Measured {
-    /// How far the machine is behind the database.
+    /// The time by which the machine is behind the database.
     behind_ms: i64,
     /// Half of the round trip.
     error_ms: i64,

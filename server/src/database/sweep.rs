@@ -1,13 +1,13 @@
-//! Changes any number of rows in batches: transactions of bounded size, so that others' writes run
-//! between two of them.
+//! Changes any number of rows in batches: transactions of bounded size, so that other writes run between
+//! them.
 
 use std::time::Instant;
 
 use super::{Database, Query};
 use crate::error::Failure;
 
-/// How many rows a batch may touch. The statements say `LIMIT 500` themselves: PostgreSQL plans for a
-/// number that it knows.
+/// The maximum number of rows in a batch. The statements contain `LIMIT 500` themselves, because PostgreSQL
+/// plans for a number that it knows.
 pub const BATCH_SIZE: u64 = 500;
 
 /// Runs `statement`, which touches up to [`BATCH_SIZE`] rows, until it touches fewer. Returns how many
@@ -40,13 +40,13 @@ impl Sweep {
         Self { touched: 0, batch_began: Instant::now() }
     }
 
-    /// Notes how many rows a batch touched. Returns whether there is a next one, after a pause.
+    /// Adds the number of rows that a batch touched. Returns whether another batch follows, after a pause.
     pub async fn goes_on(&mut self, touched: u64) -> bool {
         self.touched += touched;
         if touched < BATCH_SIZE {
             return false;
         }
-        // The lock that all servers share is free for as long as it was held.
+        // Leaves the lock that all servers share free for as long as it was held.
         tokio::time::sleep(self.batch_began.elapsed()).await;
         self.batch_began = Instant::now();
         true

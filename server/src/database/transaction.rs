@@ -1,4 +1,4 @@
-//! A transaction that writes, as its caller holds it.
+//! A writing transaction, as its caller holds it.
 
 use std::ops::{Deref, DerefMut};
 
@@ -10,11 +10,11 @@ use crate::error::Failure;
 /// A transaction that writes. It is rolled back if it is dropped before it is committed.
 #[derive(Debug)]
 pub struct Transaction {
-    /// `None` once it was given back.
+    /// `None` once the connection was given back.
     lent: Option<Lent>,
 }
 
-/// The writer's connection, and how it returns.
+/// The writer's connection, and the channel for its return.
 #[derive(Debug)]
 struct Lent {
     connection: Connection,
@@ -25,14 +25,14 @@ struct Lent {
 #[derive(Debug)]
 pub(super) struct Returned {
     pub connection: Connection,
-    /// Where the outcome is sent of what is to be committed; `None` to roll it back.
+    /// The channel for the outcome of the commit; `None` to roll back.
     pub commit: Option<oneshot::Sender<Outcome>>,
 }
 
 /// The outcome of a commit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// It is on disk.
+    /// The changes are on disk.
     Committed,
     /// Nothing was written.
     NotDone,
@@ -41,13 +41,13 @@ pub(super) enum Outcome {
 }
 
 impl Transaction {
-    /// A transaction on `connection`, and where the connection comes back.
+    /// Returns a transaction on `connection`, and the channel on which the connection comes back.
     pub(super) fn on(connection: Connection) -> (Self, oneshot::Receiver<Returned>) {
         let (back, returned) = oneshot::channel();
         (Self { lent: Some(Lent { connection, back }) }, returned)
     }
 
-    /// Commits, together with what else waits, and returns when it is on disk.
+    /// Commits, together with other waiting writes, and returns when the changes are on disk.
     ///
     /// # Errors
     /// [`Failure::Busy`] if nothing was written; [`Failure::NotCommitted`] if it is unknown whether it was.

@@ -16,10 +16,10 @@ pub struct DatabaseUrl {
     is_pooled: bool,
 }
 
-/// Says that a pooler in transaction mode is between server and database.
+/// The parameter for a pooler in transaction mode between server and database.
 const POOLED: &str = "statement-cache-capacity=0";
 
-/// How many transactions of a server write payouts at the same time, on PostgreSQL.
+/// The default number of a server's transactions that write payouts at the same time, on PostgreSQL.
 pub const LANES: u32 = 4;
 
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(super) enum Engine {
 }
 
 impl DatabaseUrl {
-    /// Whether several servers can share the database.
+    /// Returns whether several servers can share the database.
     pub fn is_shared(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))
     }
@@ -39,19 +39,19 @@ impl DatabaseUrl {
         Self { lanes: lanes as usize, ..self }
     }
 
-    /// Whether there is a pooler in transaction mode.
+    /// Returns whether there is a pooler in transaction mode.
     pub(super) fn is_pooled(&self) -> bool {
         self.is_pooled
     }
 
-    /// How many transactions write payouts at the same time.
+    /// Returns the number of transactions that write payouts at the same time.
     pub(super) fn lanes(&self) -> usize {
         self.lanes
     }
 }
 
 impl DatabaseUrl {
-    /// Whether it is a file that does not exist.
+    /// Returns whether the database is a file that does not exist.
     pub fn is_missing(&self) -> bool {
         matches!(&self.engine, Engine::Sqlite(file) if !file.exists())
     }
@@ -69,7 +69,7 @@ impl FromStr for DatabaseUrl {
     type Err = String;
 
     /// # Errors
-    /// Says what is expected, and does not repeat `text`, which may contain a password.
+    /// A sentence that says what is expected, without `text`, which may contain a password.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             "give postgres://user:password@host:5432/name, or sqlite:path/to/file for a file on this machine"

@@ -1,14 +1,14 @@
 //! The version of the data, by which everything kept in memory is known to be current.
 //!
-//! It is the engine's own: `SQLite`'s `data_version`, which a commit on any other connection moves, in this process or
-//! another; on PostgreSQL the current snapshot, which the end of any writing transaction moves, and the start of
-//! the server, because a failover that lost commits gives their numbers out again. If it is what it was when a
-//! list, a session or a setting was read, that is still true. This process counts the versions that it sees, so
-//! that a later one is a larger number.
+//! It is the engine's own. On `SQLite`, it is `data_version`, which each commit on another connection
+//! changes, in this process or another. On PostgreSQL, it is the snapshot, which the end of a writing
+//! transaction changes, and the server's start time, because a failover that lost commits assigns their
+//! numbers again. As long as it is the same, a list, a session or a setting that was read is current. This
+//! process numbers the versions in order.
 //!
-//! The read is shared: one task collects all waiting calls, reads once, answers them, and continues with the calls
-//! that arrived meanwhile. So each call gets a read that started after it asked. A read for each call would reduce
-//! throughput to a third.
+//! The read is shared: one task collects all waiting calls, reads once, answers them, and continues with the
+//! calls that arrived meanwhile. So each call gets a read that started after it asked. A read for each call
+//! would reduce throughput to a third.
 
 use std::{
     sync::{
@@ -40,14 +40,14 @@ impl AtomicVersion {
         Version(self.0.load(Ordering::Acquire))
     }
 
-    /// Sets it.
+    /// Sets the version.
     pub fn set(&self, Version(number): Version) {
         self.0.store(number, Ordering::Release);
     }
 }
 
-/// Which data the store holds. A reset and a restore put other data in its place, and move the number
-/// in the same transaction: what was begun on other data is recognized by it.
+/// The number of the data in the store. A reset or a restore replaces the data, and changes the number in the
+/// same transaction, so that work begun on other data is recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Generation(i64);
@@ -60,7 +60,7 @@ const OF_POSTGRES: &str = "
                      (SELECT oid FROM pg_database WHERE datname = current_database())),
            pg_is_in_recovery()";
 
-/// How long a read may take before waiting calls fail with [`Failure::Busy`].
+/// The maximum time of a read, after which waiting calls fail with [`Failure::Busy`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl<S: Send + Sync> FromRequestParts<S> for Version {
@@ -96,7 +96,7 @@ impl SharedRead {
         Self { latest, ask, stop, reading }
     }
 
-    /// Forgets everything that is kept: another copy of the data was put in place.
+    /// Invalidates everything kept in memory, because another copy of the data was put in place.
     pub fn forget(&self) {
         self.latest.fetch_add(1, Ordering::AcqRel);
     }
@@ -119,7 +119,7 @@ impl SharedRead {
     }
 }
 
-/// Where the version is read.
+/// The source of versions, which the reading task owns.
 struct Source {
     /// Counts the versions.
     latest: Arc<AtomicU64>,
@@ -187,7 +187,7 @@ impl Source {
         match self.database.connect_reader().await? {
             Some(connection) => {
                 if let Connection::Sqlite(_) = connection {
-                    // The number of another connection can't be compared.
+                    // Versions of different connections can't be compared.
                     self.seen = None;
                 }
                 self.read_on(connection).await
@@ -210,6 +210,6 @@ async fn engine_version(connection: &mut Connection) -> Result<String, Failure> 
         return Ok(version.to_string());
     }
     let (version, is_standby): (String, bool) = query_as(OF_POSTGRES).fetch_one(connection).await?;
-    // A standby may not have replayed what was answered. The next connection may lead to a writer.
+    // A standby may not have replayed all answered writes. The next connection may lead to a writer.
     if is_standby { Err(Failure::Busy) } else { Ok(version) }
 }

@@ -1,14 +1,14 @@
 //! The task that owns a writing connection, and lends it to one caller at a time.
 //!
-//! Each caller's statements run in a savepoint. As long as others wait, the connection goes on to the next one in
-//! the same transaction, and all are committed together: one flush to disk for the whole batch (measured 3 to 4
-//! times the throughput of one commit per write). What a caller drops is rolled back alone. Callers are answered
-//! after the commit, with the outcome: committed, not done, or unknown if the database failed during the commit.
-//! If no transaction can begin, those that wait are refused together.
+//! Each caller's statements run in a savepoint. As long as others wait, the connection goes on to the next
+//! one in the same transaction, and all are committed together: one flush to disk for the whole batch
+//! (measured 3 to 4 times the throughput of one commit per write). A dropped transaction is rolled back
+//! alone. Callers are answered after the commit, with the outcome: committed, not done, or unknown if the
+//! database failed during the commit. If no transaction can begin, all that wait are refused.
 //!
-//! On PostgreSQL, payouts have writers of their own, the lanes, that write side by side: their rules are
-//! held by constraints, conditional updates and row locks. All other writes, of all servers, still come one
-//! after the other, by the lock of one row. What replaces the data as a whole excludes every writer
+//! On PostgreSQL, payouts have writers of their own, the lanes, that write side by side: constraints,
+//! conditional updates and row locks enforce their rules. All other writes, of all servers, still come one
+//! after the other, by the lock of one row. Work that replaces the data as a whole excludes every writer
 //! (docs/decisions/0007).
 
 use sqlx::{ConnectOptions, postgres::PgConnectOptions, sqlite::SqliteConnectOptions};
@@ -22,7 +22,7 @@ use super::{
 /// The maximum number of writes per commit, which bounds how long a commit takes.
 pub const MAX_BATCH_SIZE: usize = 64;
 
-/// How often to try to begin a transaction.
+/// The maximum number of attempts to begin a transaction.
 const MAX_BEGIN_ATTEMPTS: u32 = 3;
 
 /// A message to the writer.
@@ -34,11 +34,11 @@ pub(super) enum Order {
 
 /// A caller that waits for a transaction.
 pub(super) struct Begin {
-    /// Whether no other transaction may run meanwhile, of any server.
+    /// Whether no other transaction of any server may run meanwhile.
     pub is_alone: bool,
-    /// Its places among those that wait, which it leaves when its transaction begins.
+    /// The caller's places in the queue, released when its transaction begins.
     pub places: Vec<OwnedSemaphorePermit>,
-    /// Dropped if none can begin.
+    /// Dropped if no transaction can begin.
     pub granted: oneshot::Sender<Transaction>,
 }
 
@@ -52,7 +52,7 @@ pub(super) enum Target {
     Postgres(PostgresOptions, Excludes),
 }
 
-/// How to connect to PostgreSQL.
+/// The options for connecting to PostgreSQL.
 #[derive(Clone)]
 pub(super) struct PostgresOptions {
     pub options: Box<PgConnectOptions>,
@@ -60,23 +60,23 @@ pub(super) struct PostgresOptions {
     pub is_pooled: bool,
 }
 
-/// Which other transactions wait for those of a writer.
+/// The other transactions that wait for those of a writer.
 #[derive(Clone, Copy)]
 pub(super) enum Excludes {
-    /// Those that touch the same rows.
+    /// Transactions that touch the same rows.
     Rows,
-    /// Those of all servers, except payouts in lanes.
+    /// Transactions of all servers, except payouts in lanes.
     Turn,
 }
 
-/// Begins a transaction on PostgreSQL and its first savepoint. Its settings are its own, because a pooler may
-/// pass the connection on. A commit is flushed before it is answered, whatever the role or the database has
-/// set; `remote_apply` waits for more, and stays.
+/// Begins a transaction on PostgreSQL and its first savepoint. It sets its own timeouts and options, because
+/// a pooler may pass the connection on. A commit is flushed before it is answered, whatever the role or the
+/// database sets; `remote_apply`, which waits for more, is kept.
 ///
 /// At READ COMMITTED, each statement after a lock sees all commits before it. At a higher isolation level it
 /// would see the state from before the wait.
 ///
-/// The number of the lock is "mkopo" in ASCII. Whoever replaces the data as a whole takes it alone.
+/// The number of the lock is "mkopo" in ASCII. Work that replaces the data as a whole takes it exclusively.
 macro_rules! begin {
     ($lock:literal) => {
         concat!(
@@ -139,7 +139,7 @@ pub(super) struct Writer {
     /// `None` before the first write, and after a failure that made it unusable.
     connection: Option<Connection>,
     orders: mpsc::UnboundedReceiver<Order>,
-    /// A caller that was taken from the queue and can't share a transaction with those before it.
+    /// A caller that was taken from the queue, but must not share a transaction with those before it.
     next: Option<Begin>,
     max_batch_size: usize,
     committed: watch::Sender<()>,
@@ -218,8 +218,8 @@ impl Writer {
         }
     }
 
-    /// Refuses those that waited for the same transaction. They have waited long enough: if each tried by itself,
-    /// the last of many would wait as often as there are others.
+    /// Refuses all callers that waited for the same transaction. If each tried by itself, the last of many
+    /// would wait once for each caller before it.
     fn refuse_together(&mut self, first: Begin) {
         let may_join = !first.is_alone;
         drop(first);
@@ -228,8 +228,8 @@ impl Writer {
         }
     }
 
-    /// A connection in a transaction. Tries again if the connection broke or the transaction was a deadlock
-    /// victim: nothing has been written in it yet.
+    /// Begins a transaction, and returns its connection. Tries again if the connection broke or the
+    /// transaction was a deadlock victim: nothing has been written in it yet.
     async fn begin(&mut self, is_alone: bool) -> Result<Connection, sqlx::Error> {
         let mut attempts = 1;
         loop {
@@ -251,8 +251,8 @@ impl Writer {
         }
     }
 
-    /// Returns the outcome of the batch for those that are to be committed, the `callers`. Keeps the connection if
-    /// it can be used again.
+    /// Runs a batch, and returns its outcome for the `callers` that commit. Keeps the connection if it can be
+    /// used again.
     async fn attempt(
         &mut self,
         connection: Connection,
@@ -291,8 +291,8 @@ impl Writer {
         }
     }
 
-    /// Lends the connection to the first caller and to those that wait, one after the other. Returns it, and
-    /// whether all went well; `None` if it did not come back.
+    /// Lends the connection to the first caller and then to each waiting one. Returns it, and whether all
+    /// went well; `None` if it did not come back.
     async fn lend_to_all(
         &mut self,
         mut connection: Connection,
@@ -310,7 +310,7 @@ impl Writer {
             lent += 1;
             drop(places);
             let (transaction, returned) = Transaction::on(connection);
-            // A caller that has gone drops it, which gives the connection back.
+            // If the caller has gone, this drops the transaction, which gives the connection back.
             drop(granted.send(transaction));
             let Returned { connection: back, commit } = returned.await.ok()?;
             connection = back;

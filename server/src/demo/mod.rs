@@ -15,8 +15,7 @@ use serde_json::Value;
 
 use self::names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN};
 use crate::{
-    Sandbox,
-    auth::{Role, password::Passwords},
+    auth::{Auth, Role, password::Passwords},
     clock::UnixMillis,
     database::{Connection, query, query_scalar},
     error::Failure,
@@ -98,17 +97,18 @@ pub fn welcome(address: &str) -> String {
 }
 
 /// Fills the database with the data of [`FIRST_SEED`], if it has no accounts yet.
-pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
-    if !is_empty(&mut *sandbox.database.read().await?).await? {
-        return Ok(());
+pub async fn fill_when_empty(auth: &Auth) -> anyhow::Result<Option<Beginning>> {
+    if !is_empty(&mut *auth.world.database.read().await?).await? {
+        return Ok(None);
     }
-    let hashes = hash_passwords(&sandbox.passwords).await?;
-    let now = sandbox.clock.now();
-    let world = World::Seeded(FIRST_SEED);
-    let is_filled = sandbox
+    let hashes = hash_passwords(&auth.passwords).await?;
+    let now = auth.world.clock.now();
+    let world = DemoData::Seeded(FIRST_SEED);
+    let is_filled = auth
+        .world
         .database
         .write_alone(async move |connection: &mut Connection| {
-            // Several servers may start at once, but only one may fill it.
+            // Several servers may start at once, but only one may fill the database.
             let is_first = is_empty(connection).await?;
             if is_first {
                 fill(connection, world, now, hashes).await?;
@@ -116,10 +116,7 @@ pub async fn fill_when_empty(sandbox: &Sandbox) -> anyhow::Result<()> {
             Ok(is_first)
         })
         .await?;
-    if is_filled {
-        sandbox.traffic.begin_again(Beginning { world, now, is_frozen: false });
-    }
-    Ok(())
+    Ok(is_filled.then_some(Beginning { world, now, is_frozen: false }))
 }
 
 const COUNT_STAFF: &str = "SELECT count(*) FROM staff";
@@ -138,19 +135,19 @@ pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
     hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
 }
 
-/// Which demo data to make.
+/// The demo data to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum World {
+pub enum DemoData {
     /// 24 waiting loans and 60 records, deterministic for a seed.
     Seeded(u64),
     /// The demo accounts, without loans and records.
     Empty,
-    /// Not even accounts.
+    /// No data, and no accounts.
     Nothing,
 }
 
-impl World {
-    /// The world that a caller asks for: a number, or `empty`; `None` for null.
+impl DemoData {
+    /// Parses the demo data that a caller asks for: a number, or `empty`; `None` for null.
     ///
     /// # Errors
     /// [`Failure::BadField`] for the field `seed`.
@@ -172,31 +169,31 @@ impl World {
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning {
     /// The data.
-    pub world: World,
-    /// What its dates are relative to.
+    pub world: DemoData,
+    /// The time that the dates of the data are relative to.
     pub now: UnixMillis,
-    /// Whether the clock was stopped, at that time.
+    /// Whether the clock was stopped at that time.
     pub is_frozen: bool,
 }
 
 /// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.
 pub async fn fill(
     connection: &mut Connection,
-    world: World,
+    world: DemoData,
     now: UnixMillis,
     hashes: Hashes,
 ) -> Result<(), Failure> {
     let seed = match world {
-        World::Seeded(seed) => seed,
-        World::Empty => FIRST_SEED,
-        World::Nothing => return Ok(()),
+        DemoData::Seeded(seed) => seed,
+        DemoData::Empty => FIRST_SEED,
+        DemoData::Nothing => return Ok(()),
     };
     let mut demo = Demo::new(seed, now);
     for (staff, hash) in STAFF.iter().zip(hashes) {
         let colleague = demo.add_staff(connection, staff, &hash).await?;
         demo.assign(colleague, staff.is_active);
     }
-    if world == World::Empty {
+    if world == DemoData::Empty {
         return Ok(());
     }
     demo.history(connection).await?;
@@ -270,11 +267,11 @@ enum DemoPayout {
     Processing,
 }
 
-/// Why demo payouts failed.
+/// The reasons why demo payouts failed.
 const REFUSALS: [Refusal; 3] =
     [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
 
-/// How long mobile money took to answer.
+/// The time that mobile money took to answer.
 pub const ANSWERED_AFTER: Duration = Duration::from_secs(2);
 
 /// A loan, with the fields that its payouts need.

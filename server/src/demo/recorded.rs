@@ -1,4 +1,4 @@
-//! Data that were recorded from another provider, with made-up names and numbers.
+//! Data recorded from another provider, with made-up names and numbers.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -42,14 +42,14 @@ const ADD_LOAN: &str = "
                       updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 
-/// A loan, and when it was paid out.
+/// A loan, and the time at which it was paid out.
 type Loan = (PendingLoan, Option<UnixMillis>);
 
 fn wrong(text: String) -> Failure {
     Failure::BadField { field: "recording", text }
 }
 
-/// What a rule of the database refused is not the database's fault.
+/// Blames the recording for rows that a constraint of the database rejected.
 fn refused(failure: Failure) -> Failure {
     match failure {
         Failure::Storage(sqlx::Error::Database(error)) => {
@@ -64,15 +64,15 @@ impl Recording {
     /// Reads a file that `mkopo provider record` wrote.
     ///
     /// # Errors
-    /// If it can't be read, or is something else.
+    /// If it can't be read, or is not a recording.
     pub fn read(file: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
         serde_json::from_slice(&text)
             .with_context(|| format!("{} is not a recording of `mkopo provider record`", file.display()))
     }
 
-    /// Adds the loans and payouts, with the staff who made them: those accounts are deactivated, with
-    /// passwords that nobody knows (`hash`). Returns how many loans and payouts were added.
+    /// Adds the loans and payouts, with deactivated accounts for the staff who made them, whose password
+    /// nobody knows (`hash`). Returns the numbers of loans and payouts added.
     ///
     /// # Errors
     /// [`Failure::BadField`] for the field `recording`, and errors of the database.
@@ -99,7 +99,7 @@ impl Recording {
         Ok(counts)
     }
 
-    /// The payouts. Those that ended have a time at which they did.
+    /// Returns the payouts. Settled ones have the time at which they settled.
     fn payouts(&self) -> Result<Vec<Record>, Failure> {
         let mut live = BTreeSet::new();
         let mut payouts = self.disbursement_records.clone();
@@ -113,7 +113,7 @@ impl Recording {
         Ok(payouts)
     }
 
-    /// The loans of the payouts, and then the pending ones, which know more of their customers.
+    /// Returns the loans of the payouts, and then the pending ones, which have more customer details.
     fn loans(&self, payouts: &[Record]) -> Result<Vec<Loan>, Failure> {
         let mut pending = BTreeMap::new();
         for loan in &self.pending_loans {
@@ -141,7 +141,7 @@ impl Recording {
     }
 }
 
-/// What a payout says of its loan, which is not among the pending ones.
+/// Returns the loan of a payout, which is not among the pending ones, with the details that the payout has.
 fn of_payout(payout: &Record) -> PendingLoan {
     let approved_at = payout.created_at.minus(DAY);
     PendingLoan {
@@ -184,7 +184,7 @@ enum Row {
 }
 
 impl Row {
-    /// Adds it. Nobody knows the password of an account whose hash is `hash`.
+    /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
     async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
         match self {
             Self::Staff(email, payout) => add_staff(connection, &email, &payout, hash).await,

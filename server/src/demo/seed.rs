@@ -14,14 +14,14 @@ use crate::{
 /// Loans per transaction: other writers wait no longer than one batch takes.
 const BATCH: u32 = 500;
 
-/// How often a batch is retried because one of its receipts exists already.
+/// The maximum number of attempts for a batch with receipts that exist already.
 const TRIES: u64 = 5;
 
 const STAFF: &str = "
     SELECT staff_id, first_name, last_name, email, role FROM staff WHERE is_active ORDER BY created_at, staff_id";
 
-/// Demo customers and loans are numbered; this selects the last number. A loan can be another
-/// customer's, and then its number is the loan's only. Other ids may start with the same prefix.
+/// Demo customers and loans are numbered; this selects the last number. A loan of an existing customer has a
+/// number of its own. Other ids may start with the same prefix.
 const LAST_NUMBER: &str = "
     SELECT COALESCE(max(CASE WHEN ltrim(digits, '0123456789') = '' THEN CAST(digits AS BIGINT) END), 0)
     FROM (SELECT substr(customer_id, 5) AS digits FROM customer WHERE customer_id LIKE 'CUS-%'
@@ -33,7 +33,7 @@ const LAST_NUMBER: &str = "
 /// same data. After each batch, calls `progress` with the number added.
 ///
 /// # Errors
-/// When no account is active, or the database fails.
+/// If no account is active, or the database fails.
 pub async fn seed(
     database: &Database,
     now: UnixMillis,
@@ -86,13 +86,13 @@ pub async fn approve(
 /// A payout of the past.
 #[derive(Clone, Debug)]
 pub struct PastPayout {
-    /// When it was made.
+    /// The time at which it was made.
     pub created_at: UnixMillis,
-    /// The approved loan; a generated one if `None`.
+    /// The id of the approved loan; a loan is generated if `None`.
     pub loan_id: Option<String>,
-    /// Who paid the loan out; any active account if `None`.
+    /// The user who paid the loan out; any active account if `None`.
     pub email: Option<Email>,
-    /// Why it failed; `None` if it was paid.
+    /// The reason why it failed; `None` if it was paid.
     pub refusal: Option<Refusal>,
 }
 

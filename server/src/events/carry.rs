@@ -13,11 +13,11 @@ const SINCE: &str = "
     SELECT position AS id, at, kind, who, about, address, details, times FROM event
     WHERE at > $1 OR position > $2 ORDER BY position";
 
-/// The events of `previous` that are later or were written later than all of `restored`, the oldest first: clocks
-/// differ, and the data may have been restored before.
+/// Returns the events of `previous` whose time or position is after all of `restored`, the oldest first:
+/// clocks differ, and the data may have been restored before.
 ///
 /// # Errors
-/// When either can't be read.
+/// If either can't be read.
 pub async fn since_backup(
     previous: &mut Connection,
     restored: &mut Connection,
@@ -36,7 +36,7 @@ const ADD: &str = "
 /// Writes the events of another database.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn carry_over(connection: &mut Connection, events: Vec<Event>) -> Result<(), Failure> {
     for Event { at, kind, who, about, address, details, times, .. } in events {
         query(ADD)

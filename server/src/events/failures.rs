@@ -1,4 +1,4 @@
-//! How many failures of people without a session are listed: the limits on attempts bound them for each
+//! The limit on listed failures of people without a session. The limits on attempts bound failures per
 //! address, but somebody may have many addresses.
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::{
     database::{Connection, query, query_scalar},
 };
 
-/// How many are listed in an hour. Further ones are counted.
+/// The maximum number of failures listed in an hour. Further ones are only counted.
 const MAX_AN_HOUR: i64 = 1000;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -31,7 +31,7 @@ const COUNT: &str = "
 
 const BEGIN: &str = "INSERT INTO event (at, kind, who, times) VALUES ($1, $2, 'unknown', 1)";
 
-/// Counts one that is not listed: one row for each hour.
+/// Counts a failure that is not listed, in one row for each hour.
 pub(super) async fn count(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
     let counted = query(COUNT)
         .bind(Kind::FailuresNotListed)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! kinds {
     ($($kind:ident $name:literal $text:literal,)*) => {
-        /// What was done.
+        /// The kind of an event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[expect(missing_docs, reason = "the texts say it")]
@@ -18,14 +18,14 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$kind,)*];
 
-            /// Its name, in the API, the log and the database.
+            /// Returns the name in the API, the log and the database.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
                 }
             }
 
-            /// Its name on the console's page.
+            /// Returns the name on the console's page.
             pub fn text(self) -> &'static str {
                 match self {
                     $(Self::$kind => $text,)*
@@ -87,12 +87,12 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether it is a failure that anybody can cause.
+    /// Returns whether it is a failure that anybody can cause.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::SignInFailed | Self::PasswordResetFailed | Self::ConsoleSignInFailed)
     }
 
-    /// The kind with this name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }

@@ -1,8 +1,8 @@
 //! The audit trail: who did what, when and from where.
 //!
-//! An event is written in the transaction of what it is about, and as a line of the log. No code changes or
-//! deletes one, except that old ones are deleted. It has no password, code, token or phone number, and of
-//! a failed sign-in only a keyed hash of the account.
+//! An event is written in the transaction of its act, and as a line of the log. Events are never changed, and
+//! only old ones are deleted. An event has no password, code, token or phone number, and for a failed sign-in
+//! only a keyed hash of the account.
 
 mod carry;
 mod failures;
@@ -23,7 +23,7 @@ use crate::{
     error::Failure,
 };
 
-/// Who runs the commands of `mkopo`.
+/// The author of events of the `mkopo` commands.
 pub const COMMAND_LINE: &str = "command line";
 
 /// The maximum length of the details, in characters.
@@ -44,17 +44,17 @@ const ADD: &str = "
     INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, 1)";
 
 impl NewEvent {
-    /// What `who` did from `address`. `at` is on the clock that nobody sets.
+    /// Creates an event by `who` from `address`. `at` is base time, without the console's setting.
     pub fn new(at: UnixMillis, kind: Kind, who: impl Into<String>, address: Option<IpAddr>) -> Self {
         Self { at, kind, who: who.into(), address, about: None, details: None }
     }
 
-    /// What an administrator of the machine did.
+    /// Creates an event by an administrator of the machine.
     pub fn on_command_line(at: UnixMillis, kind: Kind) -> Self {
         Self::new(at, kind, COMMAND_LINE, None)
     }
 
-    /// Sets what it is about.
+    /// Sets the subject of the event.
     pub fn about(self, about: impl Into<String>) -> Self {
         Self { about: Some(about.into()), ..self }
     }
@@ -64,10 +64,10 @@ impl NewEvent {
         Self { details: Some(details.chars().take(MAX_DETAILS).collect()), ..self }
     }
 
-    /// Writes it in the transaction of what it is about. A failure that is one of too many is only counted.
+    /// Writes the event in the transaction of its act. A failure above the hourly limit is only counted.
     ///
     /// # Errors
-    /// When the database fails.
+    /// If the database fails.
     pub async fn add(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
         if self.kind.is_failure() && !failures::may_be_listed(connection, self.at).await? {
             return failures::count(connection, self.at).await;
@@ -84,7 +84,7 @@ impl NewEvent {
         Ok(())
     }
 
-    /// Logs it, after it was written.
+    /// Logs the event, after it was written.
     pub fn log(&self) {
         let Self { kind, who, address, about, details, .. } = self;
         tracing::info!(
@@ -101,10 +101,10 @@ impl NewEvent {
 const DELETE_BATCH: &str = "
     DELETE FROM event WHERE position IN (SELECT position FROM event WHERE at <= $1 ORDER BY at LIMIT 500)";
 
-/// Deletes the events from before `oldest`. Returns how many there were.
+/// Deletes the events from before `oldest`, and returns their number.
 ///
 /// # Errors
-/// When the database fails; earlier batches stay deleted.
+/// If the database fails; earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }

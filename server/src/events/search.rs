@@ -23,16 +23,16 @@ pub struct Event {
     pub times: i64,
 }
 
-/// Which events to list.
+/// The events to list.
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// Of this kind.
     pub kind: Option<Kind>,
     /// Done by, or about, somebody with this text in their name.
     pub who: Option<String>,
-    /// Done by somebody unknown for the account with this keyed hash.
+    /// Done by an unknown person who named the account with this keyed hash.
     pub account_hash: Option<String>,
-    /// From an address that begins so.
+    /// From an address that begins with this text.
     pub address: Option<String>,
     /// At this time or later.
     pub since: Option<UnixMillis>,
@@ -40,7 +40,7 @@ pub struct Filter {
     pub until: Option<UnixMillis>,
     /// Before the event with this id.
     pub before: Option<i64>,
-    /// At most so many.
+    /// The maximum number of events.
     pub limit: u32,
 }
 
@@ -55,7 +55,7 @@ const SEARCH: &str = r"
 /// The newest events that match `filter`, the newest first.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
     let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
     let found = query_as(SEARCH)
@@ -72,7 +72,7 @@ pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<
     Ok(found)
 }
 
-/// Text that `LIKE` takes literally.
+/// Escapes `text` so that `LIKE` takes it literally.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
 }

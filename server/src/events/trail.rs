@@ -1,4 +1,4 @@
-//! The events of an act, as an argument of what it writes.
+//! The events of an act, passed to the code that writes its data.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 
@@ -21,7 +21,7 @@ impl Trail {
     /// Runs `work` in `transaction`, writes the events there, too, and commits.
     ///
     /// # Errors
-    /// Those of `work`, and of [`Transaction::commit`]; then neither is done.
+    /// The errors of `work`, and of [`Transaction::commit`]; then neither work nor events are written.
     pub async fn write<T>(
         &self,
         mut transaction: Transaction,

@@ -26,7 +26,7 @@ pub fn quality(item: &str) -> (&str, u16) {
     (name, thousandths)
 }
 
-/// Whether the body's media type is `essence`, with parameters or without.
+/// Returns `true` if the body's media type is `essence`, with or without parameters.
 pub fn is_of_type(headers: &HeaderMap, essence: &str) -> bool {
     self::essence(headers).eq_ignore_ascii_case(essence)
 }
@@ -37,7 +37,7 @@ pub fn essence(headers: &HeaderMap) -> String {
     content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether the body is JSON of any kind, such as `application/problem+json`.
+/// Returns `true` if the body is JSON of any kind, such as `application/problem+json`.
 pub fn is_json(headers: &HeaderMap) -> bool {
     let essence = essence(headers);
     essence == "application/json" || essence.ends_with("+json")

@@ -1,4 +1,4 @@
-//! Serves connections: a limited number at a time, each only while its client keeps up.
+//! Serves a limited number of connections, and closes those whose client is too slow.
 
 use std::{
     io,
@@ -48,12 +48,12 @@ pub enum Cut {
     Reset,
 }
 
-/// An extension of a response whose body is sent for as long as its client stays. Its connection is none of those
-/// that are limited, and is not used for another response.
+/// An extension of a response that is sent until its client disconnects. Its connection does not count
+/// towards the limits, and is not reused.
 #[derive(Clone, Copy, Debug)]
 pub struct Endless;
 
-/// The place of a connection among those that are limited.
+/// The permit of a connection that counts towards the limit.
 type Slot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
 /// Limits on the number of connections and on their timeouts.
@@ -64,13 +64,13 @@ pub struct Limits {
     pub connections: usize,
     /// Maximum number of open connections from one address.
     pub per_address: usize,
-    /// Proxies, whose connections are those of many clients and are not counted by address.
+    /// Proxies, whose connections are not counted by address, because they serve many clients.
     pub trusted_proxies: Vec<IpNet>,
     /// Timeout for receiving a request's head, including the idle time before it.
     pub head: Duration,
-    /// How long a client may read nothing of a response that is being sent.
+    /// Timeout for a client that does not read the response that is being sent.
     pub stall: Duration,
-    /// How long a shutdown waits for requests in progress; a payout is answered within 8 s.
+    /// Timeout of a shutdown for requests in progress; a payout is answered within 8 s.
     pub stop: Duration,
 }
 
@@ -134,14 +134,14 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, stop: 
 }
 
 impl Limits {
-    /// How many connections there may be from `address`; `None` for any number.
+    /// The maximum number of connections from `address`; `None` for any number.
     fn for_address(&self, address: IpAddr) -> Option<usize> {
         let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(&address));
         (!is_proxy).then_some(self.per_address)
     }
 }
 
-/// Waits for a free slot, and closes idle connections for it.
+/// Waits for a free slot, and closes idle connections meanwhile.
 async fn slot(slots: &Arc<Semaphore>, open: &OpenConnections) -> Option<OwnedSemaphorePermit> {
     const RETRY_INTERVAL: Duration = Duration::from_millis(100);
     loop {
@@ -216,7 +216,7 @@ struct ClientStream {
     stream: TcpStream,
     stall_timeout: Duration,
     stall_timer: Option<Pin<Box<Sleep>>>,
-    /// Whether the connection is closed with a TCP reset.
+    /// `true` if the connection is closed with a TCP reset.
     reset: Arc<AtomicBool>,
     handle: Arc<Handle>,
 }

@@ -26,12 +26,12 @@ use crate::{
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
 const TOO_LARGE: Failure = Failure::BodyTooLarge("64 KiB");
-/// How much of a larger body is read and discarded, so that a client that is still sending receives
-/// the failure.
+/// Maximum number of bytes of a larger body that are read and discarded, so that a client that is still
+/// sending receives the failure.
 const MAX_DISCARDED: usize = 1024 * 1024;
-/// Maximum size of a request's path, in bytes: no path of ours comes near.
+/// Maximum size of a request's path, in bytes. Valid paths are far shorter.
 const MAX_PATH_BYTES: usize = 1024;
-/// How much of a path is logged, in bytes.
+/// Maximum size of a logged path, in bytes.
 const MAX_LOGGED_PATH: usize = 256;
 /// Timeout for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,8 +43,8 @@ const SLOW_CALL: Duration = Duration::from_secs(1);
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Whether a request may have a body above [`BODY_LIMIT`], which its handler reads itself once the
-/// caller is authenticated.
+/// A function that returns `true` if a request may have a body above [`BODY_LIMIT`]. Its handler reads
+/// the body itself, once the caller is authenticated.
 pub type StreamsBody = fn(&Method, &str) -> bool;
 
 /// Assigns the request id, reads the body, logs and counts the call, writes failure bodies, and sets
@@ -58,7 +58,7 @@ pub async fn answer(
     let (mut parts, body) = request.into_parts();
     let found = main.of_request(&parts).await;
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
-    parts.extensions.insert(sandbox.clone());
+    sandbox.serve(&mut parts.extensions);
     let mut request = Request::from_parts(parts, body);
     let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now()).into();
     let method = request.method().clone();
@@ -95,7 +95,7 @@ pub async fn answer(
         if let Ok(id) = HeaderValue::from_str(&request_id) {
             headers.insert(REQUEST_ID, id);
         }
-        // The browser takes the time from it: that of the sandbox, which may have been set.
+        // The portal takes the time from this header: the sandbox's clock may have been set.
         if let Some(date) = date(sandbox.clock.now()) {
             headers.insert(header::DATE, date);
         }
@@ -128,7 +128,7 @@ pub async fn answer(
     .await
 }
 
-/// The header `Date` at `now`. Each thread keeps that of the latest second, which most calls share.
+/// The header `Date` at `now`. Each thread caches the value of the latest second, which most calls share.
 fn date(now: UnixMillis) -> Option<HeaderValue> {
     thread_local! {
         static LATEST: RefCell<Option<(i64, HeaderValue)>> = const { RefCell::new(None) };
@@ -144,7 +144,7 @@ fn date(now: UnixMillis) -> Option<HeaderValue> {
     })
 }
 
-/// Answers a call whose sandbox can't be found: browsers with a page that says so.
+/// Answers a call whose sandbox can't be found. Browsers get a page.
 fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Response<Body> {
     let accepts_html = items(headers, header::ACCEPT).any(|item| {
         let (name, quality) = quality(item);
@@ -156,7 +156,7 @@ fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Res
     }
 }
 
-/// As much of `path` as is logged and kept.
+/// The beginning of `path`, as it is logged and recorded.
 pub fn shortened(path: &str) -> &str {
     &path[..path.floor_char_boundary(MAX_LOGGED_PATH)]
 }
@@ -170,7 +170,7 @@ pub fn write_failure(response: &mut Response<Body>, format: &FailureFormat) {
     *response.body_mut() = failure.to_json(&format.request_id, format.problem).into();
 }
 
-/// The media type of a failure: JSON, or that of RFC 9457 when `problem`.
+/// The media type of a failure: JSON, or problem+json (RFC 9457) if `problem`.
 pub fn failure_media_type(problem: bool) -> HeaderValue {
     HeaderValue::from_static(if problem { PROBLEM_JSON } else { "application/json" })
 }
@@ -266,14 +266,14 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
     )
 }
 
-/// Runs a call that changes something to its end, although its caller may hang up.
+/// Runs a call that changes data to its end, even if its client disconnects.
 async fn to_its_end(
     sandbox: &Sandbox,
     call: impl Future<Output = Response<Body>> + Send + 'static,
 ) -> Response<Body> {
     match sandbox.tasks.finish(call.in_current_span()).await {
         Ok(Some(answer)) => answer,
-        // The server stopped before.
+        // The server stopped first.
         Ok(None) => Failure::Busy.into_response(),
         Err(panicked) => Failure::Internal(panicked.to_string()).into_response(),
     }
@@ -290,7 +290,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response<Body> {
     Failure::Internal(what).into_response()
 }
 
-/// Whether the caller accepts problem+json, and prefers it at least as much as JSON.
+/// Returns `true` if the caller accepts problem+json, and prefers it at least as much as JSON.
 fn wants_problem(headers: &HeaderMap) -> bool {
     let (mut problem, mut json) = (0, 0);
     for item in items(headers, header::ACCEPT) {

@@ -19,7 +19,7 @@ pub async fn whole(body: Body) -> Bytes {
     body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default()
 }
 
-/// The limit of a handler that receives its body itself, as [`axum::extract::DefaultBodyLimit`] and in words.
+/// The body limit of a handler that receives its body itself, in bytes and in words.
 pub const LARGE_BODY: (usize, &str) = (16 * 1024 * 1024, "16 MiB");
 
 /// The body, which is in memory already unless the handler receives it itself.
@@ -30,14 +30,14 @@ async fn received<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, 
     })
 }
 
-/// Whether a string in this JSON contains NUL, which PostgreSQL can't store.
+/// Returns `true` if a string in this JSON contains NUL, which PostgreSQL can't store.
 fn contains_nul(json: &[u8]) -> bool {
     const NUL: &[u8] = br"\u0000";
     let is_escaped = |at: usize| json[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     json.windows(NUL.len()).enumerate().any(|(at, found)| found == NUL && !is_escaped(at))
 }
 
-/// Whether a parameter of this query contains NUL.
+/// Returns `true` if a parameter of this query contains NUL.
 fn query_contains_nul(uri: &Uri) -> bool {
     uri.query().is_some_and(|query| query.contains("%00"))
 }
@@ -68,10 +68,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// What serde says of a body, without the values that it repeats: one may be a password in the wrong
-/// place, and the text is logged and shown in the console.
+/// The error message of serde about a body, without values: one may be a password in the wrong place, and
+/// the message is logged and shown in the console.
 pub fn without_values(text: &str) -> String {
-    // As `serde::de::Unexpected` prints them.
+    // The format of `serde::de::Unexpected`.
     const REPEATED: [(&str, char); 5] = [
         ("boolean `", '`'),
         ("integer `", '`'),

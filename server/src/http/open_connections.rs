@@ -1,4 +1,4 @@
-//! The open connections: how many there are from each address, and which has been idle the longest.
+//! The open connections, counted by address, and closed when idle to make room for new ones.
 
 use std::{
     collections::HashMap,
@@ -32,7 +32,7 @@ pub(super) struct Handle {
 struct Open {
     address: IpAddr,
     calls: AtomicU32,
-    /// Whether its response never ends; it does not count then.
+    /// `true` if its response never ends; the connection does not count towards the limit then.
     is_endless: AtomicBool,
     /// When something was last sent or received, in ms after the listener was opened.
     active_at: AtomicU64,
@@ -44,8 +44,8 @@ impl OpenConnections {
         Self { opened_at: Instant::now(), open: Arc::default(), registered: Arc::default() }
     }
 
-    /// Registers a connection from `address`. If there are `limit` from there already, the longest idle
-    /// of them is closed for it; `None` if none is idle.
+    /// Registers a connection from `address`. If the `limit` is reached, the connection from there that has
+    /// been idle the longest is closed; `None` if none is idle.
     pub(super) fn register(&self, address: IpAddr, limit: Option<usize>) -> Option<Handle> {
         let mut all = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(limit) = limit {
@@ -61,7 +61,7 @@ impl OpenConnections {
         }
         let open = Arc::new(Open {
             address,
-            // It waits for its turn, and is not idle meanwhile.
+            // A connection that waits for its turn is not idle.
             calls: AtomicU32::new(1),
             is_endless: AtomicBool::new(false),
             active_at: AtomicU64::new(self.now()),
@@ -91,28 +91,28 @@ fn longest_idle<'a>(open: impl Iterator<Item = &'a Arc<Open>>) -> Option<&'a Arc
 }
 
 impl Handle {
-    /// Something was sent or received.
+    /// Records that something was sent or received.
     pub(super) fn touch(&self) {
         self.open.active_at.store(self.all.now(), Ordering::Relaxed);
     }
 
-    /// It is served from now on.
+    /// Records that the connection is served from now on.
     pub(super) fn accepted(&self) {
         self.call_ends();
     }
 
-    /// A call begins.
+    /// Records that a call begins.
     pub(super) fn call_begins(&self) {
         self.open.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A call ends; its response may still be on the way.
+    /// Records that a call ends; its response may still be on the way.
     pub(super) fn call_ends(&self) {
         self.touch();
         self.open.calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The response to the current call never ends.
+    /// Records that the response to the current call never ends.
     pub(super) fn becomes_endless(&self) {
         self.open.is_endless.store(true, Ordering::Relaxed);
     }

@@ -25,10 +25,9 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// The folder that every build of a slice is served from, as `/slices/<name>/<version>/…`.
 pub const SLICES_FOLDER: &str = "/slices";
 
-/// The portal's files, the shell's page for every path of a screen, `/slices.json`, which `live_slices`
-/// answers, and the kit that slices are built with, to which `newest_kit` redirects, with the gallery of its
-/// parts. Without a portal folder, only `/slices.json`. `with_published` adds the builds that were published
-/// to those that came with the portal.
+/// The portal's files, the shell's page for every path of a screen, and the kit with its gallery.
+/// `live_slices` answers `/slices.json`, which is served even without a portal folder; `newest_kit` redirects
+/// to the kit's package; `with_published` adds the published builds to the bundled ones.
 pub fn routes(
     sandbox: &Sandbox,
     live_slices: MethodRouter,
@@ -40,7 +39,7 @@ pub fn routes(
         return live.fallback(async || Failure::NotFound);
     };
     let page = ServeFile::new(folder.join("index.html")).precompressed_br().precompressed_gzip();
-    // Without an index of folders there is no redirect to one, which `//host` could lead elsewhere.
+    // Without folder indexes there are no redirects to them, which `//host` could lead to another site.
     let files = |path: PathBuf| {
         ServeDir::new(path).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
     };
@@ -64,8 +63,8 @@ pub fn routes(
         .merge(live)
 }
 
-/// No file has such a name, and the file system would call it an error: a part over 255 bytes with the
-/// `.gz` of the compressed file, or with NUL. Screens may have such addresses.
+/// Answers paths that the file system would reject with an error: a segment is over 255 bytes with the
+/// `.gz` of the compressed file, or contains NUL. Screens may have such addresses.
 async fn answer_unopenable_names(mut request: Request, next: Next) -> Response {
     const MAX_NAME_BYTES: usize = 255 - ".gz".len();
     let is_unopenable = |part: &str| {
@@ -89,15 +88,15 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
     charset::add(response.headers_mut());
-    // It is 0.7 KB, and that of the page decides what scripts and styles may do. Pages are never in these folders.
-    // A 304 has no media type to tell them apart by, and its policy replaces the one that the browser has kept.
+    // Files in these folders are no pages: the page's policy (0.7 KB) applies to its scripts and styles.
+    // A 304 gets the policy, too: it has no media type, and its policy replaces the browser's cached one.
     if let Some(policy) = policy.filter(|_| !never_changes) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }
 
-/// The sources that stand for the visitor's own machine in a policy.
+/// The sources in a policy for the visitor's own machine.
 const OWN_MACHINE: &str = "http://localhost:* http://127.0.0.1:* ws://localhost:* ws://127.0.0.1:*";
 
 /// The policy that the shell's build wrote for its page, with the hashes of its scripts, extended by

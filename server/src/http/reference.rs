@@ -27,7 +27,7 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// Where the contract is, relative to the calls it describes.
+/// The path of the contract, relative to the calls it describes.
 pub const CONTRACT_PATH: &str = "/openapi.json";
 
 /// `/openapi.json`, next to the calls it describes.
@@ -56,7 +56,7 @@ async fn openapi(headers: HeaderMap) -> Result<Response, Failure> {
     json.answer(&headers).await
 }
 
-/// What Swagger UI shows, and how.
+/// The script that starts Swagger UI.
 const INITIALIZER: &str = r##"window.ui = SwaggerUIBundle({
   url: "/api/v1/openapi.json",
   dom_id: "#swagger-ui",

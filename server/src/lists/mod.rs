@@ -1,7 +1,7 @@
-//! The two lists as response bodies that are kept but never stale.
+//! The two lists as cached response bodies that are never stale.
 //!
 //! Each list keeps its body, and the version of the data at which it was read. A call passes the current
-//! version. If the kept body is older, it is read again, once for all calls that wait.
+//! version. If the kept body is older, the list is read again, once for all calls that wait.
 
 mod page;
 
@@ -53,11 +53,17 @@ struct Inner<R> {
     rows: std::marker::PhantomData<fn() -> R>,
 }
 
-/// A body, which is the list at a version of the data.
+/// The body of the list at a version of the data.
 #[derive(Clone, Debug)]
 struct Kept {
     version: Version,
     body: Arc<ReadyBody>,
+}
+
+impl<R> Clone for List<R> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
 }
 
 impl<R: Row> List<R> {
@@ -147,7 +153,7 @@ impl<R: Row> Inner<R> {
         Ok(body)
     }
 
-    /// All rows in JSON, encoded as they come.
+    /// All rows in JSON, encoded as they arrive.
     async fn read_json(&self) -> Result<Vec<u8>, Failure> {
         let mut reader = self.database.read().await?;
         let mut json = vec![b'['];

@@ -1,8 +1,14 @@
 //! The API of the pending list.
 
-use axum::{Router, extract::Request, response::Response, routing::get};
+use axum::{Extension, Router, extract::Request, response::Response, routing::get};
 
-use crate::{Sandbox, database::version::Version, error::Failure, http::extract::Query, lists::PageQuery};
+use super::PendingLoan;
+use crate::{
+    database::version::Version,
+    error::Failure,
+    http::extract::Query,
+    lists::{List, PageQuery},
+};
 
 /// The calls about loans; all need a session.
 pub fn signed_in() -> Router {
@@ -10,11 +16,11 @@ pub fn signed_in() -> Router {
 }
 
 async fn pending(
-    sandbox: Sandbox,
+    Extension(pending): Extension<List<PendingLoan>>,
     version: Version,
     Query(page): Query<PageQuery>,
     // Not `HeaderMap`, which would be a copy.
     request: Request,
 ) -> Result<Response, Failure> {
-    sandbox.pending.answer("/api/v1/disbursements/pending", version, &page, request.headers()).await
+    pending.answer("/api/v1/disbursements/pending", version, &page, request.headers()).await
 }

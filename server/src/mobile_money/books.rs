@@ -1,8 +1,8 @@
-//! The books: what decides on payment requests, any number of them at a time.
+//! The books, by which any number of payment requests are decided on at a time.
 //!
-//! The row of the float is locked first, so the requests of all servers are entered one set after the other, and
-//! no rule can be broken by two at the same time. Everything that the rules need is read under this lock. Then
-//! the requests are decided on one after the other, and what they change is written by one statement each.
+//! The row of the float is locked first, so the requests of all servers are entered one set after the other,
+//! and no two can break a rule together. Everything that the rules need is read under this lock. Then the
+//! requests are decided on one after the other, and each table is written by one statement.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -29,7 +29,7 @@ use crate::{
 /// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);
 
-/// The float, and how mobile money behaves.
+/// The float, and the scenario of mobile money.
 #[derive(sqlx_macros::FromRow)]
 struct Account {
     generation: Generation,
@@ -52,8 +52,8 @@ const USED: &str = "
     SELECT originator_id, result_code FROM mobile_money_payment
     WHERE originator_id IN (SELECT value ->> 'originator_id' FROM json_each($1))";
 
-/// What phones received on the day that begins at `$2` and ends at `$3`. The clock may have been ahead: payments
-/// of a later day are not of today.
+/// The amounts that phones received on the day that begins at `$2` and ends at `$3`. The clock may have been
+/// ahead, so payments of a later day are excluded.
 const RECEIVED: &str = "
     SELECT phone_number, CAST(sum(amount) AS BIGINT) FROM mobile_money_payment
     WHERE phone_number IN (SELECT value ->> 'phone_number' FROM json_each($1))
@@ -78,7 +78,7 @@ const SET_DRAWN: &str = "UPDATE mobile_money_scenario SET drawn = $1 WHERE scena
 
 const TAKE_NEXT: &str = "DELETE FROM mobile_money_next_outcome WHERE position <= $1";
 
-/// What the phones of requests with a limit received today.
+/// Returns the amounts received today by the phones of requests that have a daily limit.
 async fn received_today(
     set: &[Arc<Request>],
     connection: &mut Connection,
@@ -100,20 +100,20 @@ async fn received_today(
     Ok(received.into_iter().collect())
 }
 
-/// The part of the books that a set of requests needs, with what those before have changed.
+/// The part of the books that a set of requests needs, with the changes by requests already decided.
 pub(super) struct Books {
     account: Account,
     default: Outcome,
     /// The result codes under originator ids.
     used: HashMap<String, String>,
-    /// What phones received today.
+    /// The amounts that phones received today, in KES.
     received: HashMap<String, i64>,
     /// The outcomes of the next payments.
     next: VecDeque<(i64, Outcome)>,
-    /// The last of them that was taken.
+    /// The position of the last outcome that was taken.
     taken: Option<i64>,
     spent: i64,
-    /// How many times were drawn.
+    /// The number of latencies drawn for this set.
     drawn: i64,
     entries: Vec<Value>,
 }
@@ -187,8 +187,8 @@ impl Books {
         Some(Accepted { answer: Answer::Paid { receipt }, route, delay })
     }
 
-    /// Why `payment` is refused, if it is: by its outcome, the daily limit, or the float. Magic numbers are outside
-    /// the limits, but nothing can be paid that is not there.
+    /// Returns the reason to refuse `payment`, if any: its outcome, the daily limit, or the float. Magic
+    /// numbers have no daily limit, but the float must cover them too.
     fn refusal(&self, payment: &Payment, outcome: Outcome, is_magic: bool) -> Option<Refusal> {
         if let Outcome::Refused(refusal) = outcome {
             return Some(refusal);
@@ -206,7 +206,7 @@ impl Books {
         outcome
     }
 
-    /// The time that the next answer takes.
+    /// Draws the latency of the next answer.
     fn draw(&mut self) -> Duration {
         let Account { latency_ms, seed, drawn, .. } = self.account;
         if latency_ms == 0 {

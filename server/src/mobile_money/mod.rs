@@ -34,7 +34,7 @@ pub const MINIMUM: i64 = 10;
 pub const MAXIMUM: i64 = 250_000;
 /// The maximum amount that one phone may receive per day, in KES.
 pub const DAILY_LIMIT: i64 = 500_000;
-/// How many deliveries may wait. One more is lost, as on a network; its status tells the result.
+/// The maximum number of waiting deliveries. Further ones are lost, as on a network, and must be queried.
 pub const MAX_DELIVERIES: usize = 256;
 
 /// A client of the simulated service.
@@ -45,7 +45,7 @@ pub struct MobileMoney {
     randomness: Randomness,
     results: mpsc::Sender<Delivery>,
     requests: Sets<Request>,
-    /// Requests pass while nobody holds it.
+    /// Held for writing by tests, to hold requests up.
     line: Arc<RwLock<()>>,
 }
 
@@ -58,11 +58,10 @@ pub struct Payment {
     pub phone_number: Msisdn,
     /// The amount in KES.
     pub amount: i64,
-    /// A request that arrives at this time or later is not carried out; on the clock that nobody
-    /// sets ([`Clock::unset_now`]).
+    /// The base time ([`Clock::unset_now`]) from which on an arriving request is not carried out.
     pub expires_at: UnixMillis,
-    /// The data that the request was made for. Once other data has been put in its place, it is not
-    /// carried out.
+    /// The data that the request was made for. Once other data has replaced it, the request is not carried
+    /// out.
     pub generation: Generation,
 }
 
@@ -81,7 +80,7 @@ pub enum Answer {
     /// The request arrived after it had expired or had been voided. It was not carried out and never
     /// will be.
     Void,
-    /// The data that the request was made for is gone, and the request with it.
+    /// The data that the request was made for has been replaced, so the request was not carried out.
     DataReplaced,
 }
 
@@ -90,7 +89,7 @@ pub enum Answer {
 pub struct Delivery {
     /// The payment.
     pub originator_id: String,
-    /// The data that it was made for.
+    /// The data that the payment was made for.
     pub generation: Generation,
     /// The result of the payment.
     pub answer: Answer,

@@ -8,7 +8,7 @@ use crate::phone::Msisdn;
 /// M-Pesa's text for result code 0.
 pub const SUCCESS_TEXT: &str = "The service request is processed successfully.";
 
-/// Why a payment was refused; codes and texts are M-Pesa's.
+/// The reason why a payment was refused; codes and texts are M-Pesa's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "their texts say it")]
 pub enum Refusal {
@@ -223,7 +223,7 @@ pub const MAGIC: [Magic; 16] = [
     magic("+254700009005", 99_955, Outcome::ResultBeforeAnswer),
 ];
 
-/// The outcome that the phone or else the amount selects, including amounts outside the limits.
+/// Returns the outcome that the phone or else the amount selects, including amounts outside the limits.
 pub(super) fn chosen_by_magic(phone: &Msisdn, amount: i64) -> Option<Outcome> {
     MAGIC
         .iter()

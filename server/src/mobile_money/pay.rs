@@ -24,12 +24,12 @@ pub struct Request {
     pub(super) randomness: Randomness,
 }
 
-/// An accepted request, and how its answer is returned.
+/// An accepted request, and the route of its answer.
 #[derive(Debug)]
 pub struct Accepted {
     pub(super) answer: Answer,
     pub(super) route: AnswerRoute,
-    /// How long the result takes.
+    /// The time that the result takes.
     pub(super) delay: Duration,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum AnswerRoute {
 }
 
 impl MobileMoney {
-    /// Sends money, or returns why not. The same originator id never sends twice. The answer may
+    /// Sends money, or returns the reason why not. The same originator id never sends twice. The answer may
     /// never arrive: use a timeout, and then query the status.
     pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
         let (originator_id, generation) = (payment.originator_id.clone(), payment.generation);
@@ -64,7 +64,7 @@ impl MobileMoney {
 
     fn deliver(&self, originator_id: &str, generation: Generation, answer: &Answer) -> oneshot::Receiver<()> {
         let (processed, is_processed) = oneshot::channel();
-        // Lost when too many wait or the sandbox is being closed. The books have the result.
+        // The delivery is lost when too many wait or the sandbox is being closed. The books have the result.
         _ = self.results.try_send(Delivery {
             originator_id: originator_id.to_owned(),
             generation,
@@ -79,7 +79,7 @@ impl InSets for Request {
     /// `None` for a request that is lost.
     type Done = Option<Accepted>;
 
-    /// All requests change the float, so they are entered by one lane, as many at a time as there are.
+    /// All requests change the float, so one lane enters all waiting ones together.
     fn lane(&self) -> &'static str {
         ""
     }

@@ -15,7 +15,7 @@ use crate::{
     http::extract::LARGEST_INTEGER,
 };
 
-/// How mobile money handles payments without a magic number.
+/// The behaviour of mobile money for payments without a magic number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// The outcome of a payment when `next` is empty.

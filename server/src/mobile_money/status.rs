@@ -1,4 +1,4 @@
-//! The status of a payment, and how it is made final.
+//! The status of a payment, and making it final.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub struct Inquiry {
     pub phone_number: Msisdn,
     /// The amount in KES.
     pub amount: i64,
-    /// The data that it was made for.
+    /// The data that the request was made for.
     pub generation: Generation,
 }
 
@@ -48,7 +48,7 @@ const STATUS: &str = "
     SELECT receipt, result_code, requested_at, result_at, result_by FROM mobile_money_payment
     WHERE originator_id = $1";
 
-/// The `result_by` of payments whose result only the clock that the console sets decides.
+/// The `result_by` of payments whose result is due by the console's clock only.
 const NO_TIME: UnixMillis = UnixMillis(9_007_199_254_740_991);
 
 /// A payment in the books.
@@ -62,11 +62,11 @@ struct Entered {
 }
 
 impl Entered {
-    /// Whether the result is not known yet by either clock: the one that the console sets may have been
-    /// ahead when the request came.
+    /// Returns whether the result is due later by both clocks: the console's may have been ahead when the
+    /// request arrived.
     fn is_processing(&self, clock: &Clock) -> bool {
         let now = clock.unset_now();
-        // More than the whole delay is left if the other clock was ahead, too.
+        // If base time was ahead too, more than the whole delay is left.
         let is_plausible = self.result_by == NO_TIME || self.result_by.since(now) <= self.delay();
         clock.now() < self.result_at && now < self.result_by && is_plausible
     }
@@ -89,11 +89,11 @@ impl MobileMoney {
         look_up(&mut *self.database.read().await?, originator_id, &self.clock).await
     }
 
-    /// The status of a request that has expired, made final: if none has arrived, the id is voided, and
-    /// a request that arrives later is refused for good. A request that is being entered is waited for.
+    /// The status of a request that has expired, made final: if no request has arrived, the id is voided, and
+    /// a request that arrives later is refused. Waits for a request that is being entered.
     ///
-    /// So a payout that is taken for not received can never be paid, whatever the clocks of those who
-    /// ask. A service that offers no such call leaves a payout PENDING until it answers 'no' itself.
+    /// So a payout that is recorded as not received can never be paid, whatever the callers' clocks. With a
+    /// service that has no such call, a payout stays PENDING until the service itself reports a failure.
     pub async fn void(&self, inquiry: Inquiry) -> Result<Status, Failure> {
         let clock = self.clock.clone();
         self.database

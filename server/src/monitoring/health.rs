@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{Sandbox, database::shared_clock, error::Failure};
 
-/// How long the database may take to answer a readiness check.
+/// Timeout for the database to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// `/healthz` and `/readyz`.

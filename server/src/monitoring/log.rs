@@ -1,6 +1,6 @@
-//! The log: lines on standard error, which never hold up or break a call.
+//! The log: lines on standard error, which never delay or fail a call.
 //!
-//! A thread of its own writes the lines. One that can't be written (a full disk, a closed pipe) or that
+//! A separate thread writes the lines. A line that can't be written (a full disk, a closed pipe) or that
 //! waits behind too many others is dropped and counted.
 
 use std::{
@@ -16,7 +16,7 @@ use tracing_subscriber::{EnvFilter, fmt::format::debug_fn};
 
 use crate::settings::Settings;
 
-/// How many lines may wait to be written: some 16 MB.
+/// Maximum number of lines that wait to be written: about 16 MB.
 const MAX_WAITING: usize = 65_536;
 
 /// Lines that could not be written.
@@ -24,8 +24,8 @@ static NOT_WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// Counts the lines that waited behind too many others.
 static DROPPED: OnceLock<ErrorCounter> = OnceLock::new();
 
-/// Begins to log what `settings` say, as JSON unless a person reads it. Writes what still waits when the
-/// guard is dropped.
+/// Starts logging with the filter in `settings`: as text on a terminal, otherwise as JSON. Dropping the
+/// guard writes the lines that still wait.
 ///
 /// # Errors
 /// When the filter can't be read.
@@ -44,14 +44,14 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
     if io::stderr().is_terminal() {
         lines.init();
     } else {
-        // Every call has a span with its id, which needs no escaping. The library would make a JSON tree of it.
+        // The span of a call has only its id, which needs no escaping. The library would build a JSON tree.
         let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":"{value:?}"}}"#));
         lines.json().fmt_fields(field).init();
     }
     Ok(guard)
 }
 
-/// How many lines were lost since the start.
+/// The number of lines lost since the start.
 pub fn lines_lost() -> u64 {
     let dropped = DROPPED.get().map_or(0, |dropped| dropped.dropped_lines() as u64);
     NOT_WRITTEN.load(Ordering::Relaxed) + dropped
@@ -69,7 +69,7 @@ impl<W: Write> Write for Counting<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // What could not be written was counted.
+        // Lines that could not be written are counted already.
         _ = self.0.flush();
         Ok(())
     }

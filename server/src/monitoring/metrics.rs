@@ -9,9 +9,9 @@ use prometheus::{
 };
 
 use super::log;
-use crate::{Sandbox, Server, database::query_scalar, error::Failure, payouts::PayoutStatus};
+use crate::{Sandbox, Server, database::query_scalar, error::Failure};
 
-/// The metrics of `main`, and how busy the other sandboxes are.
+/// The metrics of `main`, and the load of the other sandboxes.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -35,10 +35,10 @@ pub struct Metrics {
 /// Histogram buckets: from the time of a cached body to the longest payout.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 
-/// How many sandboxes have a series of their own.
+/// Maximum number of sandboxes with a series of their own.
 const NAMED_SANDBOXES: usize = 20;
 
-/// The label of the other sandboxes. No sandbox can have that name.
+/// The label for all other sandboxes, which is not a valid name.
 const OTHER_SANDBOXES: &str = "(others)";
 /// Histogram buckets of the time that pages take to load a slice.
 const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
@@ -46,7 +46,7 @@ const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
 impl Metrics {
-    /// Creates all metrics, at zero; that of event streams only where the screens are live.
+    /// Creates all metrics, at zero. The metric of event streams exists only with live screens.
     ///
     /// # Errors
     /// When two metrics have the same name.
@@ -148,16 +148,12 @@ impl Metrics {
     }
 
     /// Counts a settled payout, with mobile money's result code if there is one.
-    pub fn payout_settled(&self, status: PayoutStatus, result_code: Option<&str>) {
-        let status = match status {
-            PayoutStatus::Pending => "pending",
-            PayoutStatus::Completed => "completed",
-            PayoutStatus::Failed => "failed",
-        };
-        self.payouts.with_label_values(&[status, result_code.unwrap_or_default()]).inc();
+    pub fn payout_settled(&self, status: &str, result_code: Option<&str>) {
+        let status = status.to_ascii_lowercase();
+        self.payouts.with_label_values(&[status.as_str(), result_code.unwrap_or_default()]).inc();
     }
 
-    /// Counts what pages reported of an existing build.
+    /// Counts reports of pages on an existing build.
     pub fn reported(&self, slice: &str, version: &str, outcome: &str, took: Option<Duration>, times: u64) {
         self.slice_loads.with_label_values(&[slice, version, outcome]).inc_by(times);
         if let Some(took) = took {
@@ -171,8 +167,8 @@ impl Metrics {
         self.contract_differences.with_label_values(&[operation, kind]).inc();
     }
 
-    /// All metrics as text. Those from the database are as [`keep_current`] last read them: asking for the
-    /// metrics costs the database nothing.
+    /// All metrics as text. Those that come from the database have the values that [`keep_current`] read
+    /// last, so that this call does not load the database.
     pub fn text(&self, server: &Server) -> Result<String, Failure> {
         let database = server.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
@@ -212,7 +208,7 @@ impl Metrics {
     }
 }
 
-/// The metrics of sandboxes. They are made for each reading: another one is the busiest each time.
+/// The metrics of sandboxes, made for each request, because the busiest sandboxes change.
 fn of_sandboxes(server: &Server) -> prometheus::Result<Vec<MetricFamily>> {
     let calls = Opts::new(
         "mkopo_sandbox_calls",
@@ -238,10 +234,10 @@ fn not_encoded(error: prometheus::Error) -> Failure {
     Failure::Internal(error.to_string())
 }
 
-/// How often the metrics that come from the database are read.
+/// Interval for reading the metrics that come from the database.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Reads the metrics that come from the database again and again, for as long as it is polled.
+/// Reads the metrics that come from the database again and again, for as long as the future is polled.
 pub async fn keep_current(sandbox: Sandbox) {
     loop {
         sandbox.server.metrics.refresh(&sandbox).await;

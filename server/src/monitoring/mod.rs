@@ -2,7 +2,7 @@
 
 // Health, readiness and metrics for operators.
 pub mod health;
-// The metrics of a sandbox.
+// The metrics in Prometheus's format.
 pub mod metrics;
-// The log, which never holds up or breaks a call.
+// The log, which never delays or fails a call.
 pub mod log;

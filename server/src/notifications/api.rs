@@ -1,21 +1,24 @@
 //! The calls about notifications.
 
 use axum::{
-    Json as Answer, Router,
+    Extension, Json as Answer, Router,
     routing::{get, put},
 };
 use serde::Deserialize;
 
 use super::{Notifications, latest, mark_read};
-use crate::{Sandbox, auth::session::Session, clock::UnixMillis, error::Failure, http::extract::Json};
+use crate::{auth::session::Session, clock::UnixMillis, error::Failure, http::extract::Json, world::World};
 
 /// The calls about notifications. All need a session.
 pub fn live() -> Router {
     Router::new().route("/notifications", get(notifications)).route("/notifications/read", put(put_read))
 }
 
-async fn notifications(sandbox: Sandbox, session: Session) -> Result<Answer<Notifications>, Failure> {
-    Ok(Answer(latest(&sandbox, &session.staff.staff_id).await?))
+async fn notifications(
+    Extension(world): Extension<World>,
+    session: Session,
+) -> Result<Answer<Notifications>, Failure> {
+    Ok(Answer(latest(&world, &session.staff.staff_id).await?))
 }
 
 #[derive(Deserialize)]
@@ -25,11 +28,11 @@ struct Read {
 }
 
 async fn put_read(
-    sandbox: Sandbox,
+    Extension(world): Extension<World>,
     session: Session,
     Json(Read { until }): Json<Read>,
 ) -> Result<Answer<Notifications>, Failure> {
     let staff_id = session.staff.staff_id.clone();
-    mark_read(&sandbox, session, until).await?;
-    Ok(Answer(latest(&sandbox, &staff_id).await?))
+    mark_read(&world, session, until).await?;
+    Ok(Answer(latest(&world, &staff_id).await?))
 }

@@ -1,4 +1,4 @@
-//! E-mails and SMS to those who want to be told of their payouts.
+//! E-mails and SMS about payouts, to the users who chose them in their preferences.
 
 use serde_json::{Value, json};
 
@@ -15,17 +15,17 @@ use crate::{
 /// A payout that settled after its call was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {
-    /// Who made it.
+    /// The id of the user who made it.
     pub staff_id: &'a str,
-    /// Its loan.
+    /// The id of its loan.
     pub loan_id: &'a str,
     /// The amount in KES.
     pub amount: i64,
-    /// The receipt, or why it failed.
+    /// The receipt, or the reason why it failed.
     pub outcome: Result<&'a str, &'a str>,
 }
 
-/// Somebody who wants to be told.
+/// A user who chose to get such messages.
 #[derive(sqlx_macros::FromRow)]
 struct Recipient {
     staff_id: String,
@@ -46,7 +46,7 @@ const RECIPIENTS: &str = "
 /// Adds messages about `settled` to the outbox, in the transaction that settles them.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn tell(
     connection: &mut Connection,
     randomness: &Randomness,

@@ -1,5 +1,5 @@
-//! What somebody should know: payouts of theirs that settled after they were answered, and loans that are newly
-//! approved. They are read from the books; only until when they have been read is stored.
+//! Notifications of a user: their payouts that settled after the call was answered, and newly approved loans.
+//! They are derived from payouts and loans; only the time until which they were read is stored.
 
 pub(super) mod api;
 mod messages;
@@ -12,23 +12,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Sandbox,
     auth::session::{self, Session},
     clock::UnixMillis,
     database::{Connection, query, query_as, query_scalar},
     error::Failure,
+    world::World,
 };
 
-/// How old a notification can be.
+/// The maximum age of a notification.
 const KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// How many are listed.
+/// The maximum number of notifications listed.
 const LISTED: usize = 50;
 
-/// How many unread ones are counted.
+/// The maximum count of unread notifications.
 const COUNTED: i64 = 100;
 
-/// What happened.
+/// The kind of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -95,10 +95,10 @@ const UNREAD: &str = "
 /// The latest notifications of `staff_id`, the newest first.
 ///
 /// # Errors
-/// When the database can't be read.
-pub async fn latest(sandbox: &Sandbox, staff_id: &str) -> Result<Notifications, Failure> {
-    let mut reader = sandbox.database.read().await?;
-    let since = sandbox.clock.now().minus(KEPT);
+/// If the database can't be read.
+pub async fn latest(world: &World, staff_id: &str) -> Result<Notifications, Failure> {
+    let mut reader = world.database.read().await?;
+    let since = world.clock.now().minus(KEPT);
     let read_until: Option<UnixMillis> =
         query_scalar(READ_UNTIL).bind(staff_id).fetch_optional(&mut reader).await?;
     let limit = i64::try_from(LISTED).unwrap_or(i64::MAX);
@@ -117,11 +117,11 @@ pub async fn latest(sandbox: &Sandbox, staff_id: &str) -> Result<Notifications, 
     Ok(Notifications { unread: unread.min(COUNTED), read_until, notifications })
 }
 
-/// What was added last, to tell whether something was.
+/// The newest loan and the newest payouts, compared to find additions.
 #[derive(Clone, Debug, Default)]
 pub struct Newest {
     loan: Option<String>,
-    /// How many there are of each person, and when the last was added.
+    /// The number of notifications of each user, and the time of the last one.
     by_staff: HashMap<String, (i64, UnixMillis)>,
 }
 
@@ -134,10 +134,10 @@ const NEWEST_PAYOUTS: &str = "
       AND processed_at > $2 AND processed_at - created_at >= 8000
     GROUP BY staff_id";
 
-/// What was added last for `staff`.
+/// Returns the newest loan, and the newest notifications of `staff`.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis) -> Result<Newest, Failure> {
     let asked: Vec<Value> = staff.iter().map(|id| json!({ "id": id })).collect();
     let loan: Option<String> = query_scalar(NEWEST_LOAN).fetch_optional(&mut *connection).await?;
@@ -151,12 +151,12 @@ pub async fn newest(connection: &mut Connection, staff: &[&str], now: UnixMillis
 }
 
 impl Newest {
-    /// Whether no loan was added since `before`.
+    /// Returns whether no loan was added since `before`.
     pub fn has_loan_of(&self, before: &Self) -> bool {
         self.loan == before.loan
     }
 
-    /// Those for whom something was added since `before`.
+    /// Returns the users for whom something was added since `before`.
     pub fn staff_unlike<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let changed = self.by_staff.iter().filter(|(id, newest)| before.by_staff.get(*id) != Some(newest));
         changed.map(|(id, _)| id.as_str())
@@ -172,10 +172,10 @@ const MARK: &str = "
 ///
 /// # Errors
 /// [`Failure::NoSession`].
-pub async fn mark_read(sandbox: &Sandbox, session: Session, until: UnixMillis) -> Result<(), Failure> {
-    // What is to come can't have been read.
-    let until = until.min(sandbox.clock.now());
-    sandbox
+pub async fn mark_read(world: &World, session: Session, until: UnixMillis) -> Result<(), Failure> {
+    // Later notifications can't have been read yet.
+    let until = until.min(world.clock.now());
+    world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;

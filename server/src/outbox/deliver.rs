@@ -14,8 +14,8 @@ use lettre::{
     message::{Mailbox, Message, MessageBuilder, header::ContentType},
 };
 
+use super::Outbox;
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::{
         Connection, query, query_as, query_scalar,
@@ -27,12 +27,12 @@ use crate::{
 
 /// The timeout of one attempt.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a claim is valid: longer than an attempt takes.
+/// The lifetime of a claim, which is longer than an attempt takes.
 const LEASE: Duration = Duration::from_mins(1);
-/// How many messages are sent concurrently.
+/// The maximum number of messages sent concurrently.
 const BATCH_SIZE: i64 = 8;
-/// Poll interval for messages of other processes and for retries. It is measured in real time, so
-/// that a sandbox whose clock is frozen still sends its e-mails.
+/// Poll interval for messages of other processes and for retries. It is measured in real time, so that a
+/// sandbox whose clock is frozen still sends its e-mails.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest wait between two attempts.
 const MAX_WAIT: Duration = Duration::from_mins(1);
@@ -40,36 +40,36 @@ const MAX_WAIT: Duration = Duration::from_mins(1);
 const MAX_ERROR_LENGTH: usize = 500;
 
 /// Sends queued messages and redacts expired codes, for as long as the future is polled.
-pub async fn keep_delivering(sandbox: Sandbox) {
-    let mailer = Mailer::of(&sandbox.settings);
+pub async fn keep_delivering(outbox: Outbox) {
+    let mailer = Mailer::of(&outbox.world.settings);
     loop {
-        if let Err(failure) = round(&sandbox, mailer.as_ref()).await {
+        if let Err(failure) = round(&outbox, mailer.as_ref()).await {
             tracing::warn!(?failure, "outbox.round_failed");
         }
-        _ = tokio::time::timeout(POLL_INTERVAL, sandbox.outbox.woken()).await;
+        _ = tokio::time::timeout(POLL_INTERVAL, outbox.woken()).await;
     }
 }
 
 /// Runs one round: sends the messages that are due and redacts expired codes.
 ///
 /// # Errors
-/// When the database fails. A message that can't be sent is not an error: it is retried later.
-pub async fn deliver_due(sandbox: &Sandbox) -> Result<(), Failure> {
-    round(sandbox, Mailer::of(&sandbox.settings).as_ref()).await
+/// If the database fails. A message that can't be sent is not an error: it is retried later.
+pub async fn deliver_due(outbox: &Outbox) -> Result<(), Failure> {
+    round(outbox, Mailer::of(&outbox.world.settings).as_ref()).await
 }
 
 const NEXT_DELIVERY: &str =
     "SELECT min(next_attempt_at) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
 
-/// How long until a message is due to be sent; `None` if none waits, or there is no mail server. Codes that
-/// are to be redacted are not considered.
-pub async fn next_delivery(sandbox: &Sandbox) -> Result<Option<Duration>, Failure> {
-    if sandbox.settings.mail_server().is_none() {
+/// Returns the time until the next message is due; `None` if no message waits, or there is no mail server.
+/// Codes that are to be redacted are not considered.
+pub async fn next_delivery(outbox: &Outbox) -> Result<Option<Duration>, Failure> {
+    if outbox.world.settings.mail_server().is_none() {
         return Ok(None);
     }
     let next: Option<UnixMillis> =
-        query_scalar(NEXT_DELIVERY).fetch_one(&mut *sandbox.database.read().await?).await?;
-    Ok(next.map(|next| next.since(sandbox.clock.now())))
+        query_scalar(NEXT_DELIVERY).fetch_one(&mut *outbox.world.database.read().await?).await?;
+    Ok(next.map(|next| next.since(outbox.world.clock.now())))
 }
 
 const IS_CODE_EXPIRED: &str = "
@@ -79,26 +79,26 @@ const IS_CODE_EXPIRED: &str = "
 const IS_DUE: &str = "
     SELECT count(*) FROM (SELECT 1 FROM outbox_message WHERE next_attempt_at <= $1 LIMIT 1) AS due";
 
-async fn round(sandbox: &Sandbox, mailer: Option<&Mailer>) -> Result<(), Failure> {
-    let now = sandbox.clock.now();
+async fn round(outbox: &Outbox, mailer: Option<&Mailer>) -> Result<(), Failure> {
+    let now = outbox.world.clock.now();
     // Reads first: most rounds find nothing, and then the writer is not blocked.
-    if !sandbox.settings.demo && is_any(sandbox, IS_CODE_EXPIRED, now).await? {
-        update_expired(sandbox, REDACT).await?;
+    if !outbox.world.settings.demo && is_any(outbox, IS_CODE_EXPIRED, now).await? {
+        update_expired(outbox, REDACT).await?;
     }
     if let Some(mailer) = mailer
-        && is_any(sandbox, IS_DUE, now).await?
+        && is_any(outbox, IS_DUE, now).await?
     {
-        deliver(sandbox, mailer).await?;
+        deliver(outbox, mailer).await?;
     }
     Ok(())
 }
 
 /// Runs `sql`, which updates messages whose code has expired, until none is left.
-async fn update_expired(sandbox: &Sandbox, sql: &'static str) -> Result<(), Failure> {
+async fn update_expired(outbox: &Outbox, sql: &'static str) -> Result<(), Failure> {
     let mut sweep = Sweep::begin();
     loop {
-        let mut transaction = sandbox.begin_with_current_clock().await?;
-        let updated = query(sql).bind(sandbox.clock.now()).execute(&mut transaction).await?;
+        let mut transaction = outbox.world.begin_with_current_clock().await?;
+        let updated = query(sql).bind(outbox.world.clock.now()).execute(&mut transaction).await?;
         transaction.commit().await?;
         if !sweep.goes_on(updated).await {
             return Ok(());
@@ -106,8 +106,8 @@ async fn update_expired(sandbox: &Sandbox, sql: &'static str) -> Result<(), Fail
     }
 }
 
-async fn is_any(sandbox: &Sandbox, sql: &'static str, now: UnixMillis) -> Result<bool, Failure> {
-    let mut reader = sandbox.database.read().await?;
+async fn is_any(outbox: &Outbox, sql: &'static str, now: UnixMillis) -> Result<bool, Failure> {
+    let mut reader = outbox.world.database.read().await?;
     let count: i64 = query_scalar(sql).bind(now).fetch_one(&mut reader).await?;
     Ok(count > 0)
 }
@@ -144,14 +144,14 @@ const CLAIM: &str = "
     RETURNING message_id, recipient, subject, body, created_at, attempts";
 
 /// Sends all due messages.
-async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
+async fn deliver(outbox: &Outbox, mailer: &Mailer) -> Result<(), Failure> {
     loop {
-        let mut transaction = sandbox.begin_with_current_clock().await?;
-        let now = sandbox.clock.now();
-        // What has expired is never sent, so it goes first.
+        let mut transaction = outbox.world.begin_with_current_clock().await?;
+        let now = outbox.world.clock.now();
+        // Expired messages are never sent, so they are given up first.
         if query(GIVE_UP).bind(now).execute(&mut transaction).await? == sweep::BATCH_SIZE {
             transaction.commit().await?;
-            update_expired(sandbox, GIVE_UP).await?;
+            update_expired(outbox, GIVE_UP).await?;
             continue;
         }
         let claim = query_as(CLAIM).bind(now).bind(now.plus(LEASE)).bind(BATCH_SIZE);
@@ -160,7 +160,7 @@ async fn deliver(sandbox: &Sandbox, mailer: &Mailer) -> Result<(), Failure> {
         if claimed.is_empty() {
             return Ok(());
         }
-        let sent = claimed.into_iter().map(|message| attempt(sandbox, mailer, message));
+        let sent = claimed.into_iter().map(|message| attempt(outbox, mailer, message));
         for result in futures::future::join_all(sent).await {
             result?;
         }
@@ -175,18 +175,19 @@ const NOT_SENT: &str = "
     WHERE message_id = $1 AND next_attempt_at IS NOT NULL";
 
 /// Sends one message and records the outcome.
-async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
+async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
     let outcome = match tokio::time::timeout(SEND_TIMEOUT, mailer.send(&message)).await {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(_) => Err(format!("timed out after {} s", SEND_TIMEOUT.as_secs())),
     };
-    let now = sandbox.clock.now();
+    let now = outbox.world.clock.now();
     let Claimed { message_id, attempts, .. } = message;
     match &outcome {
         Ok(()) => tracing::info!(message.id = message_id, attempts, "outbox.sent"),
         Err(error) => tracing::warn!(message.id = message_id, attempts, error, "outbox.not_sent"),
     }
-    sandbox
+    outbox
+        .world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             match outcome {
@@ -202,7 +203,7 @@ async fn attempt(sandbox: &Sandbox, mailer: &Mailer, message: Claimed) -> Result
         .await
 }
 
-/// 1 s after the first attempt, doubled after each further attempt, up to one minute.
+/// Returns the wait after an attempt: 1 s after the first, doubled after each further one, up to one minute.
 fn wait_after(attempts: i64) -> Duration {
     let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or(0);
     let doubled = 1_u64.checked_shl(doublings).unwrap_or(u64::MAX);

@@ -16,7 +16,7 @@ use crate::{
 /// Poll interval for messages of other servers.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How a message is sent.
+/// The channel by which a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -32,7 +32,7 @@ crate::database::stored_as_text!(Channel);
 pub struct OutboxMessage {
     /// The id of the message.
     pub id: String,
-    /// How the message is sent.
+    /// The channel by which the message is sent.
     pub channel: Channel,
     /// An e-mail address, or a phone number such as `+2547…`.
     pub to: String,
@@ -40,13 +40,13 @@ pub struct OutboxMessage {
     pub subject: Option<String>,
     /// The text.
     pub body: String,
-    /// The one-time code in it.
+    /// The one-time code in the text.
     pub code: Option<String>,
-    /// When the message was added.
+    /// The time at which the message was added.
     pub created_at: UnixMillis,
 }
 
-/// Which messages to return.
+/// The messages to return.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Only messages to this e-mail address or phone number.

@@ -1,4 +1,4 @@
-//! Every outgoing e-mail and SMS: a row, written in the transaction that it reports.
+//! Outgoing e-mails and SMS. Each is a row, written in the transaction that it reports.
 
 mod deliver;
 mod messages;
@@ -6,7 +6,10 @@ mod messages;
 pub use deliver::{deliver_due, keep_delivering, next_delivery};
 pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::{
     clock::UnixMillis,
@@ -15,6 +18,7 @@ use crate::{
     error::Failure,
     phone::Msisdn,
     randomness::Randomness,
+    world::World,
 };
 
 /// A one-time code that a message carries.
@@ -22,7 +26,7 @@ use crate::{
 pub struct Code<'a> {
     /// The code as it appears in the text.
     pub digits: &'a str,
-    /// When the code expires.
+    /// The time at which the code expires.
     pub expires_at: UnixMillis,
 }
 
@@ -56,7 +60,7 @@ pub async fn email(
     Ok(())
 }
 
-/// Adds an SMS to the outbox. SMS are not sent on; they are read in the outbox.
+/// Adds an SMS to the outbox. SMS are not delivered; they are only read in the outbox.
 pub async fn sms(
     connection: &mut Connection,
     randomness: &Randomness,
@@ -89,7 +93,7 @@ pub struct NewSms {
     pub to: Msisdn,
     /// The text.
     pub body: String,
-    /// When it was written.
+    /// The time at which it was written.
     pub at: UnixMillis,
 }
 
@@ -112,18 +116,26 @@ pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Res
 }
 
 /// Wakes the sender of this process when there are new messages. Clones wake the same sender.
-#[derive(Clone, Debug, Default)]
-pub struct Outbox(std::sync::Arc<tokio::sync::Notify>);
+#[derive(Clone)]
+pub struct Outbox {
+    world: World,
+    new: Arc<Notify>,
+}
 
 impl Outbox {
+    /// The outbox of `world`.
+    pub fn of(world: World) -> Self {
+        Self { world, new: Arc::default() }
+    }
+
     /// Notifies the sender of a new message. Call it after the commit.
     pub fn wake(&self) {
-        self.0.notify_one();
+        self.new.notify_one();
     }
 
     /// Waits for the next notification.
     async fn woken(&self) {
-        self.0.notified().await;
+        self.new.notified().await;
     }
 }
 
@@ -145,10 +157,10 @@ const DELETE_BATCH: &str = "
         (SELECT message_id FROM outbox_message WHERE next_attempt_at IS NULL AND created_at <= $1
          ORDER BY created_at LIMIT 500)";
 
-/// Deletes the messages from before `oldest` with nothing left to do. Returns how many there were.
+/// Deletes the messages from before `oldest` that are not to be sent any more, and returns their number.
 ///
 /// # Errors
-/// When the database fails; earlier batches stay deleted.
+/// If the database fails; earlier batches stay deleted.
 pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
     sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
 }

@@ -1,7 +1,7 @@
 //! The payout API.
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::Request,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
@@ -11,9 +11,8 @@ use axum::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Reply};
+use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Payouts, Record, Reply};
 use crate::{
-    Sandbox,
     auth::session::Session,
     database::version::Version,
     error::{Failure, FailureFormat},
@@ -21,7 +20,7 @@ use crate::{
         edge,
         extract::{Json, LARGEST_INTEGER, Path, Query, without_values},
     },
-    lists::PageQuery,
+    lists::{List, PageQuery},
     phone::Msisdn,
 };
 
@@ -78,14 +77,14 @@ impl WireRequest {
 }
 
 async fn disburse(
-    sandbox: Sandbox,
+    Extension(payouts): Extension<Payouts>,
     session: Session,
     format: FailureFormat,
     Path(loan_id): Path<String>,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Failure> {
-    // Before anything is stored about the call.
+    // Checked before anything is stored about the call.
     if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
         return Err(Failure::LoanNotFound(loan_id));
     }
@@ -101,7 +100,7 @@ async fn disburse(
         amount: wire.amount,
         phone_number: Msisdn::parse(&wire.phone_number),
     };
-    Ok(super::disburse(&sandbox, &session, request, call, format).await?.into_response())
+    Ok(super::disburse(&payouts, &session, request, call, format).await?.into_response())
 }
 
 /// The idempotency key of the call, if any.
@@ -129,10 +128,10 @@ impl IntoResponse for Reply {
 }
 
 async fn records(
-    sandbox: Sandbox,
+    Extension(records): Extension<List<Record>>,
     version: Version,
     Query(page): Query<PageQuery>,
     request: Request,
 ) -> Result<Response, Failure> {
-    sandbox.records.answer("/api/v1/disbursement-records", version, &page, request.headers()).await
+    records.answer("/api/v1/disbursement-records", version, &page, request.headers()).await
 }

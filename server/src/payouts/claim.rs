@@ -1,8 +1,8 @@
-//! Claiming loans for payouts: the rules, for any number of calls at a time.
+//! The rules for claiming loans for payouts, for any number of calls at a time.
 //!
-//! Everything that the rules need is read first, with the loans and sessions locked. Then the calls are decided
-//! on one after the other, each as if those before it had been committed, and what they claim is written by one
-//! statement. So two calls for one loan, or with one key, may be in the same set.
+//! Everything that the rules need is read first, with the loans and sessions locked. Then the calls are
+//! decided on one after the other, each as if those before it had been committed, and all claims are written
+//! by one statement. So two calls for one loan, or with one key, may be in the same set.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -37,13 +37,13 @@ pub struct Claim {
     pub(super) call: Option<KeyedCall>,
     pub(super) format: FailureFormat,
     pub(super) now: UnixMillis,
-    /// On the clock that nobody sets.
+    /// The time of the claim in base time, without the console's setting.
     pub(super) claimed_at: UnixMillis,
     /// Whether the maximum that administrators set applies.
     pub(super) has_maximum: bool,
 }
 
-/// What comes of a claim.
+/// The result of a claim.
 #[derive(Debug)]
 pub enum Claimed {
     /// The loan is claimed for this payout, and the payment must be requested.
@@ -52,12 +52,12 @@ pub enum Claimed {
     Answered(Reply),
 }
 
-/// The rows that are claimed stay as they were read until the transaction ends. Those that somebody else has
-/// locked are left out: their calls are tried again. Locks are always taken in the order loan, session, key, so
-/// that no two claims wait for each other.
+/// Claimed rows stay unchanged until the transaction ends. Rows that somebody else has locked are left out,
+/// and their calls are tried again. Locks are always taken in the order loan, session, key, so that no two
+/// claims wait for each other.
 const LOCK: &str = "FOR NO KEY UPDATE OF loan SKIP LOCKED FOR SHARE OF session SKIP LOCKED";
 
-/// The loan of a call whose session is open, as the record of its payout will be.
+/// The loan of a call whose session is open, with the future record of its payout.
 #[derive(sqlx_macros::FromRow)]
 struct Claimable {
     generation: Generation,
@@ -86,14 +86,14 @@ const CLAIMABLE: &str = "
     JOIN customer ON customer.customer_id = loan.customer_id
     ORDER BY loan.loan_id";
 
-/// Whether the session of a call is open and its loan exists, locked or not.
+/// Tells for each call whether its session is open and whether its loan exists, locked or not.
 const EXISTING: &str = "
     SELECT value ->> 'payout_id',
            EXISTS (SELECT 1 FROM session WHERE session_id = value ->> 'session_id' AND ended_at IS NULL),
            EXISTS (SELECT 1 FROM loan WHERE loan_id = value ->> 'loan_id')
     FROM json_each($1)";
 
-/// What a call is decided on.
+/// The rows that decide a call.
 enum Found {
     Loan(Box<Claimable>),
     NoLoan,
@@ -146,7 +146,7 @@ impl InSets for Claim {
     }
 }
 
-/// Locks the loans and sessions of the calls, and returns what there is, by the payouts' ids.
+/// Locks the loans and sessions of the calls, and returns the rows found, by the payouts' ids.
 async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap<String, Found>, Failure> {
     let asked: Vec<Value> = set.iter().map(|claim| claim.asked()).collect();
     let claimable: Vec<Claimable> = query_as(CLAIMABLE)
@@ -174,7 +174,7 @@ async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap
     Ok(found)
 }
 
-/// What the claims of a set are decided on, with what those before have changed.
+/// The data that decides the claims of a set, with the changes by claims already decided.
 struct Books {
     keys: Keys,
     /// The loans' pending and completed payouts.
@@ -206,7 +206,7 @@ impl Books {
         }
     }
 
-    /// The record of the payout and its payment, if the loan may be paid.
+    /// Returns the record of the payout and its payment, if the loan may be paid.
     fn payable(&self, claim: &Claim, loan: Option<Claimable>) -> Result<(Record, Payment), Failure> {
         let DisbursementRequest { loan_id, amount, phone_number, .. } = &claim.request;
         let Some(Claimable { generation, maximum_amount, loan_status, record }) = loan else {
@@ -245,8 +245,8 @@ impl Books {
     }
 
     /// # Errors
-    /// [`Failure::Conflict`] if somebody else has claimed one of the loans without locking it, or entered one of
-    /// the keys.
+    /// [`Failure::Conflict`] if somebody else has claimed one of the loans without locking it, or entered one
+    /// of the keys.
     async fn write(self, connection: &mut Connection) -> Result<(), Failure> {
         let Self { keys, claimed, .. } = self;
         if !claimed.is_empty() {

@@ -4,13 +4,12 @@
 //! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
 
 use super::{
-    ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, RESEND_INTERVAL, Record, Reply,
+    ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Record, Reply,
     claim::{Claim, Claimed},
     idempotency,
     settle::{Settled, Verdict, settle},
 };
 use crate::{
-    Sandbox,
     auth::session::Session,
     database::Connection,
     error::{Failure, FailureFormat},
@@ -31,38 +30,38 @@ pub struct DisbursementRequest {
     pub phone_number: Option<Msisdn>,
 }
 
-/// Pays a loan out on behalf of the user of `session` and returns the answer: 200 if the money was sent, 202 if
-/// mobile money has not answered within 8 s, 422 if it refused. A `call` that was answered before
-/// gets the same answer again.
+/// Pays a loan out on behalf of the user of `session` and returns the answer: 200 if the money was sent, 202
+/// if mobile money has not answered within 8 s, 422 if it refused. A `call` that was answered before gets the
+/// same answer again.
 ///
 /// # Errors
 /// [`Failure::NoSession`], [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
-/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::AboveMaximum`], [`Failure::PhoneMismatch`],
-/// [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`], [`Failure::Busy`]: no
-/// payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no money was sent yet.
-/// A payout whose data is replaced while it runs is answered with the latter, too.
+/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::AboveMaximum`],
+/// [`Failure::PhoneMismatch`], [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`],
+/// [`Failure::Busy`]: no payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no
+/// money was sent yet. It is also the answer if the data is replaced while the payout runs.
 pub async fn disburse(
-    sandbox: &Sandbox,
+    payouts: &Payouts,
     session: &Session,
     request: DisbursementRequest,
     call: Option<KeyedCall>,
     format: FailureFormat,
 ) -> Result<Reply, Failure> {
-    let now = sandbox.clock.now();
+    let now = payouts.world.clock.now();
     let claim = Claim {
-        payout_id: sandbox.randomness.id(now),
-        transaction_id: sandbox.randomness.id(now),
+        payout_id: payouts.world.randomness.id(now),
+        transaction_id: payouts.world.randomness.id(now),
         session_id: session.session_id.clone(),
         staff_id: session.staff.staff_id.clone(),
         request,
         call,
         format,
         now,
-        claimed_at: sandbox.clock.unset_now(),
-        has_maximum: sandbox.settings.has_live_screens(),
+        claimed_at: payouts.world.clock.unset_now(),
+        has_maximum: payouts.world.settings.has_live_screens(),
     };
     // A separate task: a payout must not stop halfway because the caller disconnects.
-    let payout = sandbox.tasks.finish(claim_pay_settle(sandbox.clone(), claim));
+    let payout = payouts.world.tasks.finish(claim_pay_settle(payouts.clone(), claim));
     match payout.await {
         Ok(Some(reply)) => reply,
         Ok(None) => Err(Failure::NotCommitted),
@@ -70,19 +69,19 @@ pub async fn disburse(
     }
 }
 
-async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failure> {
+async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failure> {
     let (format, has_key) = (claim.format.clone(), claim.call.is_some());
-    let (record, payment) = match sandbox.payouts.claims.write(claim).await? {
+    let (record, payment) = match payouts.claims.write(claim).await? {
         Claimed::Answered(reply) => return Ok(reply),
         Claimed::New(record, payment) => (*record, payment),
     };
     tracing::info!(loan.id = record.loan_id, payout.id = record.id, "payout.claimed");
 
-    // Continues after the answer stops waiting for it.
-    let paying = sandbox.tasks.spawn_background(pay_and_settle(sandbox.clone(), payment));
+    // The payment continues after the answer stops waiting for it.
+    let paying = payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment));
     let paid = tokio::select! {
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
-        () = sandbox.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
+        () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
     };
     match paid {
         Paid::Settled(settled) => match settled.reply {
@@ -90,32 +89,32 @@ async fn claim_pay_settle(sandbox: Sandbox, claim: Claim) -> Result<Reply, Failu
             None => Reply::of(settled.record, &format),
         },
         Paid::DataReplaced => Err(Failure::NotCommitted),
-        Paid::Unknown if has_key => accept(&sandbox, record, &format).await,
+        Paid::Unknown if has_key => accept(&payouts, record, &format).await,
         Paid::Unknown => Reply::of(record, &format),
     }
 }
 
-/// What became of a payment request.
+/// The result of a payment request.
 enum Paid {
     Settled(Box<Settled>),
     /// The payout stays PENDING until its status has been queried.
     Unknown,
-    /// A reset or a restore put other data in the place of the payout.
+    /// A reset or a restore replaced the data with the payout.
     DataReplaced,
 }
 
 /// Requests the payment and settles the payout.
-async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Paid {
+async fn pay_and_settle(payouts: Payouts, payment: Payment) -> Paid {
     let generation = payment.generation;
     let transaction_id = payment.originator_id.clone();
     let answer = tokio::select! {
-        answer = pay(&sandbox, payment) => answer,
-        () = sandbox.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
+        answer = pay(&payouts, payment) => answer,
+        () = payouts.world.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
     };
     let settled = match answer {
         Ok(Answer::DataReplaced) => return Paid::DataReplaced,
         Ok(answer) => match Verdict::of(answer) {
-            Some(verdict) => settle(&sandbox, transaction_id, generation, verdict).await,
+            Some(verdict) => settle(&payouts, transaction_id, generation, verdict).await,
             None => return Paid::Unknown,
         },
         Err(failure) => Err(failure),
@@ -131,20 +130,21 @@ async fn pay_and_settle(sandbox: Sandbox, payment: Payment) -> Paid {
 }
 
 /// Requests the payment, again if the request was certainly not sent.
-async fn pay(sandbox: &Sandbox, payment: Payment) -> Result<Answer, Failure> {
+async fn pay(payouts: &Payouts, payment: Payment) -> Result<Answer, Failure> {
     loop {
-        match sandbox.mobile_money.pay(payment.clone()).await {
-            Err(Failure::Busy) => sandbox.clock.sleep(RESEND_INTERVAL).await,
+        match payouts.mobile_money.pay(payment.clone()).await {
+            Err(Failure::Busy) => payouts.world.clock.sleep(RESEND_INTERVAL).await,
             answer => return answer,
         }
     }
 }
 
-/// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled, and returns the
-/// stored answer. If it can't be stored, a repeat of the call is told the answer, and this one that it is unknown.
-async fn accept(sandbox: &Sandbox, record: Record, format: &FailureFormat) -> Result<Reply, Failure> {
+/// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled, and returns
+/// the stored answer. If it can't be stored, this call gets 'unknown', and a repeat gets the answer.
+async fn accept(payouts: &Payouts, record: Record, format: &FailureFormat) -> Result<Reply, Failure> {
     let accepted = record.clone();
-    let stored = sandbox
+    let stored = payouts
+        .world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             let mut answers = idempotency::answer(connection, std::slice::from_ref(&accepted)).await?;

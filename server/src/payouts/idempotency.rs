@@ -7,8 +7,8 @@
 //! (400, 413, 415, 422 `invalid_request`), 401, 409 `in_progress`, which is temporary, and all 5xx.
 //!
 //! A key belongs to one user. It is entered in the transaction that decides on its call, and expires after 24
-//! hours. Its answer is written once, before it is sent: what is sent and what is stored are the same. If the
-//! server died before it answered, settling the payout stores the answer, so no key stays in use forever.
+//! hours. Its answer is written once, before it is sent, so the sent and the stored answer are the same. If
+//! the server died before it answered, settling the payout stores the answer, so no key stays in use forever.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     error::{Failure, FailureFormat},
 };
 
-/// How long a key is stored.
+/// The time for which a key is stored.
 const KEY_LIFETIME: Duration = Duration::from_hours(24);
 
 /// A key chosen by the caller: 1 to 255 visible ASCII characters.
@@ -119,13 +119,13 @@ const ANSWER: &str = "
 pub(super) struct Keys {
     /// By user and key.
     stored: HashMap<(String, String), Stored>,
-    /// The rows of new ones.
+    /// The rows of new keys.
     entered: Vec<Value>,
 }
 
 impl Keys {
-    /// The stored keys of `calls`, each with its time. One whose first call was never answered, because its
-    /// server died, gets its answer now.
+    /// Returns the stored keys of `calls`, which come with their times. A key whose first call was never
+    /// answered, because its server died, gets its answer now.
     pub(super) async fn of(
         connection: &mut Connection,
         calls: &[(&KeyedCall, UnixMillis)],
@@ -165,8 +165,8 @@ impl Keys {
     /// The stored answer to `call`; `None` if its key is new.
     ///
     /// # Errors
-    /// [`Failure::IdempotencyKeyReused`] for a different body; [`Failure::IdempotencyKeyInUse`] while the first
-    /// call is still running.
+    /// [`Failure::IdempotencyKeyReused`] for a different body; [`Failure::IdempotencyKeyInUse`] while the
+    /// first call is still running.
     pub(super) fn answer_to(&self, call: &KeyedCall, now: UnixMillis) -> Result<Option<Reply>, Failure> {
         let Some(stored) = self.stored(call, now) else { return Ok(None) };
         if stored.fingerprint != call.fingerprint {
@@ -204,7 +204,7 @@ impl Keys {
     /// Writes the new keys.
     ///
     /// # Errors
-    /// [`Failure::Conflict`] if somebody else has entered one of them meanwhile.
+    /// [`Failure::Conflict`] if somebody else has entered one of the keys meanwhile.
     pub(super) async fn write(self, connection: &mut Connection) -> Result<(), Failure> {
         if self.entered.is_empty() {
             return Ok(());
@@ -241,8 +241,8 @@ impl Stored {
     }
 }
 
-/// Stores each of `records` as the answer to the call that started it, unless that call has an answer. Returns
-/// the stored answers by payout; a call without a key has none, and one whose key has expired.
+/// Stores each of `records` as the answer to the call that started it, unless that call has an answer.
+/// Returns the stored answers by payout; calls without a key, or with an expired key, have none.
 pub(super) async fn answer(
     connection: &mut Connection,
     records: &[Record],
@@ -277,7 +277,7 @@ pub(super) async fn answer(
     Ok(answers)
 }
 
-/// Whether `refusal` is a final answer, which is stored.
+/// Returns whether `refusal` is a final answer, which is stored.
 pub(super) fn is_final(refusal: &Failure) -> bool {
     matches!(
         refusal,

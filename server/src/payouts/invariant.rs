@@ -22,10 +22,10 @@ pub struct Invariant {
     pub pending: i64,
 }
 
-/// Money out is what mobile money paid, except for payouts that are PENDING in our books.
-/// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details,
-/// FAILED but paid, PENDING and paid with other details, or COMPLETED with a loan that is not DISBURSED;
-/// payments without a payout; and loans that are DISBURSED without a COMPLETED payout.
+/// Money out is the sum of mobile money's payments, except for payouts that are PENDING in our books.
+/// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details, FAILED but
+/// paid, PENDING and paid with other details, or COMPLETED with a loan that is not DISBURSED; payments
+/// without a payout; and loans that are DISBURSED without a COMPLETED payout.
 const AUDIT: &str = "
     WITH paid AS (
         SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,

@@ -25,19 +25,29 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::database::{Database, sets::Sets};
+use crate::{database::sets::Sets, mobile_money::MobileMoney, outbox::Outbox, world::World};
+use std::sync::Arc;
+use tokio::sync::Mutex;
 
-/// Where claims and results wait to be written. Clones share the queues.
-#[derive(Clone, Debug)]
-pub struct PayoutQueues {
+/// The payouts of a world, with the services that they use. Clones share them.
+#[derive(Clone)]
+pub struct Payouts {
+    world: World,
+    mobile_money: MobileMoney,
+    outbox: Outbox,
+    /// Claims that wait to be written.
     claims: Sets<claim::Claim>,
+    /// Results that wait to be written.
     settlements: Sets<settle::Settlement>,
+    /// Held while reconciling, so that this process runs one round at a time.
+    reconciling: Arc<Mutex<()>>,
 }
 
-impl PayoutQueues {
-    /// Queues that are written to `database`.
-    pub fn of(database: &Database) -> Self {
-        Self { claims: Sets::of(database), settlements: Sets::of(database) }
+impl Payouts {
+    /// The payouts of `world`, paid by `mobile_money`.
+    pub fn new(world: World, mobile_money: MobileMoney, outbox: Outbox) -> Self {
+        let (claims, settlements) = (Sets::of(&world.database), Sets::of(&world.database));
+        Self { world, mobile_money, outbox, claims, settlements, reconciling: Arc::default() }
     }
 }
 
@@ -56,7 +66,7 @@ pub enum PayoutStatus {
 crate::database::stored_as_text!(PayoutStatus);
 
 impl PayoutStatus {
-    /// Its name in the database.
+    /// Returns the name in the database.
     fn name(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -66,20 +76,20 @@ impl PayoutStatus {
     }
 }
 
-/// How long an answer waits for mobile money. Callers time out after 10 s, so 'accepted' must be
+/// The maximum wait of an answer for mobile money. Callers time out after 10 s, so 'accepted' must be
 /// answered before.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How long a request to mobile money is valid. It is refused if it arrives later; one that is unknown
-/// after this time is voided. Longer than any request waits for the writer, short enough that the loan
-/// of a payout that never left a crashed server is free again in seconds.
+/// The lifetime of a request to mobile money. It is refused if it arrives later, and voided if it is unknown
+/// then. It is longer than any request waits for the writer, but short enough that the loan of a payout that
+/// never left a crashed server is free again in seconds.
 const REQUEST_LIFETIME: Duration = Duration::from_secs(20);
 
-/// How long the answer to a request is waited for. After that its status tells the result.
+/// The maximum wait for the answer to a request. After that, its status is queried.
 const PAYMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long after a request that was not sent it is sent again.
+/// The wait before a request that could not be sent is sent again.
 const RESEND_INTERVAL: Duration = Duration::from_millis(500);
 
-/// When the status of a payout is first queried: after its caller has been answered.
+/// The age at which the status of a payout is first queried: after its caller has been answered.
 const FIRST_CHECK: Duration = Duration::from_secs(10);

@@ -1,15 +1,14 @@
 //! Settles payouts that were left open because the answer was lost, or because the process died
 //! before it could record the answer. No manual work is needed.
 //!
-//! The status of every PENDING payout is queried: first ten seconds after its start, then at
-//! intervals of half its age, up to five minutes, and immediately after a restart. A payout is due by the
-//! sandbox's clock or by the one that nobody sets, whichever comes first, so that a clock that is set
-//! back delays nothing. Times that are too far ahead are from a machine whose clock was ahead, and are
-//! set again: no payout waits until clocks reach them. If mobile money does not know a payout whose
-//! request has expired, the request is voided: it can't be paid from then on, whatever is still on its
-//! way. Then the payout fails as not received, and its loan can be tried again. A server leases a payout
-//! before it queries it, so that several servers can reconcile concurrently. Settling is idempotent, in
-//! case a lease expires.
+//! The status of every PENDING payout is queried: first ten seconds after its start, then at intervals of
+//! half its age, up to five minutes, and immediately after a restart. A payout is due by the sandbox's clock
+//! or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far ahead
+//! come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
+//! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
+//! on, even if it still arrives. Then the payout fails as not received, and its loan can be tried again. A
+//! server leases a payout before it queries it, so that several servers can reconcile concurrently. Settling
+//! is idempotent, in case a lease expires.
 
 use std::time::Duration;
 
@@ -17,11 +16,10 @@ use futures::{StreamExt, future::join_all, stream};
 use tokio::sync::mpsc;
 
 use super::{
-    FIRST_CHECK, REQUEST_LIFETIME,
+    FIRST_CHECK, Payouts, REQUEST_LIFETIME,
     settle::{Verdict, settle},
 };
 use crate::{
-    Sandbox,
     clock::{Clock, UnixMillis},
     database::{Connection, QueryAs, query, query_as, version::Generation},
     error::Failure,
@@ -33,50 +31,49 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest interval between two status queries of a payout.
 const MAX_INTERVAL: Duration = Duration::from_mins(5);
-/// How far ahead another machine's clock may be before its times are set again.
+/// The time by which another machine's clock may be ahead before its times are set again.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
-/// How many payouts are leased at once.
+/// The maximum number of payouts leased at once.
 const BATCH_SIZE: i64 = 64;
-/// How many delivered results are settled at once.
+/// The maximum number of delivered results settled at once.
 const CONCURRENT_RESULTS: usize = 16;
 
-/// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving
-/// the results that mobile money delivers.
-pub fn keep_settling(sandbox: &Sandbox, results: mpsc::Receiver<Delivery>) {
-    sandbox.tasks.spawn_background(receive_results(sandbox.clone(), results));
-    sandbox.tasks.spawn_background(keep_reconciling(sandbox.clone()));
+/// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving the
+/// results that mobile money delivers.
+pub fn keep_settling(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
+    payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
+    payouts.world.tasks.spawn_background(keep_reconciling(payouts.clone()));
 }
 
-/// Like [`keep_settling`], without the queries: those of this sandbox's payouts are asked for by somebody
-/// else.
-pub fn keep_receiving(sandbox: &Sandbox, results: mpsc::Receiver<Delivery>) {
-    sandbox.tasks.spawn_background(receive_results(sandbox.clone(), results));
+/// Like [`keep_settling`], without the queries: the scheduler of sandboxes calls [`reconcile`].
+pub fn keep_receiving(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
+    payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
 }
 
 const NEXT_CHECK: &str = "SELECT min(check_at), min(check_by) FROM payout WHERE status = 'PENDING'";
 
-/// How long until a payout is due to be queried; `None` if none is pending.
-pub async fn next_check(sandbox: &Sandbox) -> Result<Option<Duration>, Failure> {
+/// Returns the time until a payout is due to be queried; `None` if none is pending.
+pub async fn next_check(payouts: &Payouts) -> Result<Option<Duration>, Failure> {
     let (check_at, check_by): (Option<UnixMillis>, Option<UnixMillis>) =
-        query_as(NEXT_CHECK).fetch_one(&mut *sandbox.database.read().await?).await?;
-    let Now { set, unset } = Now::on(&sandbox.clock);
-    // A clock that stands does not reach a time.
-    let is_reached = |at: &UnixMillis| sandbox.clock.setting().frozen_at.is_none() || *at <= set;
+        query_as(NEXT_CHECK).fetch_one(&mut *payouts.world.database.read().await?).await?;
+    let Now { set, unset } = Now::on(&payouts.world.clock);
+    // A frozen clock does not reach a later time.
+    let is_reached = |at: &UnixMillis| payouts.world.clock.setting().frozen_at.is_none() || *at <= set;
     let by_set = check_at.filter(is_reached).map(|at| at.since(set));
     let by_unset = check_by.map(|at| at.since(unset).min(MAX_INTERVAL));
     Ok(by_set.into_iter().chain(by_unset).min())
 }
 
 /// Results that arrive together are settled together, in one commit of the writer.
-async fn receive_results(sandbox: Sandbox, results: mpsc::Receiver<Delivery>) {
+async fn receive_results(payouts: Payouts, results: mpsc::Receiver<Delivery>) {
     let results = stream::unfold(results, async |mut results| Some((results.recv().await?, results)));
-    results.for_each_concurrent(CONCURRENT_RESULTS, |delivery| receive_result(&sandbox, delivery)).await;
+    results.for_each_concurrent(CONCURRENT_RESULTS, |delivery| receive_result(&payouts, delivery)).await;
 }
 
-async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
+async fn receive_result(payouts: &Payouts, delivery: Delivery) {
     let Delivery { originator_id, generation, answer, processed } = delivery;
     let Some(verdict) = Verdict::of(answer) else { return };
-    match settle(sandbox, originator_id, generation, verdict).await {
+    match settle(payouts, originator_id, generation, verdict).await {
         Ok(Some(_)) => {}
         Ok(None) => tracing::warn!("received a result for an unknown payment"),
         // The payout stays PENDING, and its status will be queried.
@@ -85,14 +82,14 @@ async fn receive_result(sandbox: &Sandbox, delivery: Delivery) {
     _ = processed.send(());
 }
 
-async fn keep_reconciling(sandbox: Sandbox) {
+async fn keep_reconciling(payouts: Payouts) {
     let mut make_due_pending = true;
     loop {
         if make_due_pending {
-            make_due_pending = !succeeded(&make_due(&sandbox).await);
+            make_due_pending = !succeeded(&make_due(&payouts).await);
         }
-        succeeded(&reconcile(&sandbox).await);
-        sandbox.clock.sleep(POLL_INTERVAL).await;
+        succeeded(&reconcile(&payouts).await);
+        payouts.world.clock.sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -106,9 +103,10 @@ fn succeeded<T>(result: &Result<T, Failure>) -> bool {
 
 const MAKE_DUE: &str = "UPDATE payout SET check_at = $1 WHERE status = 'PENDING' AND check_at > $1";
 
-async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
-    let now = sandbox.clock.now();
-    sandbox
+async fn make_due(payouts: &Payouts) -> Result<(), Failure> {
+    let now = payouts.world.clock.now();
+    payouts
+        .world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             query(MAKE_DUE).bind(now).execute(connection).await?;
@@ -117,17 +115,17 @@ async fn make_due(sandbox: &Sandbox) -> Result<(), Failure> {
         .await
 }
 
-/// Queries every payout that is due now, and returns how many were settled. Rounds of one process
-/// are serialized, so when this returns, no query of a due payout is still running.
-pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
-    let _guard = sandbox.reconciling.lock().await;
+/// Queries every payout that is due now, and returns the number settled. Rounds of one process are
+/// serialized, so when this returns, no query of a due payout is still running.
+pub async fn reconcile(payouts: &Payouts) -> Result<usize, Failure> {
+    let _guard = payouts.reconciling.lock().await;
     let mut settled = 0;
-    while is_any_due(sandbox).await? {
-        let due = lease(sandbox).await?;
+    while is_any_due(payouts).await? {
+        let due = lease(payouts).await?;
         if due.is_empty() {
             break;
         }
-        let outcomes = join_all(due.into_iter().map(|open| check(sandbox, open))).await;
+        let outcomes = join_all(due.into_iter().map(|open| check(payouts, open))).await;
         for outcome in outcomes {
             match outcome {
                 Ok(true) => settled += 1,
@@ -141,17 +139,17 @@ pub async fn reconcile(sandbox: &Sandbox) -> Result<usize, Failure> {
 }
 
 /// Checked with a reader first: usually nothing is due, and the writer is not needed.
-async fn is_any_due(sandbox: &Sandbox) -> Result<bool, Failure> {
-    let mut reader = sandbox.database.read().await?;
-    Ok(!due(Now::on(&sandbox.clock), 1).fetch_all(&mut reader).await?.is_empty())
+async fn is_any_due(payouts: &Payouts) -> Result<bool, Failure> {
+    let mut reader = payouts.world.database.read().await?;
+    Ok(!due(Now::on(&payouts.world.clock), 1).fetch_all(&mut reader).await?.is_empty())
 }
 
 /// The time on both clocks.
 #[derive(Clone, Copy)]
 struct Now {
-    /// On the sandbox's clock, which the console sets.
+    /// The time on the sandbox's clock, which the console sets.
     set: UnixMillis,
-    /// On the clock that nobody sets.
+    /// The base time, without the console's setting.
     unset: UnixMillis,
 }
 
@@ -174,13 +172,13 @@ struct Open {
 }
 
 impl Open {
-    /// Whether its request is refused from now on.
+    /// Returns whether the payment request is refused from now on.
     fn is_expired(&self, now: Now) -> bool {
         now.set >= self.created_at.plus(REQUEST_LIFETIME)
             || now.unset >= self.claimed_at.plus(REQUEST_LIFETIME)
     }
 
-    /// How long after this query the next one is due: no later than the request expires.
+    /// Returns the interval until the next query, which is due no later than the request expires.
     fn next_interval(&self, now: Now) -> Duration {
         if self.is_expired(now) {
             return interval_at(now.unset.since(self.claimed_at));
@@ -190,9 +188,9 @@ impl Open {
     }
 }
 
-/// Given the time on both clocks, and the latest times at which a server queries a payout of any age and
-/// of none. The last two conditions are true only for times that were set by a clock that is ahead of
-/// this one.
+/// Takes the time on both clocks, and the latest times at which a server queries a payout of any age and a
+/// new one. The last two conditions are true only for times that were set by a clock that is ahead of this
+/// one.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
            (SELECT value FROM generation) AS generation
@@ -217,11 +215,11 @@ const LEASE: &str = "
     WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
 
 /// Leases due payouts for this server until they are due again.
-async fn lease(sandbox: &Sandbox) -> Result<Vec<Open>, Failure> {
-    let mut transaction = sandbox.begin_with_current_clock().await?;
-    let now = Now::on(&sandbox.clock);
+async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
+    let mut transaction = payouts.world.begin_with_current_clock().await?;
+    let now = Now::on(&payouts.world.clock);
     let mut leased = Vec::new();
-    // Not what is being settled or leased.
+    // Skips payouts that are being settled or leased.
     let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
     for mut open in open.fetch_all(&mut transaction).await? {
         open.claimed_at = open.claimed_at.min(now.unset);
@@ -247,8 +245,8 @@ fn interval_at(age: Duration) -> Duration {
 }
 
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
-async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
-    let status = if open.is_expired(Now::on(&sandbox.clock)) {
+async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
+    let status = if open.is_expired(Now::on(&payouts.world.clock)) {
         let Open { transaction_id, amount, phone_number, generation, .. } = &open;
         let inquiry = Inquiry {
             originator_id: transaction_id.clone(),
@@ -256,9 +254,9 @@ async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
             amount: *amount,
             generation: *generation,
         };
-        sandbox.mobile_money.void(inquiry).await?
+        payouts.mobile_money.void(inquiry).await?
     } else {
-        sandbox.mobile_money.status(&open.transaction_id).await?
+        payouts.mobile_money.status(&open.transaction_id).await?
     };
     let verdict = match status {
         Status::Paid { receipt } => Verdict::Paid(receipt),
@@ -266,7 +264,7 @@ async fn check(sandbox: &Sandbox, open: Open) -> Result<bool, Failure> {
         Status::Void => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
-    Ok(settle(sandbox, open.transaction_id, open.generation, verdict).await?.is_some())
+    Ok(settle(payouts, open.transaction_id, open.generation, verdict).await?.is_some())
 }
 
 #[cfg(test)]

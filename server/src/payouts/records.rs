@@ -108,12 +108,12 @@ impl lists::Row for Record {
     }
 }
 
-/// Which records to return.
+/// The records to return.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Only payouts of this loan.
     pub loan_id: Option<String>,
-    /// Only payouts that have settled, or only those that have not.
+    /// Only settled payouts, or only pending ones.
     pub is_settled: Option<bool>,
 }
 
@@ -162,14 +162,14 @@ const LATEST_FAILED: &str = select_records!(
      ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
 );
 
-/// Which of the latest records to return.
+/// The kind of the latest records to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Latest {
     /// Of all payouts.
     All,
-    /// Of those that were paid.
+    /// Of completed payouts.
     Completed,
-    /// Of those that failed.
+    /// Of failed payouts.
     Failed,
 }
 
@@ -220,14 +220,14 @@ const EXISTING: &str = "
     SELECT transaction_id FROM payout
     WHERE transaction_id IN (SELECT value ->> 'id' FROM json_each($1))";
 
-/// Payouts whose loans were asked to be locked.
+/// Payouts, with their loans locked as far as possible.
 pub(super) struct Locked {
     pub records: Vec<Record>,
-    /// The transaction ids of those whose loans somebody else has locked.
+    /// The transaction ids of payouts whose loans somebody else has locked.
     pub others: HashSet<String>,
 }
 
-/// The payouts with these transaction ids, with their loans locked.
+/// Locks the loans of the payouts with these transaction ids, and returns the payouts.
 pub(super) async fn lock_records(
     connection: &mut Connection,
     transaction_ids: &[String],

@@ -18,7 +18,7 @@ pub struct Reply {
     pub body: String,
     /// Whether the body is a failure in the format of RFC 9457.
     pub problem: bool,
-    /// Whether it was already given to the same call.
+    /// Whether the same call already got this answer.
     pub replayed: bool,
 }
 

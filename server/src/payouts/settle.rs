@@ -1,16 +1,15 @@
-//! Records the results of payouts. Results may arrive more than once, from several sources and in any order: the
-//! first one settles the payout, later ones change nothing.
+//! Records the results of payouts. Results may arrive more than once, from several sources and in any order:
+//! the first one settles the payout, later ones change nothing.
 
 use std::{collections::HashMap, sync::Arc};
 
 use serde_json::{Value, json};
 
 use super::{
-    ANSWER_TIMEOUT, PayoutStatus, Record, Reply, idempotency,
+    ANSWER_TIMEOUT, PayoutStatus, Payouts, Record, Reply, idempotency,
     records::{self, Locked},
 };
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     database::{
         Connection, query, query_scalar,
@@ -23,6 +22,7 @@ use crate::{
     outbox::{self, NewSms},
     phone::Msisdn,
     randomness::Randomness,
+    world::Happened,
 };
 
 /// The result of a payout.
@@ -51,11 +51,11 @@ impl Verdict {
 #[derive(Debug)]
 pub struct Settled {
     pub(super) record: Record,
-    /// The answer to the call that started it, if that call had a key.
+    /// The answer to the call that started the payout, if that call had a key.
     pub(super) reply: Option<Reply>,
 }
 
-/// The data that is in place now.
+/// The generation of the current data.
 const GENERATION: &str = "SELECT value FROM generation";
 
 const SETTLE: &str = "
@@ -72,10 +72,10 @@ const DISBURSE_LOANS: &str = "
           FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED') AS asked
     WHERE loan.loan_id = asked.id";
 
-/// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not
-/// exist, or other data has been put in its place: a result says nothing about a restored copy.
+/// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not exist, or
+/// other data has replaced it: a result says nothing about a restored copy.
 pub(super) async fn settle(
-    sandbox: &Sandbox,
+    payouts: &Payouts,
     transaction_id: String,
     generation: Generation,
     verdict: Verdict,
@@ -84,23 +84,23 @@ pub(super) async fn settle(
         transaction_id,
         generation,
         verdict,
-        now: sandbox.clock.now(),
-        randomness: sandbox.randomness.clone(),
-        brand: sandbox.settings.brand.clone(),
+        now: payouts.world.clock.now(),
+        randomness: payouts.world.randomness.clone(),
+        brand: payouts.world.settings.brand.clone(),
     };
-    let written = sandbox.payouts.settlements.write_in_turn(settlement).await?;
+    let written = payouts.settlements.write_in_turn(settlement).await?;
     Ok(written.map(|(settled, is_first)| {
         if is_first {
             settled.record.log_settled();
         }
         if is_first && settled.record.is_later() {
-            sandbox.outbox.wake();
+            payouts.outbox.wake();
         }
-        if is_first && sandbox.is_main() {
-            sandbox
-                .server
-                .metrics
-                .payout_settled(settled.record.status, settled.record.result_code.as_deref());
+        if is_first {
+            payouts.world.tell(Happened::PayoutSettled {
+                status: settled.record.status.name(),
+                result_code: settled.record.result_code.clone(),
+            });
         }
         settled
     }))
@@ -160,10 +160,10 @@ impl InSets for Settlement {
     }
 }
 
-/// Writes payouts that are settled, the loans of those that were paid, and the messages to customers.
+/// Writes settled payouts, the loans of completed ones, and the messages to customers.
 ///
 /// # Errors
-/// [`Failure::Conflict`] when one of them has been settled meanwhile.
+/// [`Failure::Conflict`] if one of the payouts has been settled meanwhile.
 async fn write_settled(
     connection: &mut Connection,
     settled: &[(&Settlement, Record)],
@@ -197,7 +197,7 @@ async fn write_settled(
     tell(connection, settled).await
 }
 
-/// Tells those who made the payouts, if they settled after their calls were answered.
+/// Notifies the users of payouts that settled after their calls were answered.
 async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) -> Result<(), Failure> {
     let Some((settlement, _)) = settled.first() else { return Ok(()) };
     let later: Vec<Later<'_>> = settled
@@ -218,7 +218,7 @@ async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) ->
 }
 
 impl Settlement {
-    /// Puts the result in `record`, unless it has one. Returns whether it had none.
+    /// Puts the result in `record`, unless the record has one. Returns whether it had none.
     fn settle(&self, record: &mut Record) -> bool {
         if record.status != PayoutStatus::Pending {
             self.check_agrees(record);
@@ -256,7 +256,7 @@ impl Settlement {
         }
     }
 
-    /// Tells the customer of the payment.
+    /// Returns the SMS that tells the customer about the payment.
     fn message(&self, record: &Record) -> Result<NewSms, Failure> {
         let to = Msisdn::parse(&record.phone)
             .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
@@ -273,7 +273,7 @@ impl Settlement {
 }
 
 impl Record {
-    /// Whether it settled after its call was answered.
+    /// Returns whether the payout settled after its call was answered.
     fn is_later(&self) -> bool {
         self.processed_at.is_some_and(|settled_at| settled_at.since(self.created_at) >= ANSWER_TIMEOUT)
     }

@@ -1,4 +1,4 @@
-//! The number and the amount of payouts in any times.
+//! The number and the amount of payouts in given times.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -14,9 +14,9 @@ use crate::{
 /// Payouts with the same status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sum {
-    /// Their number.
+    /// The number of payouts.
     pub payouts: i64,
-    /// Their total amount in KES.
+    /// The total amount in KES.
     pub amount: i64,
 }
 
@@ -32,7 +32,7 @@ const OF_PARTS: &str = "
 /// The sums by status of each of `parts`.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn sums(
     connection: &mut Connection,
     parts: &[Range<UnixMillis>],

@@ -1,13 +1,13 @@
-//! The calls about one's own preferences.
+//! The calls about the user's own preferences.
 
-use axum::{Json as Answer, Router, routing::get};
+use axum::{Extension, Json as Answer, Router, routing::get};
 
 use super::{Preferences, PreferencesAndRules, set, with_rules};
 use crate::{
-    Sandbox,
     auth::{client_address::ClientAddress, session::Session},
     error::Failure,
     http::extract::Json,
+    world::World,
 };
 
 /// The calls about preferences. All need a session.
@@ -15,16 +15,19 @@ pub fn live() -> Router {
     Router::new().route("/preferences", get(preferences).put(put_preferences))
 }
 
-async fn preferences(sandbox: Sandbox, session: Session) -> Result<Answer<PreferencesAndRules>, Failure> {
-    Ok(Answer(with_rules(&sandbox, &session.staff.staff_id).await?))
+async fn preferences(
+    Extension(world): Extension<World>,
+    session: Session,
+) -> Result<Answer<PreferencesAndRules>, Failure> {
+    Ok(Answer(with_rules(&world, &session.staff.staff_id).await?))
 }
 
 async fn put_preferences(
-    sandbox: Sandbox,
+    Extension(world): Extension<World>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(new): Json<Preferences>,
 ) -> Result<Answer<PreferencesAndRules>, Failure> {
-    set(&sandbox, session.clone(), address, new).await?;
-    Ok(Answer(with_rules(&sandbox, &session.staff.staff_id).await?))
+    set(&world, session.clone(), address, new).await?;
+    Ok(Answer(with_rules(&world, &session.staff.staff_id).await?))
 }

@@ -1,4 +1,4 @@
-//! What each person sets for themselves, where the screens are live.
+//! The preferences that each person sets for themselves, where the screens are live.
 
 pub(super) mod api;
 
@@ -8,13 +8,13 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Sandbox,
     auth::session::{self, Session},
     database::{Connection, query, query_as},
     error::Failure,
     events::{Kind, NewEvent},
     rules::{self, PayoutRules},
     settings::values,
+    world::World,
 };
 
 /// A language of the screens.
@@ -29,7 +29,7 @@ pub enum Language {
 
 crate::database::stored_as_text!(Language);
 
-/// What a person sets.
+/// A person's preferences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[serde(deny_unknown_fields)]
 pub struct Preferences {
@@ -38,9 +38,9 @@ pub struct Preferences {
     /// The IANA time zone of dates; `None` for the deployment's.
     #[serde(deserialize_with = "Option::deserialize")]
     pub time_zone: Option<String>,
-    /// Whether they get an e-mail when a payout of theirs settles later.
+    /// Whether the person gets an e-mail when one of their payouts settles after its call was answered.
     pub notify_by_email: bool,
-    /// Whether they get an SMS then.
+    /// Whether the person gets an SMS then.
     pub notify_by_sms: bool,
 }
 
@@ -64,7 +64,7 @@ const OF: &str = "
 /// The preferences of `staff_id`.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferences, sqlx::Error> {
     let found: Option<Preferences> = query_as(OF).bind(staff_id).fetch_optional(connection).await?;
     Ok(found.unwrap_or_default())
@@ -73,9 +73,9 @@ pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferenc
 /// The preferences of `staff_id`, with the rules that hold for everybody.
 ///
 /// # Errors
-/// When the database can't be read.
-pub async fn with_rules(sandbox: &Sandbox, staff_id: &str) -> Result<PreferencesAndRules, Failure> {
-    let mut reader = sandbox.database.read().await?;
+/// If the database can't be read.
+pub async fn with_rules(world: &World, staff_id: &str) -> Result<PreferencesAndRules, Failure> {
+    let mut reader = world.database.read().await?;
     let preferences = of(&mut reader, staff_id).await?;
     Ok(PreferencesAndRules { preferences, rules: rules::for_payouts(&mut reader).await? })
 }
@@ -83,14 +83,14 @@ pub async fn with_rules(sandbox: &Sandbox, staff_id: &str) -> Result<Preferences
 /// The time zone of the dates that `staff_id` sees.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn time_zone_of(
-    sandbox: &Sandbox,
+    world: &World,
     connection: &mut Connection,
     staff_id: &str,
 ) -> Result<TimeZone, Failure> {
     let set = of(connection, staff_id).await?.time_zone;
-    Ok(set.and_then(|name| values::time_zone(&name).ok()).unwrap_or_else(|| sandbox.clock.zone().clone()))
+    Ok(set.and_then(|name| values::time_zone(&name).ok()).unwrap_or_else(|| world.clock.zone().clone()))
 }
 
 const SET: &str = "
@@ -104,18 +104,13 @@ const SET: &str = "
 ///
 /// # Errors
 /// [`Failure::BadField`], [`Failure::NoSession`].
-pub async fn set(
-    sandbox: &Sandbox,
-    session: Session,
-    address: IpAddr,
-    new: Preferences,
-) -> Result<(), Failure> {
+pub async fn set(world: &World, session: Session, address: IpAddr, new: Preferences) -> Result<(), Failure> {
     if new.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
         let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null".to_owned();
         return Err(Failure::BadField { field: "time_zone", text });
     }
-    let at = sandbox.clock.unset_now();
-    let event = sandbox
+    let at = world.clock.unset_now();
+    let event = world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
@@ -145,7 +140,7 @@ pub async fn set(
 }
 
 impl Preferences {
-    /// What `new` changes, for the audit trail.
+    /// Describes the changes to `new`, for the audit trail.
     fn changes_to(&self, new: &Self) -> String {
         let mut changes = Vec::new();
         if self.language != new.language {

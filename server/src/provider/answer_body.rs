@@ -1,5 +1,4 @@
-//! The body of the provider's answer, as it is passed on: bounded in size, and in the time that it is waited
-//! for.
+//! The body of the provider's answer, passed on with limits on its size and on the wait for it.
 
 use std::{
     collections::VecDeque,
@@ -18,18 +17,18 @@ use tokio::{
 use super::observed::Observation;
 use crate::error::Failure;
 
-/// How much of an answer is received before any of it is passed on, in bytes: an answer of this size is
-/// whole, or a failure.
+/// The number of bytes received before any of them is passed on: an answer up to this size is passed on
+/// whole, or is a failure.
 const READ_AHEAD: usize = 64 * 1024;
 
 /// Passes an answer on as it arrives.
 pub struct AnswerBody {
     received: Incoming,
-    /// What was received and is not passed on yet.
+    /// The data that was received, but is not passed on yet.
     ahead: VecDeque<Bytes>,
-    /// How many bytes may still be received.
+    /// The number of bytes that may still be received.
     room: u64,
-    /// How long the provider may still take. The time that the caller takes does not count.
+    /// The time that the provider may still take. The time that the caller takes does not count.
     patience: Duration,
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
     observation: Option<Observation>,
@@ -48,7 +47,7 @@ impl AnswerBody {
         Self { received, ahead: VecDeque::new(), room, patience, waiting: None, observation, _call: call }
     }
 
-    /// Receives the beginning. Returns the whole answer if that is all, and `None` if there is more.
+    /// Receives the beginning. Returns the whole answer if it is complete, and `None` if there is more.
     pub async fn read_ahead(&mut self) -> Result<Option<Bytes>, CutOff> {
         let mut length = 0;
         while length <= READ_AHEAD {
@@ -95,7 +94,7 @@ impl AnswerBody {
             };
             self.room = room;
             self.observation = self.observation.take().and_then(|observation| observation.with(&data));
-            // Nobody asks for more once the announced length is there.
+            // The body is not polled again once the announced length has arrived.
             if self.received.is_end_stream() {
                 self.end_observation();
             }
@@ -104,7 +103,7 @@ impl AnswerBody {
     }
 }
 
-/// Why an answer is not passed on to its end.
+/// The reason why an answer is cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CutOff {
     /// The provider closed the connection.
@@ -113,7 +112,7 @@ pub enum CutOff {
     /// The provider took too long.
     #[error("the provider took too long")]
     Slow,
-    /// There was more than may be passed on.
+    /// The answer is larger than allowed.
     #[error("the provider's answer is too large")]
     TooLarge,
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 use crate::{contract::Operation, http::API, settings::provider::ProviderUrl};
 
-/// How long an answer may take.
+/// The maximum time for an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest answer, in bytes.
 const MAX_BODY: usize = 128 * 1024 * 1024;
@@ -22,41 +22,41 @@ const MAX_BODY: usize = 128 * 1024 * 1024;
 /// A call, relative to `/api/v1`.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Its method.
+    /// The method.
     pub method: Method,
-    /// Its path and query.
+    /// The path and query.
     pub path: String,
-    /// Its headers, besides those of the session and of the body.
+    /// The headers, without those of the session and of the body.
     pub headers: Vec<(HeaderName, String)>,
-    /// Its body and its media type.
+    /// The media type and the body.
     pub body: Option<(&'static str, Vec<u8>)>,
-    /// Its token.
+    /// The token of the session.
     pub token: Option<SecretString>,
 }
 
 impl Call {
-    /// A GET.
+    /// Creates a GET.
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), headers: Vec::new(), body: None, token: None }
     }
 
-    /// A POST of a text as JSON.
+    /// Creates a POST of a text as JSON.
     pub fn post(path: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         Self { method: Method::POST, body: Some(("application/json", body.into())), ..Self::get(path) }
     }
 
-    /// With a session.
+    /// Adds the token of a session.
     pub fn with_token(self, token: &SecretString) -> Self {
         Self { token: Some(token.clone()), ..self }
     }
 
-    /// With a header.
+    /// Adds a header.
     pub fn with_header(mut self, name: HeaderName, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Its operation in the contract.
+    /// Returns the operation in the contract.
     pub fn operation(&self) -> Option<Operation> {
         Operation::of(&self.method, &format!("{API}{}", self.path))
     }
@@ -65,16 +65,16 @@ impl Call {
 /// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Its status.
+    /// The status.
     pub status: StatusCode,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The body.
     pub body: Bytes,
 }
 
 impl Answer {
-    /// Its body as JSON; null if it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -88,10 +88,10 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Of the provider at `url`, which the authorities in the file `ca` may vouch for.
+    /// Creates a caller of the provider at `url`, which also trusts the authorities in the file `ca`.
     ///
     /// # Errors
-    /// When the file can't be read.
+    /// If the file can't be read.
     pub fn new(url: ProviderUrl, ca: Option<&Path>) -> anyhow::Result<Self> {
         Ok(Self { url, client: Client::new(ca)? })
     }
@@ -99,7 +99,7 @@ impl Caller {
     /// Makes a call once.
     ///
     /// # Errors
-    /// A sentence when there is no whole answer.
+    /// A sentence if no complete answer arrives.
     pub async fn call(&self, call: &Call) -> anyhow::Result<Answer> {
         let path: PathAndQuery = format!("{API}{}", call.path).parse()?;
         let uri = self.url.of_call(&path).context("the address is not valid")?;
@@ -140,7 +140,7 @@ impl Caller {
     /// Signs in. Returns the token.
     ///
     /// # Errors
-    /// A sentence when that is refused.
+    /// A sentence if the sign-in is refused.
     pub async fn sign_in(
         &self,
         email: &str,

@@ -1,5 +1,5 @@
-//! Tries a provider against the contract: every read, every refusal that costs nothing, and one payout if it
-//! is asked for.
+//! Checks a provider against the contract: every read, every refusal without side effects, and one payout if
+//! requested.
 
 use axum::http::{HeaderName, Method, StatusCode, header};
 use secrecy::SecretString;
@@ -11,33 +11,33 @@ use crate::contract;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// What was tried, and what came of it.
+/// A tried call with its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tried {
-    /// What was tried.
+    /// The description of the call for people.
     pub what: String,
     /// The call.
     pub call: String,
     /// The answer's status; `None` if there was no answer.
     pub status: Option<u16>,
-    /// What breaks the contract.
+    /// The violations of the contract.
     pub violations: Vec<String>,
-    /// Fields that the contract does not have, which break nothing.
+    /// Fields that are not in the contract, which are not violations.
     pub unknown_fields: Vec<String>,
 }
 
 /// The loan that would be paid out.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// Its id.
+    /// The id of the loan.
     pub loan_id: String,
-    /// Its amount in KES.
+    /// The amount in KES.
     pub amount: i64,
     /// The customer's phone number.
     pub phone: String,
 }
 
-/// Who signs in.
+/// The credentials of the user who signs in.
 pub struct Credentials {
     /// The e-mail address.
     pub email: String,
@@ -48,7 +48,7 @@ pub struct Credentials {
 /// Asks whether a loan may be paid out.
 pub type Confirm<'a> = dyn FnMut(&Chosen) -> anyhow::Result<bool> + Send + 'a;
 
-/// What an answer must be, besides what the contract says of its body and headers.
+/// The expected status and code of an answer, besides the contract's rules for its body and headers.
 struct Expected {
     status: &'static [u16],
     code: Option<&'static str>,
@@ -71,15 +71,15 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check of the provider that `caller` calls. `key` is one that was not used before.
+    /// A check of the provider that `caller` calls. `key` must not have been used before.
     pub fn new(caller: Caller, key: String) -> Self {
         Self { caller, key, tried: Vec::new() }
     }
 
-    /// Tries everything. `confirm` is asked whether the loan may be paid out; without it, nothing is.
+    /// Tries everything. `confirm` is asked whether the loan may be paid out; without it, no loan is.
     ///
     /// # Errors
-    /// A sentence when the sign-in is refused: nothing else can be tried then.
+    /// A sentence if the sign-in is refused: nothing else can be tried then.
     pub async fn run(
         mut self,
         credentials: Credentials,
@@ -89,7 +89,7 @@ impl Check {
         self.without_a_session().await;
         let (token, _) = self.caller.sign_in(&email, &password).await?;
         let login = Caller::login(&email, &password);
-        // The session of this second sign-in is the one that is used up at the end.
+        // The session of this second sign-in is ended last.
         let second = self.tries("Sign in with the password", login, status(&[200])).await;
         let me = self
             .tries("Read the signed-in user", Call::get("/auth/me").with_token(&token), status(&[200]))
@@ -114,7 +114,7 @@ impl Check {
         Ok(self.tried)
     }
 
-    /// Makes a call, and checks its answer. `None` if there was none.
+    /// Makes a call, and checks its answer. Returns `None` if no answer arrived.
     async fn tries(&mut self, what: impl Into<String>, call: Call, expected: Expected) -> Option<Answer> {
         let name = format!("{} {}", call.method, call.path);
         let mut tried = Tried {
@@ -169,7 +169,7 @@ impl Check {
         }
     }
 
-    /// What is refused without a session, and costs nobody an attempt.
+    /// Tries calls that are refused without a session, and count as no attempt to sign in.
     async fn without_a_session(&mut self) {
         for path in ["/auth/me", "/disbursements/pending", "/disbursement-records"] {
             let what = format!("Without a session: {path}");
@@ -221,7 +221,7 @@ impl Check {
             list.as_ref().map(|list| list.json().as_array().cloned().unwrap_or_default()).unwrap_or_default();
         let tag = list.and_then(|list| Some(list.headers.get(header::ETAG)?.to_str().ok()?.to_owned()));
         if let Some(tag) = tag {
-            // Someone else may have changed it in between.
+            // Somebody else may have changed the list in between.
             let call = whole.with_header(header::IF_NONE_MATCH, tag);
             self.tries(format!("Read the {noun} that are known"), call, status(&[304, 200])).await;
         }
@@ -248,7 +248,7 @@ impl Check {
         rows
     }
 
-    /// What is refused of somebody who is signed in, without money being moved: the loan does not exist.
+    /// Tries calls that are refused to a signed-in user without moving money: the loan does not exist.
     async fn refusals(&mut self, token: &SecretString) {
         const PATH: &str = "/disbursements/MKOPO-CHECK-NONE/disburse";
         let post = |body: &str| Call::post(PATH, body).with_token(token);

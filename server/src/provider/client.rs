@@ -19,12 +19,12 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 
-/// How long a connection may take to be made.
+/// The maximum time for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a connection is kept that nobody uses: shorter than what common servers keep it, so that none is
-/// used that the provider is closing.
+/// The time for which an idle connection is kept. It is shorter than that of common servers, so that no
+/// connection is used that the provider is closing.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// How many connections are kept that nobody uses.
+/// The maximum number of idle connections kept.
 const MAX_IDLE: usize = 64;
 
 type Inner = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
@@ -33,8 +33,8 @@ type Inner = legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 #[derive(Clone, Debug)]
 pub struct Client {
     reads: Inner,
-    /// Each call has a connection of its own: on one that was used before, a call may be lost while the
-    /// other side closes it, and whether it was received could not be known.
+    /// Each call has a new connection. On a reused one, a call may be lost while the other side closes it,
+    /// and it would be unknown whether it was received.
     writes: Inner,
 }
 
@@ -63,10 +63,10 @@ impl Client {
         Ok(Self { reads, writes })
     }
 
-    /// Sends a request once; one that only reads a second time, if a connection that was used before broke.
+    /// Sends a request once; a read is sent a second time if its connection broke.
     ///
     /// # Errors
-    /// When there is no connection, or it broke.
+    /// If no connection can be made, or it broke.
     pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         if !request.method().is_safe() {
             return self.writes.request(request).await;
@@ -81,7 +81,7 @@ impl Client {
 
 fn tls(ca: Option<&Path>) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
-    // One that can't be read is none that is needed, or else the connection says so.
+    // Unreadable authorities are skipped. If one of them is needed, connecting fails and says so.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(file) = ca {
         let unreadable = || format!("MKOPO_PROVIDER_CA can't be read: {}", file.display());

@@ -22,8 +22,8 @@ use crate::{
     http::{accept, extract::whole, reference},
 };
 
-/// Forwards every call of the contract, where there is a provider to forward it to. Without one, and for the
-/// contract itself, this service's own `answer` is given.
+/// Forwards every call of the contract to the provider, if there is one. Otherwise, and for the contract
+/// itself, returns this service's own `answer`.
 pub async fn unless_own<F: Future<Output = Response>>(
     sandbox: &Sandbox,
     format: &FailureFormat,
@@ -34,13 +34,13 @@ pub async fn unless_own<F: Future<Output = Response>>(
     if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
         return answer(request).await;
     }
-    // A stream never ends, and pages do without.
+    // A stream never ends, and pages work without it.
     if request.uri().path() == "/events" {
         return Failure::NotFound.into_response();
     }
     let (parts, body) = request.into_parts();
     let is_read = parts.method.is_safe();
-    // Boxed: so that calls that are answered here carry nothing of it.
+    // Boxed, to keep the future of calls that are answered here small.
     let call = Arc::clone(provider).call(parts, whole(body).await, Arc::clone(&format.request_id)).boxed();
     let answer = if is_read {
         call.await
@@ -64,7 +64,7 @@ impl Provider {
     ) -> Result<Response, Failure> {
         let until = Instant::now() + self.timeout;
         let place = tokio::time::timeout_at(until, Arc::clone(&self.calls).acquire_owned()).await;
-        // Never closed: an error is that of the time.
+        // The semaphore is never closed, so an error is a timeout.
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
         let uri = original(&parts).clone();
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
@@ -86,7 +86,7 @@ impl Provider {
         headers::of_answer(&mut parts.headers);
         if let Some(fault) = self.fault_of(&parts, received.size_hint().exact()) {
             tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
-            // What the body is does not matter.
+            // The body does not matter, because the answer is refused anyway.
             if let Some(observation) = observation {
                 observation.end();
             }
@@ -124,7 +124,7 @@ impl Provider {
         Ok(request)
     }
 
-    /// Why an answer can't be passed on.
+    /// Returns the reason why an answer can't be passed on, if any.
     fn fault_of(&self, parts: &hyper::http::response::Parts, length: Option<u64>) -> Option<String> {
         let status = parts.status;
         if status.is_informational() || status.is_redirection() && status != StatusCode::NOT_MODIFIED {
@@ -145,7 +145,7 @@ impl Provider {
     }
 }
 
-/// The whole address of a call: the one in `parts` is relative to where the calls are mounted.
+/// Returns the full URI of a call: the one in `parts` is relative to the path where the calls are mounted.
 fn original(parts: &Parts) -> &Uri {
     parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri)
 }

@@ -1,10 +1,10 @@
-//! Which headers are passed on between the caller and the provider.
+//! The headers that are passed on between the caller and the provider.
 
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What belongs to one connection (RFC 9110, 7.6.1).
+/// The headers that belong to one connection (RFC 9110, 7.6.1).
 const HOP_BY_HOP: [HeaderName; 9] = [
     header::CONNECTION,
     header::PROXY_AUTHENTICATE,
@@ -17,7 +17,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// What this service says itself: about its own address, its pages, and who may call it.
+/// The headers that this service sets itself: about its own address, its pages, and cross-origin access.
 const OWN: [HeaderName; 10] = [
     header::ALT_SVC,
     header::ACCESS_CONTROL_ALLOW_CREDENTIALS,
@@ -35,8 +35,7 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const PROVIDER_REQUEST_ID: HeaderName = HeaderName::from_static("x-provider-request-id");
 
-/// The headers of a call as the provider receives them: with our request id, and with `peer` as the last of
-/// those that it came through.
+/// The headers of a call as the provider receives them: with our request id, and with `peer` as the last hop.
 pub fn of_request(mut headers: HeaderMap, request_id: &str, peer: IpAddr) -> HeaderMap {
     remove_hop_by_hop(&mut headers);
     // Both follow from the connection and the body that are sent.

@@ -1,4 +1,4 @@
-//! How the portal's calls and the provider's answers differed from the contract since the start.
+//! The differences of the portal's calls and the provider's answers from the contract, since the start.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
     contract::{Difference, Kind, Side},
 };
 
-/// How many different differences are kept. A provider may have any number of unknown fields.
+/// The maximum number of distinct differences kept. A provider may have any number of unknown fields.
 const MAX_KEPT: usize = 500;
 
 /// The differences of one server.
@@ -45,48 +45,48 @@ struct Times {
     example: Value,
 }
 
-/// A difference, and how often it was found.
+/// A difference that was found, with its count.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The operation: its method and its path.
     pub operation: String,
-    /// Who sent it.
+    /// The side that sent it.
     pub side: Side,
-    /// Where it is.
+    /// The place of the difference.
     pub place: String,
-    /// What differs.
+    /// The kind of the difference.
     pub kind: Kind,
-    /// What the contract says.
+    /// The description of the difference.
     pub text: String,
-    /// How often it was found.
+    /// The number of times it was found.
     pub count: u64,
-    /// When it was found first.
+    /// The time at which it was first found.
     pub first: UnixMillis,
-    /// When it was found last.
+    /// The time at which it was last found.
     pub last: UnixMillis,
     /// The first one, as a shape: `x` for each letter, `9` for each digit.
     pub example: Value,
 }
 
-/// Everything that was found.
+/// All differences that were found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The provider's address; `None` if calls are not forwarded.
     pub provider: Option<String>,
-    /// How many calls were checked since the start of this server.
+    /// The number of calls checked since the start of this server.
     pub checked: u64,
-    /// How many were not, because there were too many at once or the answer was too large.
+    /// The number of calls not checked, because there were too many at once or the answer was too large.
     pub skipped: u64,
-    /// How many more differences there were than are kept.
+    /// The number of times that further differences were found, which are not kept.
     pub not_kept: u64,
-    /// What breaks the contract.
+    /// The violations of the contract.
     pub violations: Vec<Found>,
-    /// Fields that the contract does not have, which break nothing.
+    /// Fields that are not in the contract, which are not violations.
     pub unknown_fields: Vec<Found>,
 }
 
 impl Held {
-    /// Adds what was found on one side of a call.
+    /// Adds the differences of one side of a call.
     pub fn add(&self, operation: &str, side: Side, at: UnixMillis, differences: Vec<Difference>) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         for difference in differences {
@@ -109,12 +109,12 @@ impl Held {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many calls were checked, and how many were not.
+    /// Returns the number of calls checked, and of calls not checked.
     pub fn counts(&self) -> (u64, u64) {
         (self.checked.load(Ordering::Relaxed), self.skipped.load(Ordering::Relaxed))
     }
 
-    /// Everything that was found, of the provider at `provider`.
+    /// Returns all differences that were found, with the address of the provider.
     pub fn report(&self, provider: Option<String>) -> Report {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let found = found.into_iter().map(|(key, times)| {

@@ -1,5 +1,5 @@
-//! Replaces what tells who somebody is by something made up, of the same shape and always the same for the same
-//! original.
+//! Replaces personal data by made-up data of the same shape. The same original always gets the same
+//! replacement.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use sha2::Sha256;
 
 use crate::phone::Msisdn;
 
-/// How often another replacement of the same length is tried before it gets longer.
+/// The number of replacements tried at the same length before a longer one is made.
 const TRIES: u32 = 50;
 
-/// What is replaced.
+/// The kind of a replaced value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// An id or a number, which differs from every other one of its `noun`.
@@ -34,7 +34,7 @@ pub struct MadeUp {
 }
 
 impl MadeUp {
-    /// With a random `key`. None of `originals` is made up.
+    /// Creates a source of replacements with a random `key`. No replacement equals one of `originals`.
     #[expect(clippy::expect_used, reason = "HMAC accepts keys of any length")]
     pub fn new(key: &[u8; 32], originals: HashSet<String>) -> Self {
         let key = Hmac::new_from_slice(key).expect("a key of any length");
@@ -44,7 +44,7 @@ impl MadeUp {
     /// The replacement of `original`.
     pub fn of(&mut self, kind: Kind, original: &str) -> String {
         if kind == Kind::Name {
-            // Word by word, so that a full name fits the first and the last one elsewhere.
+            // Word by word, so that a full name matches the first and last names elsewhere.
             let words: Vec<String> = original.split_whitespace().map(|word| self.word(word)).collect();
             return words.join(" ");
         }
@@ -100,7 +100,7 @@ impl MadeUp {
 fn replaced(rng: &mut ChaCha12Rng, kind: Kind, original: &str) -> String {
     match kind {
         Kind::Phone if Msisdn::parse(original).is_some() => {
-            // Those that mobile money treats in a special way begin with +25470.
+            // Mobile money's magic numbers begin with +25470.
             format!("+2547{}{}", rng.random_range(1..=9), digits(rng, 7))
         }
         Kind::Email => {

@@ -1,11 +1,11 @@
 //! The provider behind the portal, when it is not this service itself: calls are forwarded to it.
 //!
-//! Answers are passed on as they arrive, and no call is ever sent twice unless it only reads. What is slow,
-//! large or broken on the provider's side costs one call and nothing else.
+//! Answers are passed on as they arrive, and no call is ever sent twice unless it only reads. A slow, large
+//! or broken answer affects only its own call.
 
 // Calls a provider as its portal does.
 pub mod caller;
-// Tries a provider against the contract.
+// Checks a provider against the contract.
 pub mod check;
 // Connections to the provider.
 pub mod client;
@@ -13,15 +13,15 @@ pub mod client;
 mod answer_body;
 // Forwards a call.
 pub mod forward;
-// Which headers are passed on.
+// The headers that are passed on.
 mod headers;
-// How calls differed from the contract.
+// The differences of calls from the contract.
 mod held;
-// Makes people and numbers up in place of real ones.
+// Replaces people and numbers by made-up ones.
 mod made_up;
-// Records both lists of a provider, made up.
+// Records both lists of a provider, with made-up people and numbers.
 pub mod record;
-// Holds calls to the contract, off their way.
+// Checks calls against the contract after they have passed.
 mod observed;
 
 use std::{
@@ -42,7 +42,7 @@ use crate::{
     settings::provider::{ProviderFaults, ProviderSettings, ProviderUrl},
 };
 
-/// How many calls may be at the provider at once. Others wait.
+/// The maximum number of concurrent calls to the provider. Further ones wait.
 const MAX_CALLS: usize = 256;
 
 /// The provider that calls are forwarded to.
@@ -50,15 +50,15 @@ const MAX_CALLS: usize = 256;
 pub struct Provider {
     url: ProviderUrl,
     client: Client,
-    /// How long a call waits for it.
+    /// The maximum wait of a call for the provider.
     timeout: Duration,
     /// The largest answer, in bytes.
     body_limit: u64,
     calls: Arc<Semaphore>,
     observer: Observer,
-    /// Until [`keep_checking`] has it.
+    /// The calls to check; `None` once [`keep_checking`] has taken them.
     waiting: Mutex<Option<Waiting>>,
-    /// How its answers differed from the contract.
+    /// The differences of calls from the contract.
     pub held: Arc<Held>,
     /// Whether the console's faults hit payouts too.
     pub has_payout_faults: bool,
@@ -86,14 +86,14 @@ impl Provider {
         }))
     }
 
-    /// Whether faults must not hit a call, because it may pay out with the provider's money. `path` is
-    /// relative to `/api/v1`.
+    /// Returns whether faults must not hit a call, because it may pay out with the provider's money. `path`
+    /// is relative to `/api/v1`.
     pub fn is_spared(&self, method: &Method, path: &str) -> bool {
-        // However the path is written: what is no read and not about sessions may be a payout.
+        // Whatever its path, a call that is neither a read nor about sessions may be a payout.
         !self.has_payout_faults && !method.is_safe() && !path.starts_with("/auth/")
     }
 
-    /// Its address.
+    /// Returns the address of the provider.
     pub fn url(&self) -> &ProviderUrl {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! Holds calls to the contract off their way: a call is watched as it passes, and checked afterwards.
+//! Checks calls against the contract without delaying them: a call is watched as it passes and checked later.
 
 use std::{
     io::Read,
@@ -21,13 +21,13 @@ use crate::{
     contract::{self, Difference, Operation, Side},
 };
 
-/// How many calls may wait to be checked. Further ones are not checked.
+/// The maximum number of calls that wait to be checked. Further ones are not checked.
 const MAX_WAITING: usize = 64;
-/// How many bytes of answers may wait, of all calls together.
+/// The maximum size of all waiting answers together, in bytes.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// The largest answer that is checked, without its compression.
+/// The maximum size of a checked answer without its compression, in bytes.
 const MAX_PLAIN: u64 = 32 * 1024 * 1024;
-/// Under load, how much longer than a check the pause after it is: a sample is enough then.
+/// The ratio of the pause after a check to the check itself under load, when a sample is enough.
 const PAUSES: u32 = 49;
 
 /// Watches calls.
@@ -56,7 +56,7 @@ struct Exchange {
     memory: Memory,
 }
 
-/// The room that a call takes of [`MAX_BYTES`].
+/// The part of [`MAX_BYTES`] that a call takes.
 #[derive(Debug)]
 struct Memory {
     taken: usize,
@@ -64,7 +64,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Takes more; whether there was any.
+    /// Takes `bytes` more. Returns whether there was room.
     fn take(&mut self, bytes: usize) -> bool {
         self.taken += bytes;
         self.all.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_BYTES
@@ -86,7 +86,7 @@ pub struct Observation {
 }
 
 impl Observer {
-    /// An observer that counts in `held`, and what [`keep_checking`] reads.
+    /// Returns an observer that counts in `held`, and the queue that [`keep_checking`] reads.
     pub fn new(held: Arc<Held>) -> (Self, Waiting) {
         let (queue, waiting) = mpsc::channel(MAX_WAITING);
         (Self { queue, bytes: Arc::default(), held }, Waiting(waiting))
@@ -121,13 +121,13 @@ impl Observer {
 }
 
 impl Observation {
-    /// Sees the head of the answer, as the provider sent it.
+    /// Records the head of the answer, as the provider sent it.
     pub fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
         self.exchange.status = status;
         self.exchange.headers = headers.clone();
     }
 
-    /// Sees the next part of the answer's body. Nothing is left of it when there is no room for more.
+    /// Records the next part of the answer's body. Without room for more, drops the call and returns `None`.
     pub fn with(mut self, data: &Bytes) -> Option<Self> {
         if !self.exchange.memory.take(data.len()) {
             self.held.count(false);
@@ -137,7 +137,7 @@ impl Observation {
         Some(self)
     }
 
-    /// The answer is complete.
+    /// Ends the observation, and queues the call to be checked.
     pub fn end(self) {
         self.place.send(self.exchange);
     }
@@ -149,7 +149,7 @@ pub async fn keep_checking(sandbox: &Sandbox, held: &Held, Waiting(mut waiting):
         let started = Instant::now();
         let now = sandbox.clock.now();
         let checking = tokio::task::spawn_blocking(move || exchange.differences());
-        // A panic is that of one call.
+        // A panic affects one call only.
         let Ok(found) = checking.await else { continue };
         held.count(found.is_some());
         for (operation, side, differences) in found.into_iter().flatten() {
@@ -165,17 +165,17 @@ pub async fn keep_checking(sandbox: &Sandbox, held: &Held, Waiting(mut waiting):
 }
 
 impl Exchange {
-    /// How both sides differ from the contract; `None` if the answer can't be decompressed here.
+    /// Returns the differences of both sides; `None` if the answer can't be decompressed here.
     fn differences(self) -> Option<Vec<(String, Side, Vec<Difference>)>> {
         let Some(operation) = &self.operation else {
-            // Such a call is the portal's, or somebody's who tries paths: all are one.
+            // The call is no operation of the contract, so there is nothing to compare with.
             return Some(Vec::new());
         };
         let name = format!("{} {}", operation.method.to_uppercase(), operation.path);
         let request = contract::of_request(operation, &self.query, &self.request_headers, &self.request_body);
         let body = if self.is_head { None } else { Some(self.plain_body()?) };
         let answer = contract::of_answer(operation, self.status, &self.headers, body.as_deref());
-        // What the provider refuses is allowed to be wrong.
+        // A request that the provider refuses may be wrong.
         let request = if self.status.is_client_error() { Vec::new() } else { request };
         Some(vec![(name.clone(), Side::Request, request), (name, Side::Answer, answer)])
     }

@@ -14,20 +14,20 @@ use super::{
 };
 use crate::{clock::UnixMillis, demo::Recording};
 
-/// What becomes of a field.
+/// The treatment of a field.
 #[derive(Clone, Copy)]
 enum Field {
     /// Replaced by something made up.
     Replaced(Kind),
-    /// Stays: it says nothing of a person.
+    /// Kept, because it says nothing about a person.
     Number,
-    /// Stays if it is one word, such as `ACTIVE`.
+    /// Kept if it is one word, such as `ACTIVE`.
     Word,
     /// An amount in KES, which can be jittered.
     Amount,
     /// A time, which can be jittered.
     Time,
-    /// A reason for a failure, in words of ours.
+    /// A reason for a failure, replaced by a text of ours.
     Reason,
 }
 
@@ -39,7 +39,7 @@ const NAME: Field = Field::Replaced(Kind::Name);
 const PHONE: Field = Field::Replaced(Kind::Phone);
 const EMAIL: Field = Field::Replaced(Kind::Email);
 
-/// The fields that are recorded. Others, such as notes, may say anything and are left out.
+/// The fields that are recorded. Others, such as notes, may contain anything and are left out.
 const FIELDS: [(&str, Field); 39] = [
     ("account_number", id("account number")),
     ("account_status", Field::Word),
@@ -82,14 +82,14 @@ const FIELDS: [(&str, Field); 39] = [
     ("user_last_name", NAME),
 ];
 
-/// How far a time is moved back at most, in minutes.
+/// The maximum time by which times are moved back, in minutes.
 const MAX_MINUTES: u32 = 7 * 24 * 60;
 
-/// Records what the provider of `caller` lists. `key` is random, and is not kept. With `is_jittered`, amounts
-/// and times are changed by up to a tenth and a week, those of one loan alike.
+/// Records both lists of the provider of `caller`. `key` is random, and is not kept. With `is_jittered`,
+/// amounts and times are changed by up to a tenth and a week, those of one loan alike.
 ///
 /// # Errors
-/// A sentence when the provider refuses, or its lists are not those of the contract.
+/// A sentence if the provider refuses, or its lists do not follow the contract.
 pub async fn record(
     caller: &Caller,
     credentials: Credentials,
@@ -137,7 +137,7 @@ fn collect(row: &Value, originals: &mut HashSet<String>) {
 }
 
 fn replaced(made_up: &mut MadeUp, row: &Value, is_jittered: bool) -> Value {
-    // All that is of one loan is jittered alike.
+    // All values of one loan are jittered alike.
     let loan = row["loan_id"].as_str().unwrap_or_default().to_owned();
     let mut fields = Map::new();
     for (name, field) in FIELDS {
@@ -153,7 +153,7 @@ fn replaced(made_up: &mut MadeUp, row: &Value, is_jittered: bool) -> Value {
             (Field::Time, Value::String(text)) => {
                 text.parse().map_or(Value::Null, |at: UnixMillis| json!(at))
             }
-            // It is of another type than the contract says, and may say anything.
+            // A value of another type than the contract's may contain anything.
             _ => Value::Null,
         };
         fields.insert(name.to_owned(), value);
@@ -166,7 +166,7 @@ fn word(text: &str) -> &str {
     if is_word { text } else { "OTHER" }
 }
 
-/// From nine to eleven tenths of the amount.
+/// Returns the amount multiplied by 0.9 to 1.1.
 fn jittered_amount(made_up: &MadeUp, loan: &str, amount: &Value) -> Value {
     let thousandths = 900 + i64::from(made_up.number("the amounts of a loan", loan, 200));
     amount.as_i64().map_or(Value::Null, |amount| json!((amount.saturating_mul(thousandths) / 1000).max(1)))

@@ -1,9 +1,9 @@
 //! The call for reports.
 
-use axum::{Json as Answer, Router, routing::get};
+use axum::{Extension, Json as Answer, Router, routing::get};
 
 use super::{Question, Report, report};
-use crate::{Sandbox, auth::session::Session, error::Failure, http::extract::Query};
+use crate::{auth::session::Session, error::Failure, http::extract::Query, world::World};
 
 /// The call for reports. It needs a session.
 pub fn live() -> Router {
@@ -11,9 +11,9 @@ pub fn live() -> Router {
 }
 
 async fn show(
-    sandbox: Sandbox,
+    Extension(world): Extension<World>,
     session: Session,
     Query(question): Query<Question>,
 ) -> Result<Answer<Report>, Failure> {
-    Ok(Answer(report(&sandbox, &session.staff.staff_id, question).await?))
+    Ok(Answer(report(&world, &session.staff.staff_id, question).await?))
 }

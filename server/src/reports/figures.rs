@@ -7,18 +7,18 @@ use super::Bar;
 /// The figures of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Figures {
-    /// KES that were paid out.
+    /// The amount paid out, in KES.
     total_disbursed: i64,
-    /// Payouts, whatever became of them.
+    /// The number of payouts of any status.
     total_transactions: i64,
-    /// KES of a completed payout.
+    /// The average amount of a completed payout, in KES.
     average_disbursement: i64,
-    /// Completed of settled payouts, in percent; `None` if none has settled.
+    /// The share of completed payouts among settled ones, in percent; `None` if none has settled.
     success_rate: Option<f64>,
 }
 
-/// How figures differ from those of the period before: in percent, and of the success rate in percentage points.
-/// `None` where the period before has nothing to compare with.
+/// The changes from the period before: in percent, and for the success rate in percentage points. `None` if
+/// the period before has nothing to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Change {
     total_disbursed: Option<f64>,
@@ -54,14 +54,14 @@ impl Figures {
     }
 }
 
-/// `part` of `whole` in percent, with one decimal; `None` of nothing.
+/// `part` of `whole` in percent, with one decimal; `None` if `whole` is 0.
 #[expect(clippy::cast_precision_loss, reason = "a percentage needs few digits")]
 fn percent(part: i64, whole: i64) -> Option<f64> {
     (whole != 0).then(|| to_tenths(part as f64 * 100.0 / whole as f64))
 }
 
 fn to_tenths(number: f64) -> f64 {
-    // Never -0.
+    // Adding 0.0 turns -0.0 into 0.0.
     (number * 10.0).round() / 10.0 + 0.0
 }
 

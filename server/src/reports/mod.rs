@@ -1,4 +1,4 @@
-//! Reports: the figures of a period against those of the period before, and how they came about.
+//! Reports: the figures of a period compared with the period before, with their series and latest records.
 
 pub(super) mod api;
 mod figures;
@@ -14,30 +14,30 @@ use self::{
     period::Times,
 };
 use crate::{
-    Sandbox,
     clock::UnixMillis,
     error::Failure,
     payouts::{self, Latest, Record, Sum},
     preferences,
+    world::World,
 };
 
-/// How many of the latest records a report has.
+/// The number of latest records in a report.
 const LATEST: u32 = 10;
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum About {
-    /// What was paid out.
+    /// Completed payouts.
     #[default]
     Disbursements,
     /// Every payout.
     Transactions,
-    /// How often payouts succeed.
+    /// Failed payouts and the success rate.
     Performance,
 }
 
-/// What a report is asked for.
+/// The query parameters of a report.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
@@ -76,20 +76,20 @@ pub struct Report {
     latest: Vec<Record>,
 }
 
-/// A report for `staff_id`, whose days are those of their time zone.
+/// Returns a report for `staff_id`, with days in their time zone.
 ///
 /// # Errors
 /// [`Failure::BadParameter`].
-pub async fn report(sandbox: &Sandbox, staff_id: &str, question: Question) -> Result<Report, Failure> {
+pub async fn report(world: &World, staff_id: &str, question: Question) -> Result<Report, Failure> {
     let Question { period, about, unit } = question;
     let unit = unit.unwrap_or(period.default_unit());
     if unit == Unit::Hour && period != Period::Today {
         return Err(Failure::BadParameter("unit can be hour only for period=today".to_owned()));
     }
-    // One snapshot, so that the figures are those of the series.
-    let mut reader = sandbox.database.read_snapshot().await?;
-    let zone = preferences::time_zone_of(sandbox, &mut reader, staff_id).await?;
-    let times = Times::of(period, sandbox.clock.now(), &zone);
+    // One snapshot, so that the figures match the series.
+    let mut reader = world.database.read_snapshot().await?;
+    let zone = preferences::time_zone_of(world, &mut reader, staff_id).await?;
+    let times = Times::of(period, world.clock.now(), &zone);
     let units = times.units(unit, &zone);
     let parts: Vec<Range<UnixMillis>> = units.iter().cloned().chain([times.before.clone()]).collect();
     let mut sums = payouts::sums(&mut reader, &parts).await?;

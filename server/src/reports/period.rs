@@ -57,7 +57,7 @@ const HOUR: Duration = Duration::from_hours(1);
 const MOMENT: Duration = Duration::from_millis(1);
 
 impl Period {
-    /// The unit that it is divided into, unless another is asked for.
+    /// The unit that the period is divided into by default.
     pub fn default_unit(self) -> Unit {
         match self {
             Self::Today => Unit::Hour,
@@ -67,7 +67,7 @@ impl Period {
         }
     }
 
-    /// Its first day, when it reaches until `today`.
+    /// Returns the first day of the period that ends on `today`.
     fn first_day(self, today: Date) -> Date {
         match self {
             Self::Today => today,
@@ -81,7 +81,7 @@ impl Period {
         }
     }
 
-    /// How far the period before is away. That of a week has eight days too, the last of which is not over yet.
+    /// Returns the distance to the period before. A week has 8 days, the last of which is not over yet.
     fn to_the_one_before(self) -> Span {
         match self {
             Self::Today => 1.day(),
@@ -94,7 +94,7 @@ impl Period {
 }
 
 impl Times {
-    /// Those of `period` in `zone`, `now` included.
+    /// Returns the times of `period` in `zone`, including `now`.
     pub fn of(period: Period, now: UnixMillis, zone: &TimeZone) -> Self {
         let wall_clock = now.in_zone(zone);
         let first_day = period.first_day(wall_clock.date());
@@ -124,7 +124,7 @@ impl Times {
                 }
                 Unit::Month => start_of(day.first_of_month().saturating_add(1.month()), zone, self.now.end),
             };
-            // Whatever a zone does, time goes on.
+            // Guarantees progress, whatever the time zone does.
             let next = if next > start { next.min(self.now.end) } else { self.now.end };
             units.push(start..next);
             start = next;

@@ -1,13 +1,13 @@
-//! The calls about what administrators set.
+//! The calls about the rules that administrators set.
 
-use axum::{Json as Answer, Router, routing::get};
+use axum::{Extension, Json as Answer, Router, routing::get};
 
 use super::{NewPortalRules, PortalRules, all, set};
 use crate::{
-    Sandbox,
     auth::{client_address::ClientAddress, session::Session},
     error::Failure,
     http::extract::Json,
+    world::World,
 };
 
 /// The calls for administrators.
@@ -15,15 +15,15 @@ pub fn for_admins() -> Router {
     Router::new().route("/settings", get(rules).put(put_rules))
 }
 
-async fn rules(sandbox: Sandbox) -> Result<Answer<PortalRules>, Failure> {
-    Ok(Answer(all(&sandbox, &mut *sandbox.database.read().await?).await?))
+async fn rules(Extension(world): Extension<World>) -> Result<Answer<PortalRules>, Failure> {
+    Ok(Answer(all(&world, &mut *world.database.read().await?).await?))
 }
 
 async fn put_rules(
-    sandbox: Sandbox,
+    Extension(world): Extension<World>,
     ClientAddress(address): ClientAddress,
     session: Session,
     Json(new): Json<NewPortalRules>,
 ) -> Result<Answer<PortalRules>, Failure> {
-    Ok(Answer(set(&sandbox, session, address, new).await?))
+    Ok(Answer(set(&world, session, address, new).await?))
 }

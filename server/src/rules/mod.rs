@@ -1,4 +1,4 @@
-//! What administrators set for everybody who uses the portal, where the screens are live.
+//! The rules that administrators set for everybody who uses the portal, where the screens are live.
 
 pub(super) mod api;
 
@@ -7,34 +7,34 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Sandbox,
     auth::session::{self, Session},
     database::{Connection, query, query_as},
     error::Failure,
     events::{Kind, NewEvent},
     http::extract::LARGEST_INTEGER,
+    world::World,
 };
 
 /// The shortest session that can be set, in minutes.
 const MIN_SESSION_MINUTES: i64 = 5;
 
-/// How often a payout may be tried again.
+/// The largest number of retries that can be set.
 const MAX_RETRY_ATTEMPTS: i64 = 10;
 
-/// The rules for payouts. The server holds every payout to the maximum; the other rules are for the dialog.
+/// The rules for payouts. The server enforces the maximum; the other rules are for the dialog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx_macros::FromRow)]
 pub struct PayoutRules {
     /// The largest payout in KES; `None` for any.
     pub maximum_amount: Option<i64>,
     /// Whether every payout is confirmed in a dialog.
     pub confirmation_required: bool,
-    /// Whether a payout that is known not to have paid is tried again without being asked.
+    /// Whether a payout that certainly did not pay is tried again automatically.
     pub auto_retry: bool,
-    /// How often.
+    /// The maximum number of automatic retries.
     pub retry_attempts: i64,
 }
 
-/// All that administrators set.
+/// All rules that administrators set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PortalRules {
     session_minutes: i64,
@@ -61,7 +61,7 @@ const PAYOUT_RULES: &str = "
 /// The rules for payouts.
 ///
 /// # Errors
-/// When the database can't be read.
+/// If the database can't be read.
 pub async fn for_payouts(connection: &mut Connection) -> Result<PayoutRules, sqlx::Error> {
     query_as(PAYOUT_RULES).fetch_one(connection).await
 }
@@ -69,12 +69,12 @@ pub async fn for_payouts(connection: &mut Connection) -> Result<PayoutRules, sql
 /// All rules.
 ///
 /// # Errors
-/// When the database can't be read.
-pub async fn all(sandbox: &Sandbox, connection: &mut Connection) -> Result<PortalRules, Failure> {
-    let minutes = session::length(sandbox, connection).await?.as_secs() / 60;
+/// If the database can't be read.
+pub async fn all(world: &World, connection: &mut Connection) -> Result<PortalRules, Failure> {
+    let minutes = session::length(world, connection).await?.as_secs() / 60;
     Ok(PortalRules {
         session_minutes: i64::try_from(minutes).unwrap_or(i64::MAX),
-        longest_session_minutes: i64::from(sandbox.settings.session_minutes),
+        longest_session_minutes: i64::from(world.settings.session_minutes),
         payouts: for_payouts(connection).await?,
     })
 }
@@ -83,26 +83,26 @@ const SET: &str = "
     UPDATE portal_rules SET session_minutes = $1, maximum_amount = $2, confirmation_required = $3,
            auto_retry = $4, retry_attempts = $5";
 
-/// Replaces the rules. The length of sessions applies to those that are opened from now on.
+/// Replaces the rules. A new session length applies to sessions opened from now on.
 ///
 /// # Errors
 /// [`Failure::BadField`], [`Failure::NoSession`].
 pub async fn set(
-    sandbox: &Sandbox,
+    world: &World,
     session: Session,
     address: IpAddr,
     new: NewPortalRules,
 ) -> Result<PortalRules, Failure> {
-    let longest = i64::from(sandbox.settings.session_minutes);
+    let longest = i64::from(world.settings.session_minutes);
     new.check(longest)?;
-    let at = sandbox.clock.unset_now();
-    let on = sandbox.clone();
-    let (rules, event) = sandbox
+    let at = world.clock.unset_now();
+    let on = world.clone();
+    let (rules, event) = world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
             let before = all(&on, connection).await?;
-            // The longest follows the deployment's setting.
+            // The longest length is not stored, so that it follows the deployment's setting.
             let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
             query(SET)
                 .bind(minutes)
@@ -133,10 +133,10 @@ const RESET: &str = "
     UPDATE portal_rules SET session_minutes = NULL, maximum_amount = NULL, confirmation_required = true,
            auto_retry = false, retry_attempts = 3";
 
-/// Puts the rules back to what they are at first.
+/// Resets the rules to their initial values.
 ///
 /// # Errors
-/// When the database fails.
+/// If the database fails.
 pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
     query(RESET).execute(connection).await?;
     Ok(())
@@ -164,7 +164,7 @@ impl NewPortalRules {
 }
 
 impl PortalRules {
-    /// What `new` changes, for the audit trail.
+    /// Describes the changes to `new`, for the audit trail.
     fn changes_to(&self, new: &Self) -> String {
         let amount = |amount: Option<i64>| amount.map_or("none".to_owned(), |amount| format!("KES {amount}"));
         let on = |on: bool| if on { "on" } else { "off" }.to_owned();

@@ -1,7 +1,7 @@
-//! Which sandbox a request is for, and at which address people reach a sandbox.
+//! The sandbox that a request names, and the addresses of sandboxes.
 //!
-//! A browser says it with the host name, so that each sandbox is an origin of its own; a program can send
-//! a header instead.
+//! Browsers name the sandbox in the host name, so that each sandbox is an origin of its own; programs can
+//! send a header instead.
 
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
@@ -14,12 +14,12 @@ pub const HEADER: HeaderName = HeaderName::from_static("mkopo-sandbox");
 /// The addresses of a deployment.
 #[derive(Clone, Debug)]
 pub struct Addresses {
-    /// Whose subdomains are sandboxes.
+    /// The domain whose subdomains are sandboxes.
     domain: String,
     /// The addresses of the portal and, if it listens, of the console.
     portal: String,
     console: Option<String>,
-    /// The hosts of the deployment itself, which are not sandboxes, wherever they are.
+    /// The hosts of the deployment itself, which are not sandboxes, even below the domain.
     own_hosts: Vec<String>,
 }
 
@@ -32,11 +32,10 @@ impl Addresses {
         Self { domain: settings.sandbox_domain.clone(), portal, console, own_hosts }
     }
 
-    /// The sandbox that a request names; `None` for the one that is there without any.
+    /// The sandbox that a request names; `None` for `main`.
     ///
     /// # Errors
-    /// [`Failure::BadParameter`] if it names two, and [`Failure::SandboxNotFound`] if it names none that
-    /// can exist.
+    /// [`Failure::BadParameter`] if it names two, and [`Failure::SandboxNotFound`] if the name is invalid.
     pub fn named(&self, headers: &HeaderMap, uri: &Uri) -> Result<Option<Name>, Failure> {
         let by_host = host(headers, uri)?.and_then(|host| self.subdomain(host));
         let by_header = one(headers, &HEADER)?;
@@ -58,7 +57,7 @@ impl Addresses {
         Ok(Some(name).filter(|name| !name.is_main()))
     }
 
-    /// What comes before the domain in `host`, in lower case; `None` for other hosts.
+    /// The part of `host` before the domain, in lower case; `None` for other hosts.
     fn subdomain(&self, host: &str) -> Option<String> {
         let name = without_port(host);
         let name = name.strip_suffix('.').unwrap_or(name);
@@ -74,12 +73,12 @@ impl Addresses {
         self.at_subdomain(name, &self.portal)
     }
 
-    /// The address at which a sandbox's console listens; `None` if it does not.
+    /// The address of a sandbox's console; `None` if the console is off.
     pub fn console(&self, name: &Name) -> Option<String> {
         Some(self.at_subdomain(name, self.console.as_deref()?))
     }
 
-    /// The address of the pages of a sandbox's console; `None` if it does not listen.
+    /// The address of the pages of a sandbox's console; `None` if the console is off.
     pub fn console_url(&self, name: &Name) -> Option<String> {
         Some(format!("{}/console", self.console(name)?))
     }
@@ -95,14 +94,14 @@ impl Addresses {
     }
 }
 
-/// As much of what a caller sent as is repeated to them.
+/// The beginning of a caller's text, without control characters, to be quoted in a failure.
 fn shown(text: &str) -> String {
     const LONGEST: usize = 60;
     text.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
 }
 
-/// The host that a request is sent to, with its port. An absolute address in the request line counts
-/// more than the header (RFC 9112, 3.2.2).
+/// The host that a request is sent to, with its port. An absolute address in the request line takes
+/// precedence over the header (RFC 9112, 3.2.2).
 fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Result<Option<&'a str>, Failure> {
     if let Some(authority) = uri.authority() {
         return Ok(Some(authority.as_str()));

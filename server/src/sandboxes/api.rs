@@ -15,18 +15,18 @@ use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
 use crate::{
     Sandbox,
     clock::{UnixMillis, duration},
-    demo::{Recording, World},
+    demo::{DemoData, Recording},
     error::Failure,
     events::Trail,
     http::extract::{LARGE_BODY, Optional, Path},
 };
 
-/// Whether a call, relative to the console's API, may have a large body, with a recording.
+/// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
 pub fn takes_recording(method: &Method, call: &str) -> bool {
     method == Method::POST && call == "/sandboxes"
 }
 
-/// Routes, relative to the console's API. They are for the operator only, whose access is checked there.
+/// Routes, relative to the console's API, which makes sure that only the operator calls them.
 pub fn routes() -> Router {
     Router::new()
         .route("/sandboxes", get(list).post(make).layer(DefaultBodyLimit::max(LARGE_BODY.0)))
@@ -70,7 +70,7 @@ impl NewSandbox {
         };
         let wish = Wish {
             name: name.transpose()?,
-            world: World::of_json(self.seed.as_ref())?,
+            world: DemoData::of_json(self.seed.as_ref())?,
             now: self.now.as_deref().map(UnixMillis::settable).transpose()?,
             recording: self.recording,
             is_frozen: self.frozen.unwrap_or(false),

@@ -1,4 +1,4 @@
-//! What a server keeps of a sandbox: little while it is closed.
+//! The state of a sandbox in a server's memory, of which little is left while the sandbox is closed.
 
 use std::{
     sync::{
@@ -13,31 +13,31 @@ use tokio::sync::{RwLock, watch};
 use super::{Record, records::Use};
 use crate::{Kept, Sandbox, clock::UnixMillis};
 
-/// How exactly the last use is stored at most, and, for a sandbox that expires soon, as a part of that
-/// time.
+/// Precision of the stored last use. For a sandbox that expires soon, it is its lifetime divided by
+/// [`USE_PRECISION_PARTS`].
 const USE_PRECISION: Duration = Duration::from_mins(1);
 const USE_PRECISION_PARTS: u32 = 8;
 
-/// How long after it last heard of a server that has a sandbox open another one does its work.
+/// If the server that has a sandbox open does not report for this long, the work in it becomes due.
 const TAKE_OVER: Duration = Duration::from_mins(10);
 
-/// A sandbox that this server has met.
+/// A sandbox that this server knows.
 #[derive(Debug)]
 pub struct Known {
     pub record: Record,
     last_used_at: AtomicI64,
-    /// When its use was stored last, and the calls that were and that were not.
+    /// When its use was stored last, in ms, and the number of calls stored then and received since.
     stored_at: AtomicI64,
     stored_calls: AtomicI64,
     new_calls: AtomicI64,
-    /// The calls that run now.
+    /// The number of callers that hold it.
     running: AtomicUsize,
     /// When its background work is due, in ms.
     work_at: AtomicI64,
     is_working: AtomicBool,
-    /// When old rows were deleted last, or it was opened, in ms.
+    /// When old rows were last deleted, or the sandbox was opened, in ms.
     swept_at: AtomicI64,
-    /// Once set, it is not opened any more.
+    /// Once set, the sandbox is not opened again.
     is_removed: AtomicBool,
     pub(super) open: RwLock<Option<Open>>,
     pub(super) kept: Mutex<Option<Kept>>,
@@ -47,7 +47,7 @@ pub struct Known {
 #[derive(Debug)]
 pub struct Open {
     pub sandbox: Sandbox,
-    /// Tells of its commits.
+    /// Receives a notice of each commit.
     pub commits: Mutex<watch::Receiver<()>>,
 }
 
@@ -69,12 +69,12 @@ impl Known {
         }
     }
 
-    /// Keeps it from being closed until [`Known::release`].
+    /// Keeps the sandbox from being closed until [`Known::release`].
     pub fn hold(&self) {
         self.running.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Lets it be closed again.
+    /// Allows the sandbox to be closed again.
     pub fn release(&self) {
         self.running.fetch_sub(1, Ordering::AcqRel);
     }
@@ -85,7 +85,7 @@ impl Known {
         self.last_used_at.fetch_max(now.0, Ordering::AcqRel);
     }
 
-    /// How many hold it.
+    /// The number of callers that hold the sandbox.
     pub fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
     }
@@ -95,26 +95,26 @@ impl Known {
         UnixMillis(self.last_used_at.load(Ordering::Acquire))
     }
 
-    /// How many calls it had.
+    /// The number of calls to the sandbox.
     pub fn calls(&self) -> i64 {
         self.stored_calls.load(Ordering::Relaxed) + self.new_calls.load(Ordering::Relaxed)
     }
 
-    /// When it expires if it is not used any more.
+    /// When the sandbox expires if it is not used again.
     pub fn expires_at(&self) -> UnixMillis {
         self.last_used_at().plus(self.record.expires_in())
     }
 
-    /// Whether its use should be stored.
+    /// Returns `true` if the use of the sandbox is to be stored.
     pub fn has_use_to_store(&self, now: UnixMillis) -> bool {
         let precision = USE_PRECISION.min(self.record.expires_in() / USE_PRECISION_PARTS);
         let is_used = self.new_calls.load(Ordering::Relaxed) > 0;
-        // An open one also says in time that it still is.
+        // Without calls, a server still reports that it has the sandbox open.
         let precision = if is_used { precision } else { TAKE_OVER / 2 };
         now.since(UnixMillis(self.stored_at.load(Ordering::Acquire))) >= precision
     }
 
-    /// Its use since this was called last, to be stored. While it is open, `due_at` is `None`.
+    /// Takes the use that is to be stored: the calls since the last time, and when work is due.
     pub fn take_use(&self, now: UnixMillis, due_at: Due) -> Use {
         let new_calls = self.new_calls.swap(0, Ordering::AcqRel);
         self.stored_calls.fetch_add(new_calls, Ordering::AcqRel);
@@ -127,23 +127,23 @@ impl Known {
         Use { id: self.record.id.clone(), last_used_at: self.last_used_at(), new_calls, due_at }
     }
 
-    /// Whether its background work is due.
+    /// Returns `true` if background work is due.
     pub fn has_work(&self, now: UnixMillis) -> bool {
         self.work_at.load(Ordering::Acquire) <= now.0
     }
 
-    /// Sets when its background work is due.
+    /// Sets when background work is due.
     pub fn work_at(&self, at: UnixMillis) {
         self.work_at.store(at.0, Ordering::Release);
     }
 
-    /// Notes that it was opened.
+    /// Records that the sandbox was opened.
     pub fn opened(&self, now: UnixMillis) {
         self.work_at(UnixMillis(i64::MIN));
         self.swept_at.store(now.0, Ordering::Release);
     }
 
-    /// Whether old rows are to be deleted, as they are at this interval while it is open.
+    /// Returns `true` if old rows are to be deleted: once in each `interval` while the sandbox is open.
     pub fn is_sweep_due(&self, now: UnixMillis, interval: Duration) -> bool {
         let is_due = now.since(UnixMillis(self.swept_at.load(Ordering::Acquire))) >= interval;
         if is_due {
@@ -152,48 +152,48 @@ impl Known {
         is_due
     }
 
-    /// Begins its background work, unless it runs already.
+    /// Begins background work, unless it runs already.
     pub fn begin_work(self: &Arc<Self>) -> Option<Working> {
         let was_working = self.is_working.swap(true, Ordering::AcqRel);
         (!was_working).then(|| Working(Arc::clone(self)))
     }
 
-    /// Whether its background work runs.
+    /// Returns `true` while background work runs.
     pub fn is_working(&self) -> bool {
         self.is_working.load(Ordering::Acquire)
     }
 
-    /// Keeps it from being opened again.
+    /// Keeps the sandbox from being opened again.
     pub fn set_removed(&self) {
         self.is_removed.store(true, Ordering::Release);
     }
 
-    /// Whether it is not opened any more.
+    /// Returns `true` if the sandbox must not be opened again.
     pub fn is_removed(&self) -> bool {
         self.is_removed.load(Ordering::Acquire)
     }
 
-    /// What was kept of it when it was closed.
+    /// Takes the state that was kept when the sandbox was closed.
     pub fn take_kept(&self) -> Option<Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Keeps something of it while it is closed.
+    /// Keeps some state while the sandbox is closed.
     pub fn keep(&self, kept: Kept) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 }
 
-/// When something is to be done in a sandbox without a call.
+/// When background work is due in a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub enum Due {
     Nothing,
     At(UnixMillis),
-    /// This server does it, as long as it runs.
+    /// This server does the work, as long as it runs.
     WhileOpen,
 }
 
-/// Ends with the background work.
+/// A guard for the duration of the background work.
 #[derive(Debug)]
 pub struct Working(Arc<Known>);
 
@@ -204,7 +204,7 @@ impl Drop for Working {
 }
 
 impl Open {
-    /// Whether there were commits since this was asked last.
+    /// Returns `true` if there were commits since the last call.
     pub fn has_changed(&self) -> bool {
         let mut commits = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let has_changed = commits.has_changed().unwrap_or(false);

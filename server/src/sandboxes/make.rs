@@ -1,4 +1,4 @@
-//! Making a sandbox: its data first, then its row. What has no row does not exist.
+//! Making a sandbox: its data first, then its row. A sandbox without a row does not exist.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use crate::{
     Kept,
     clock::{Setting, UnixMillis},
     database::Connection,
-    demo::{Beginning, FIRST_SEED, Recording, World},
+    demo::{Beginning, DemoData, FIRST_SEED, Recording},
     error::Failure,
     events::Trail,
 };
 
-/// How often a name is made up before it is taken by nobody.
+/// Maximum number of further attempts to make up a name that is not taken.
 const TRIES: usize = 5;
 
-/// The sandbox that somebody wants.
+/// The options of a new sandbox.
 #[derive(Clone, Debug)]
 pub struct Wish {
     /// Its name; made up if `None`.
     pub name: Option<Name>,
-    /// Its data; `None` for the usual one.
-    pub world: Option<World>,
-    /// Loans and payouts that are added to it.
+    /// Its data; `None` for the default.
+    pub world: Option<DemoData>,
+    /// Loans and payouts to add.
     pub recording: Option<Recording>,
-    /// The time that its clock starts with; the machine's if `None`.
+    /// The time at which its clock starts; `None` for the machine's time.
     pub now: Option<UnixMillis>,
-    /// Whether its clock is stopped.
+    /// `true` if its clock is stopped.
     pub is_frozen: bool,
-    /// How long it is kept without being used.
+    /// The time without use after which it expires.
     pub expires_in: Duration,
 }
 
@@ -55,7 +55,7 @@ impl Sandboxes {
         let mut tries = 0;
         loop {
             let name = wish.name.clone().unwrap_or_else(|| Name::make_up(&self.randomness));
-            // Boxed: it is large, and rare.
+            // Boxed, because the future is large and rarely used.
             match self.make_named(&wish, name, trail).boxed().await {
                 Err(Failure::SandboxExists(_)) if wish.name.is_none() && tries < TRIES => tries += 1,
                 made => return made,
@@ -68,9 +68,9 @@ impl Sandboxes {
         self.check(&name).await?;
         let id = self.randomness.id(now);
         let usual = match wish.recording {
-            _ if !self.is_demo => World::Nothing,
-            Some(_) => World::Empty,
-            None => World::Seeded(FIRST_SEED),
+            _ if !self.is_demo => DemoData::Nothing,
+            Some(_) => DemoData::Empty,
+            None => DemoData::Seeded(FIRST_SEED),
         };
         let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
         let (template, base) =
@@ -86,7 +86,7 @@ impl Sandboxes {
         let fingerprint = self.fingerprints.of(&token_parts(&token));
         let record = Record::new(id, name, fingerprint, now, wish.expires_in);
         if let Err(failure) = self.enter(record.clone(), trail).await {
-            // Unless it is unknown whether the row is there: then the scheduler finds out.
+            // If the commit may have succeeded, the scheduler deletes the data when there is no row.
             if !matches!(failure, Failure::NotCommitted) {
                 self.databases.delete(&record.id).await?;
             }
@@ -109,7 +109,7 @@ impl Sandboxes {
         added.map(|_| ())
     }
 
-    /// Refuses early what would be refused in the end.
+    /// Fails early if the name is taken or the limit is reached.
     async fn check(&self, name: &Name) -> Result<(), Failure> {
         let mut reader = self.database.read().await?;
         if records::find(&mut reader, name).await?.is_some() {
@@ -126,18 +126,18 @@ impl Sandboxes {
 }
 
 impl Wish {
-    /// Whether it would be kept for a time that is allowed.
+    /// Returns `true` if `expires_in` is allowed.
     pub fn has_valid_expiry(&self) -> bool {
         (SHORTEST_EXPIRY..=LONGEST_EXPIRY).contains(&self.expires_in)
     }
 
-    /// The setting of its clock, made at the machine's time `now`.
+    /// The setting of its clock at the machine's time `now`.
     fn setting(&self, now: UnixMillis) -> Setting {
         Setting::at(self.now, self.is_frozen, now)
     }
 }
 
-/// What the fingerprint of a sandbox's token is made of.
+/// The parts that the fingerprint of a sandbox's token is made of.
 pub fn token_parts(token: &str) -> [&str; 2] {
     ["sandbox token", token]
 }

@@ -1,8 +1,8 @@
-//! Many isolated instances in one server: each has data, clock, chance, mobile money, outbox, faults,
+//! Many isolated instances in one server: each has data, clock, randomness, mobile money, outbox, faults,
 //! limits, sessions, traffic and live slices of its own.
 //!
-//! The one that is there without any is `main`, whose store says which others exist. The others are
-//! opened when they are called, and closed when nobody uses them.
+//! `main` always exists, and its store has a row for each of the others. They are opened when they are
+//! called, and closed when nobody uses them.
 
 mod address;
 pub mod api;
@@ -43,21 +43,21 @@ use crate::{
     settings::Settings,
 };
 
-/// How long a sandbox stays open without being used.
+/// The time without use after which a sandbox is closed.
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// How long a sandbox is kept without being used, unless its maker says otherwise.
+/// Default time without use after which a sandbox expires.
 pub const EXPIRES_IN: Duration = Duration::from_hours(24);
 
-/// The shortest time that it can be kept.
+/// Minimum time without use after which a sandbox expires.
 pub const SHORTEST_EXPIRY: Duration = Duration::from_secs(5);
 
-/// The longest time that it can be kept.
+/// Maximum time without use after which a sandbox expires.
 pub const LONGEST_EXPIRY: Duration = Duration::from_hours(24 * 365);
 
 /// The sandboxes of a deployment besides `main`.
 pub struct Sandboxes {
-    /// How many there may be; with 0, there is no such thing.
+    /// The maximum number of sandboxes; 0 if they are off.
     limit: u32,
     is_demo: bool,
     addresses: Addresses,
@@ -77,8 +77,8 @@ pub struct Sandboxes {
 }
 
 impl Sandboxes {
-    /// The sandboxes that `settings` allow beside `main`, whose store is `database`. `clock` is the
-    /// machine's.
+    /// The sandboxes that `settings` allow besides `main`. `database` is the store of `main`, and `clock` the
+    /// machine's clock.
     pub fn new(
         settings: &Settings,
         database: Database,
@@ -104,12 +104,12 @@ impl Sandboxes {
         }
     }
 
-    /// Whether there are sandboxes besides `main`.
+    /// Returns `true` if there may be sandboxes besides `main`.
     pub fn are_on(&self) -> bool {
         self.limit > 0
     }
 
-    /// How many there may be.
+    /// The maximum number of sandboxes.
     pub fn limit(&self) -> u32 {
         self.limit
     }

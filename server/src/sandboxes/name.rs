@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use crate::{error::Failure, randomness::Randomness};
 
-/// The name of the sandbox that is there without any.
+/// The name of the sandbox that always exists.
 const MAIN: &str = "main";
 
-/// The longest name.
+/// Maximum length of a name.
 const MAX_LENGTH: usize = 40;
 
-/// What made-up names consist of: nothing that is read as a word or as another letter.
+/// The characters of made-up names. They form no words and are not mistaken for each other.
 const LETTERS: &[u8; 20] = b"bcdfghjkmnpqrstvwxz2";
 
-/// The length of the part of a made-up name that is random.
+/// The length of the random part of a made-up name.
 const RANDOM_LENGTH: usize = 8;
 
 /// A valid name: 1 to 40 lower-case letters, digits and dashes, with no dash at either end.
@@ -38,22 +38,22 @@ impl Name {
     /// Parses the name of a sandbox that a call is about.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`] if it is not a name: no sandbox has it.
+    /// [`Failure::SandboxNotFound`] if the name is invalid: no sandbox has it.
     pub fn existing(text: &str) -> Result<Self, Failure> {
         Self::parse(text).ok_or_else(|| Failure::SandboxNotFound(text.to_owned()))
     }
 
-    /// The name of the sandbox that is there without any.
+    /// The name of the sandbox that always exists.
     pub fn main() -> Self {
         Self(MAIN.to_owned())
     }
 
-    /// Whether this is the sandbox that is there without any.
+    /// Returns `true` if this is the name of `main`.
     pub fn is_main(&self) -> bool {
         self.0 == MAIN
     }
 
-    /// A name for a sandbox that was given none.
+    /// Makes up a name.
     pub fn make_up(randomness: &Randomness) -> Self {
         let letters = u32::try_from(LETTERS.len()).unwrap_or(1);
         let random = (0..RANDOM_LENGTH).map(|_| char::from(LETTERS[randomness.below(letters) as usize]));

@@ -8,8 +8,7 @@ use axum::{
 use super::{Addresses, Name};
 use crate::settings::Settings;
 
-/// The page, with status 404. It has no style sheet: nothing can be loaded from a sandbox that does not
-/// exist.
+/// The page, with status 404. It has no style sheet, because a sandbox that does not exist serves no files.
 pub fn page(settings: &Settings, addresses: &Addresses, sentence: &str) -> Response {
     let address = addresses.portal(&Name::main());
     let page = format!(

@@ -1,17 +1,17 @@
-//! How many sandboxes may be open at once: each has files open.
+//! The number of sandboxes that may be open at once, as limited by their open files.
 
-/// How many may be open at once, if the process may have that many files.
+/// Maximum number of open sandboxes, if the process may open enough files.
 const MAX_OPEN: usize = 1000;
 
-/// The fewest that may be open at once.
+/// Number of open sandboxes that is always allowed.
 const MIN_OPEN: usize = 16;
 
-/// The files that everything else has open, and those of one open sandbox.
+/// The number of open files besides those of sandboxes, and the number for each open sandbox.
 const OTHER_FILES: u64 = 2000;
 const FILES_EACH: u64 = 14;
 
-/// Raises the number of files that this process may have open, as far as it is allowed to: many systems begin
-/// with 1,024.
+/// Raises the limit on open files of this process, as far as the system allows: many systems start
+/// processes with 1,024.
 #[cfg(unix)]
 pub fn allow_more() {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -28,11 +28,11 @@ pub fn allow_more() {
     }
 }
 
-/// Nothing, where processes have no such limit.
+/// Does nothing: processes have no such limit on this system.
 #[cfg(not(unix))]
 pub fn allow_more() {}
 
-/// How many sandboxes may be open at once.
+/// The number of sandboxes that may be open at once.
 pub(super) fn max_open() -> usize {
     #[cfg(unix)]
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

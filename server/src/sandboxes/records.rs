@@ -1,4 +1,4 @@
-//! The rows of sandboxes in the store of `main`: who exists, for all servers on that store.
+//! The rows of sandboxes in the store of `main`, for all servers on that store.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -12,37 +12,37 @@ use crate::{
 /// A sandbox that exists.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
 pub struct Record {
-    /// Names its data.
+    /// The id, which names its data.
     #[sqlx(rename = "sandbox_id")]
     pub id: String,
     /// Its name.
     pub name: Name,
     /// The fingerprint of the token that opens its console.
     pub token: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: UnixMillis,
-    /// When it was last used, as far as it is stored.
+    /// When it was last used, as stored.
     pub last_used_at: UnixMillis,
     expires_in_ms: i64,
-    /// How many calls it had, as far as they are stored.
+    /// The number of calls, as stored.
     pub calls: i64,
-    /// When something is to be done in it without a call.
+    /// When background work is due in the sandbox.
     due_at: Option<UnixMillis>,
 }
 
 impl Record {
-    /// A sandbox that is being made.
+    /// The row of a new sandbox.
     pub fn new(id: String, name: Name, token: String, now: UnixMillis, expires_in: Duration) -> Self {
         let expires_in_ms = i64::try_from(expires_in.as_millis()).unwrap_or(i64::MAX);
         Self { id, name, token, created_at: now, last_used_at: now, expires_in_ms, calls: 0, due_at: None }
     }
 
-    /// How long it is kept without being used.
+    /// The time without use after which it expires.
     pub fn expires_in(&self) -> Duration {
         Duration::from_millis(self.expires_in_ms.unsigned_abs())
     }
 
-    /// When it expires or has something to be done, as far as it is stored.
+    /// When it expires or has work due, whichever is first, as stored.
     pub fn next_event(&self) -> Option<UnixMillis> {
         self.due_at.into_iter().chain([self.last_used_at.plus(self.expires_in())]).min()
     }
@@ -52,12 +52,12 @@ const ALL: &str = "
     SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     ORDER BY last_used_at DESC, sandbox_id";
 
-/// All sandboxes, the latest used first.
+/// All sandboxes, the most recently used first.
 pub async fn all(connection: &mut Connection) -> Result<Vec<Record>, sqlx::Error> {
     query_as(ALL).fetch_all(connection).await
 }
 
-/// As one row: a row each takes longer to hand over than to find.
+/// One row with all ids, because returning many rows takes longer than finding them.
 const IDS: &str = "SELECT string_agg(sandbox_id, ' ') FROM sandbox";
 
 /// The ids of all sandboxes.
@@ -70,7 +70,7 @@ const FIND: &str = "
     SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     WHERE name = $1";
 
-/// The sandbox of that name.
+/// The sandbox with this name.
 pub async fn find(connection: &mut Connection, name: &Name) -> Result<Option<Record>, sqlx::Error> {
     query_as(FIND).bind(name).fetch_optional(connection).await
 }
@@ -81,7 +81,7 @@ const INSERT: &str = "
     INSERT INTO sandbox (sandbox_id, name, token, created_at, last_used_at, expires_in_ms)
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING";
 
-/// Enters `record`, if there are fewer than `limit`.
+/// Inserts `record`, if there are fewer sandboxes than `limit`.
 ///
 /// # Errors
 /// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`].
@@ -99,7 +99,7 @@ pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) ->
     if inserted == 0 { Err(Failure::SandboxExists(record.name.to_string())) } else { Ok(()) }
 }
 
-/// Succeeds if there are fewer than `limit`.
+/// Succeeds if there are fewer sandboxes than `limit`.
 ///
 /// # Errors
 /// [`Failure::TooManySandboxes`].
@@ -110,21 +110,21 @@ pub async fn check_room(connection: &mut Connection, limit: u32) -> Result<(), F
 
 const DELETE: &str = "DELETE FROM sandbox WHERE sandbox_id = $1";
 
-/// Deletes the row. Returns whether there was one.
+/// Deletes the row. Returns `false` if there was none.
 pub async fn delete(connection: &mut Connection, id: &str) -> Result<bool, sqlx::Error> {
     Ok(query(DELETE).bind(id).execute(connection).await? == 1)
 }
 
-/// What a server knows of the use of a sandbox, and stores now and then.
+/// The use of a sandbox, which a server stores from time to time.
 #[derive(Clone, Debug)]
 pub struct Use {
     /// The sandbox's id.
     pub id: String,
     /// When it was last used.
     pub last_used_at: UnixMillis,
-    /// How many calls it had since the last time.
+    /// The number of calls since its use was stored last.
     pub new_calls: i64,
-    /// When something is to be done in it without a call.
+    /// When background work is due in the sandbox.
     pub due_at: Option<UnixMillis>,
 }
 
@@ -151,7 +151,7 @@ const DUE: &str = "
     SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     WHERE due_at <= $1 ORDER BY due_at";
 
-/// The sandboxes in which something is to be done, the longest due first.
+/// The sandboxes in which work is due, the longest due first.
 pub async fn due(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
     query_as(DUE).bind(now).fetch_all(connection).await
 }
@@ -160,14 +160,14 @@ const EXPIRED: &str = "
     SELECT sandbox_id, name, token, created_at, last_used_at, expires_in_ms, calls, due_at FROM sandbox
     WHERE last_used_at + expires_in_ms <= $1 ORDER BY last_used_at";
 
-/// The sandboxes that have not been used for too long, as far as it is stored.
+/// The sandboxes that have expired, as stored.
 pub async fn expired(connection: &mut Connection, now: UnixMillis) -> Result<Vec<Record>, sqlx::Error> {
     query_as(EXPIRED).bind(now).fetch_all(connection).await
 }
 
 const SOON_DUE: &str = "UPDATE sandbox SET due_at = $1 WHERE due_at > $1";
 
-/// Makes due what an earlier process of the only server had to do.
+/// Makes all stored work due now: an earlier process of this server may have left some.
 pub async fn make_due(connection: &mut Connection, now: UnixMillis) -> Result<(), sqlx::Error> {
     query(SOON_DUE).bind(now).execute(connection).await?;
     Ok(())

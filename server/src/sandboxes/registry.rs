@@ -18,10 +18,10 @@ use super::{
 };
 use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure};
 
-/// How many names are offered to somebody who wants to open another one.
+/// Maximum number of names that the console offers to open.
 const NAMED: usize = 20;
 
-/// A sandbox that a call uses. It is not closed meanwhile.
+/// A sandbox that a call uses, and that is not closed meanwhile.
 #[derive(Debug)]
 pub struct InUse {
     /// The sandbox.
@@ -44,15 +44,15 @@ pub struct Listed {
     pub name: Name,
     /// The address of its portal.
     pub url: String,
-    /// The address of its console; `None` if it does not listen.
+    /// The address of its console; `None` if the console is off.
     pub console_url: Option<String>,
-    /// When it was made; `None` for `main`.
+    /// When it was created; `None` for `main`.
     pub created_at: Option<UnixMillis>,
-    /// When it expires if it is not used any more; `None` for `main`.
+    /// When it expires if it is not used again; `None` for `main`.
     pub expires_at: Option<UnixMillis>,
-    /// When it was last used; `None` if it never was since the server started.
+    /// When it was last used; `None` if `main` was not used since the server started.
     pub last_used_at: Option<UnixMillis>,
-    /// How many calls it had; those of `main` since the server started.
+    /// The number of calls; for `main`, since the server started.
     pub calls: i64,
     /// The size of its data in bytes; `None` if it is not known.
     pub size: Option<u64>,
@@ -61,11 +61,11 @@ pub struct Listed {
 /// The calls that this server had since it started, by sandbox.
 #[derive(Clone, Debug)]
 pub struct Calls {
-    /// Those of `main`.
+    /// The calls of `main`.
     pub main: i64,
-    /// Those of the busiest others, the busiest first.
+    /// The calls of the busiest other sandboxes, the busiest first.
     pub busiest: Vec<(Name, i64)>,
-    /// Those of the rest together.
+    /// The calls of all the rest.
     pub rest: i64,
 }
 
@@ -73,8 +73,8 @@ impl Sandboxes {
     /// The sandbox that a request names.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], [`Failure::BadParameter`], and errors of its
-    /// database.
+    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], [`Failure::BadParameter`], and errors of
+    /// its database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
         if !self.are_on() {
             self.refuse_if_elsewhere(parts).await?;
@@ -93,7 +93,7 @@ impl Sandboxes {
         Ok(in_use)
     }
 
-    /// Where this server has no sandboxes, refuses a call for one of another server on the same database.
+    /// Fails if the call names a sandbox of another server on the same database. This server has none.
     async fn refuse_if_elsewhere(&self, parts: &Parts) -> Result<(), Failure> {
         let named = self.addresses.named(&parts.headers, &parts.uri).ok().flatten();
         let Some(name) = named.filter(|_| self.database.is_shared()) else { return Ok(()) };
@@ -103,7 +103,7 @@ impl Sandboxes {
         }
     }
 
-    /// The sandbox of that name, opened if it is closed.
+    /// Finds the sandbox with this name, and opens it if it is closed.
     ///
     /// # Errors
     /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], and errors of its database.
@@ -117,7 +117,7 @@ impl Sandboxes {
             if let Some(in_use) = self.opened(server, &known).await? {
                 return Ok(in_use);
             }
-            // It was removed in the meantime. There may be another one of that name.
+            // It was removed in the meantime. There may be a new one with the same name.
             self.forget(&known);
         }
     }
@@ -129,13 +129,13 @@ impl Sandboxes {
         is_removed.then(|| Failure::SandboxNotFound(known.record.name.to_string()))
     }
 
-    /// Whether the sandbox has its row still.
+    /// Returns `true` if the sandbox still has its row.
     async fn has_row(&self, known: &Known) -> Result<bool, Failure> {
         let found = records::find(&mut *self.database.read().await?, &known.record.name).await?;
         Ok(found.is_some_and(|record| record.id == known.record.id))
     }
 
-    /// Uses `known`, opened if it is closed; `None` if it was removed.
+    /// Uses `known`, and opens it if it is closed; `None` if it was removed.
     pub(super) async fn opened(
         &self,
         server: &Arc<Server>,
@@ -154,7 +154,7 @@ impl Sandboxes {
             return Ok(None);
         }
         if slot.is_none() {
-            // Boxed: it is large, and rare.
+            // Boxed, because the future is large and rarely used.
             *slot = Some(self.open(server, known).boxed().await?);
         }
         Ok(slot.as_ref().map(in_use))
@@ -166,7 +166,7 @@ impl Sandboxes {
             let database = self.databases.open(&record.id).await?;
             Sandbox::open_another(server, record, database, known.take_kept()).await
         };
-        // If this process dies, others must know that there may be something to do.
+        // If this process dies, another one must know that there may be work to do.
         let (sandbox, stored) = tokio::join!(opening, self.store_use(known, Due::WhileOpen));
         let sandbox = sandbox?;
         stored?;
@@ -176,7 +176,7 @@ impl Sandboxes {
         Ok(Open { sandbox, commits })
     }
 
-    /// What this server knows of the sandbox of that name, read from the store if it is nothing.
+    /// The state of the sandbox with this name; its row is read if this server does not know it yet.
     async fn known(&self, name: &Name) -> Result<Arc<Known>, Failure> {
         if let Some(known) = self.all_known().get(name) {
             return Ok(Arc::clone(known));
@@ -189,7 +189,7 @@ impl Sandboxes {
         Ok(self.meet(record))
     }
 
-    /// What this server knows of the sandbox of `record`.
+    /// The state of the sandbox of `record`, which is new if this server does not know it yet.
     pub(super) fn meet(&self, record: Record) -> Arc<Known> {
         let mut all = self.all_known();
         if let Some(known) = all.get(&record.name).filter(|known| known.record.id == record.id) {
@@ -214,19 +214,19 @@ impl Sandboxes {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that this server has met.
+    /// All sandboxes that this server knows.
     pub(super) fn met(&self) -> Vec<Arc<Known>> {
         self.all_known().values().map(Arc::clone).collect()
     }
 
-    /// Those that are open, and not just being opened or closed.
+    /// The sandboxes that are open, without those that are just being opened or closed.
     pub(super) fn open_ones(&self) -> Vec<Arc<Known>> {
         let mut met = self.met();
         met.retain(|known| known.open.try_read().is_ok_and(|open| open.is_some()));
         met
     }
 
-    /// Closes those that were not used for the longest time, while as many are open as may be.
+    /// Closes the least recently used sandboxes if the maximum number is open.
     async fn make_room(&self) {
         let mut open = self.open_ones();
         let Some(excess) = (open.len() + 1).checked_sub(max_open()).filter(|excess| *excess > 0) else {
@@ -241,11 +241,10 @@ impl Sandboxes {
         }
     }
 
-    /// Closes `known`, unless it has been used for less than `idle`. Whatever is to be done in it is
-    /// written down.
+    /// Closes `known`, unless it is in use or was used within `idle`, and stores when work is due in it.
     ///
     /// # Errors
-    /// Errors of the databases; it is closed nevertheless.
+    /// Errors of the databases; the sandbox is closed nevertheless.
     pub(super) async fn close(&self, known: &Known, idle: Duration) -> Result<(), Failure> {
         let mut slot = known.open.write().await;
         let now = self.clock.unset_now();
@@ -264,7 +263,7 @@ impl Sandboxes {
         self.store_use(known, due).await
     }
 
-    /// Closes all of them, for a shutdown.
+    /// Closes all sandboxes, for a shutdown.
     pub async fn close_all(&self, timeout: Duration) {
         let closing = self.met().into_iter().map(|known| self.close_now(known, timeout).boxed());
         futures::future::join_all(closing).await;
@@ -301,7 +300,7 @@ impl Sandboxes {
             .await
     }
 
-    /// All sandboxes, `main` first, then the latest used.
+    /// All sandboxes: `main`, then the others, the most recently used first.
     ///
     /// # Errors
     /// Errors of the databases.
@@ -321,7 +320,7 @@ impl Sandboxes {
         Ok(all)
     }
 
-    /// The names of the latest used ones, without `main`.
+    /// The names of the most recently used sandboxes, without `main`.
     ///
     /// # Errors
     /// Errors of the store.
@@ -333,7 +332,7 @@ impl Sandboxes {
         Ok(records.into_iter().take(NAMED).map(|record| record.name).collect())
     }
 
-    /// The sandbox of that name.
+    /// The sandbox with this name.
     ///
     /// # Errors
     /// [`Failure::SandboxNotFound`], and errors of the databases.
@@ -342,7 +341,7 @@ impl Sandboxes {
         found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))
     }
 
-    /// `record` as it is listed.
+    /// The entry of `record` in the list.
     pub fn listed(&self, record: &Record, size: Option<u64>) -> Listed {
         let known =
             self.all_known().get(&record.name).filter(|known| known.record.id == record.id).map(Arc::clone);
@@ -376,17 +375,17 @@ impl Sandboxes {
         }
     }
 
-    /// How many are open.
+    /// The number of open sandboxes.
     pub fn count_open(&self) -> usize {
         self.open_ones().len()
     }
 
-    /// How many databases there are, with or without a row: for tests.
+    /// The number of databases, with or without a row: for tests.
     pub async fn count_stored(&self) -> usize {
         self.databases.sizes().await.unwrap_or_default().len()
     }
 
-    /// The calls that this server had, by sandbox for the `named` busiest.
+    /// The calls since this server started: of each of the `named` busiest sandboxes, and of the rest.
     pub fn calls(&self, named: usize) -> Calls {
         let calls = |known: &Arc<Known>| (known.record.name.clone(), known.calls() - known.record.calls);
         let mut busiest: Vec<(Name, i64)> = self.met().iter().map(calls).collect();

@@ -1,4 +1,4 @@
-//! Removing a sandbox: its row first, then its data. What has no row does not exist.
+//! Removing a sandbox: its row first, then its data. A sandbox without a row does not exist.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{database::Connection, error::Failure, events::Trail};
 
-/// How long calls that run in a sandbox that is removed may go on.
+/// Time for running calls to finish in a sandbox that is removed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether they still run.
+/// Interval for checking that calls still run.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 impl Sandboxes {
-    /// Removes the sandbox of that name. Calls that run in it have two seconds left.
+    /// Removes the sandbox with this name. Running calls have two seconds to finish.
     ///
     /// # Errors
     /// [`Failure::SandboxNotFound`], [`Failure::MainSandbox`], and errors of the databases.
@@ -33,7 +33,7 @@ impl Sandboxes {
         }
     }
 
-    /// Removes the sandbox of `record`. Returns whether it was still there.
+    /// Removes the sandbox of `record`. Returns `false` if it was removed already.
     pub(super) async fn remove_record(&self, record: &Record, trail: &Trail) -> Result<bool, Failure> {
         let delete = async |connection: &mut Connection| Ok(records::delete(connection, &record.id).await?);
         let was_there = trail.write(self.database.begin().await?, delete).await?;
@@ -45,7 +45,7 @@ impl Sandboxes {
         Ok(was_there)
     }
 
-    /// Closes a sandbox that has no row any more, and forgets it.
+    /// Closes and forgets a sandbox that no longer has a row.
     pub(super) async fn drop_open(&self, known: &Arc<Known>) {
         known.set_removed();
         self.forget(known);

@@ -1,5 +1,5 @@
-//! The background work of all sandboxes besides `main`, by one task: settling, sending, sweeping, closing
-//! and removing. It sleeps while no sandbox is open and nothing is due in those that are closed.
+//! One task for the background work of all sandboxes besides `main`: settling, sending, sweeping, closing
+//! and removing. The task sleeps while no sandbox is open and no work is due in closed ones.
 
 use std::{
     sync::Arc,
@@ -14,25 +14,25 @@ use super::{
 use crate::events::Trail;
 use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure, retention};
 
-/// How often it looks after the sandboxes that are open.
+/// Interval between rounds while sandboxes are open.
 const OPEN_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How often it looks for what other servers or commands have changed, while none is open.
+/// Poll interval for changes made by other servers or commands, while no sandbox is open.
 const CLOSED_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The longest time between two rounds of work in an open sandbox; old rows are deleted then.
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// How soon a round of work that failed is repeated.
+/// Time until failed work is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How old data without a row must be to be deleted: its row may be about to be written.
+/// Minimum age of data without a row to be deleted: in newer data, the row may not be written yet.
 const ORPHAN_AGE: Duration = Duration::from_mins(10);
 
-/// How often such data is looked for.
+/// Interval for deleting data without a row.
 const ORPHAN_INTERVAL: Duration = Duration::from_mins(10);
 
-/// Looks after the sandboxes for as long as it is polled.
+/// Runs [`tend`] again and again, for as long as the future is polled.
 pub async fn keep(server: Arc<Server>) {
     let sandboxes = &server.sandboxes;
     if let Err(failure) = sandboxes.start().await {
@@ -61,7 +61,7 @@ pub async fn keep(server: Arc<Server>) {
     }
 }
 
-/// Looks after the sandboxes once. Work that is due runs on in the background.
+/// Runs one round: removes and closes sandboxes, and starts the work that is due in the background.
 ///
 /// # Errors
 /// When the store of `main` fails.
@@ -74,7 +74,7 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
     due.retain(|record| sandboxes.databases.has(&record.id));
     for record in due {
         let known = sandboxes.meet(record);
-        // Opening it notes that its work is due.
+        // Opening a sandbox makes its work due.
         if let Err(failure) = sandboxes.opened(server, &known).await {
             tracing::error!(?failure, sandbox = known.record.name.as_str(), "sandbox.not_opened");
         }
@@ -89,7 +89,7 @@ pub async fn tend(server: &Arc<Server>) -> Result<(), Failure> {
 }
 
 impl Sandboxes {
-    /// Takes over from an earlier process.
+    /// Takes over the work of an earlier process.
     async fn start(&self) -> Result<(), Failure> {
         let now = self.clock.unset_now();
         self.database
@@ -97,14 +97,14 @@ impl Sandboxes {
             .await
     }
 
-    /// Deletes data without a row, which a process left that died while it made or removed a sandbox.
+    /// Deletes data without a row: a process died while it made or removed the sandbox.
     ///
     /// # Errors
     /// When the databases fail.
     pub async fn delete_orphans(&self) -> Result<(), Failure> {
         let now = self.clock.unset_now();
         let stored = self.databases.sizes().await?;
-        // After the data: what is made in the meantime has a row.
+        // Read after the data: a sandbox that is made in the meantime has a row.
         let ids = records::ids(&mut *self.database.read().await?).await?;
         for id in stored.keys().filter(|id| !ids.contains(*id)) {
             if made_at(id).map_or(Duration::ZERO, |at| now.since(at)) >= ORPHAN_AGE {
@@ -117,7 +117,7 @@ impl Sandboxes {
 
     async fn remove_expired(&self, now: UnixMillis) -> Result<(), Failure> {
         let mut expired = records::expired(&mut *self.database.read().await?, now).await?;
-        // Another server knows better when its own were used last.
+        // Only the server with the data knows when a sandbox was used last.
         expired.retain(|record| self.databases.has(&record.id));
         for known in self.met() {
             if known.expires_at() <= now && expired.iter().all(|record| record.id != known.record.id) {
@@ -129,14 +129,14 @@ impl Sandboxes {
             if known.expires_at() <= now {
                 self.remove_record(&known.record, &Trail::default()).await?;
             } else {
-                // It was used since its use was stored.
+                // The sandbox was used since its use was stored.
                 self.store_use(&known, Due::WhileOpen).await?;
             }
         }
         Ok(())
     }
 
-    /// Closes those that another server or a command has removed.
+    /// Closes the sandboxes that another server or a command has removed.
     async fn notice_removed(&self) -> Result<(), Failure> {
         let met = self.met();
         if met.is_empty() {
@@ -150,7 +150,7 @@ impl Sandboxes {
     }
 
     async fn look_after(&self, known: &Arc<Known>, now: UnixMillis) -> Result<(), Failure> {
-        // Work that runs may not read what is committed meanwhile: that is left to the next round.
+        // Running work may miss what is committed meanwhile: the next round finds it.
         if known.is_working() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Sandboxes {
         };
         if let Some(sandbox) = sandbox {
             if let Some(working) = known.begin_work() {
-                // Until it is known better.
+                // Provisional; set again once the work is done.
                 known.work_at(now.plus(SWEEP_INTERVAL));
                 let (this, known) = (sandbox.clone(), Arc::clone(known));
                 sandbox.tasks.spawn_background(async move {
@@ -180,7 +180,7 @@ impl Sandboxes {
         Ok(())
     }
 
-    /// How long nothing is to be done.
+    /// The time until work is due or a sandbox expires.
     async fn next_event(&self) -> Result<Duration, Failure> {
         let now = self.clock.unset_now();
         let mut all = records::all(&mut *self.database.read().await?).await?;
@@ -190,9 +190,9 @@ impl Sandboxes {
     }
 }
 
-/// Does what is due in a sandbox, and returns how long nothing more is.
+/// Does the work that is due in a sandbox, and returns the time until more is due.
 async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Option<Duration>, Failure> {
-    // First: it loads the clock, by which the others delete.
+    // First, because it loads the clock, by which old rows are deleted.
     let next = sandbox.work().await?;
     if known.is_sweep_due(now, SWEEP_INTERVAL) {
         retention::delete_old(sandbox).await?;
@@ -200,7 +200,7 @@ async fn work(sandbox: &Sandbox, known: &Known, now: UnixMillis) -> Result<Optio
     Ok(next)
 }
 
-/// When an id was made: ids begin with it.
+/// The time at which an id was made, which is its beginning.
 fn made_at(id: &str) -> Option<UnixMillis> {
     let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
     i64::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 12).map(UnixMillis)

@@ -12,21 +12,21 @@ use crate::{
         Connection,
         sandboxes::{SandboxDatabases, Template},
     },
-    demo::{self, Hashes, World},
+    demo::{self, DemoData, Hashes},
     error::Failure,
     randomness::Randomness,
 };
 
-/// How many are kept, of about 400 KB each.
+/// Maximum number of templates that are kept, of about 400 KB each.
 const MAX_KEPT: usize = 8;
 
-/// How long a template is copied whose dates are relative to the time at which it was made.
+/// Maximum age of a template whose dates are relative to the time at which it was made.
 const FRESH: Duration = Duration::from_mins(5);
 
-/// How long any other template is kept.
+/// Maximum age of any other template.
 const KEPT_FOR: Duration = Duration::from_hours(12);
 
-/// The templates that were used last.
+/// The most recently used templates.
 #[derive(Debug)]
 pub struct Templates {
     passwords: Passwords,
@@ -42,17 +42,17 @@ struct Kept {
     template: Template,
 }
 
-/// What a template contains.
+/// The content of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
     /// The data.
-    pub world: World,
-    /// What its dates are relative to; `None` for about now.
+    pub world: DemoData,
+    /// The time that its dates are relative to; `None` for about now.
     pub now: Option<UnixMillis>,
 }
 
 impl Templates {
-    /// No templates yet.
+    /// Creates an empty set of templates.
     pub fn new(passwords: Passwords) -> Self {
         Self { passwords, hashes: OnceCell::new(), kept: Mutex::default() }
     }
@@ -60,16 +60,16 @@ impl Templates {
     /// The hash of a password that nobody knows.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When hashing or writing fails.
     pub async fn unknown_hash(&self, randomness: &Randomness) -> Result<String, Failure> {
         self.passwords.hash(hex::encode(randomness.bytes::<32>()).into()).await
     }
 
-    /// A template with `content`, at the machine's time `now`, and the time that its dates are relative to. `id`
-    /// names a database that is not used otherwise.
+    /// A template with `content`, and the time that its dates are relative to. `now` is the machine's time;
+    /// `id` names a temporary database.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// When hashing or writing fails.
     pub async fn get(
         &self,
         databases: &SandboxDatabases,
@@ -77,7 +77,7 @@ impl Templates {
         content: Content,
         now: UnixMillis,
     ) -> Result<(Template, UnixMillis), Failure> {
-        // One is made at a time, so that the same one is not made twice.
+        // Locked while a template is made, so that the same one is not made twice.
         let mut kept = self.kept.lock().await;
         let is_old = |kept: &Kept| {
             let longest = if kept.content.now.is_some() { KEPT_FOR } else { FRESH };
@@ -85,7 +85,7 @@ impl Templates {
         };
         kept.retain(|kept| !is_old(kept));
         if let Some(at) = kept.iter().position(|kept| kept.content == content) {
-            // The latest used one is the last.
+            // The most recently used template is the last.
             let found = kept.remove(at);
             let (template, base) = (found.template.clone(), content.now.unwrap_or(found.made_at));
             kept.push(found);

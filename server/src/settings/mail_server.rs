@@ -17,7 +17,7 @@ impl SmtpUrl {
     /// Parses `smtps://…` or `smtp://…`.
     ///
     /// # Errors
-    /// What to give instead, without repeating the input.
+    /// A sentence that says what to give instead, without the input.
     pub fn parse(text: &str) -> Result<Self, String> {
         const EXAMPLE: &str = "give a mail server such as smtps://user:password@mail.example.com";
         let url: Uri = text.parse().map_err(|_| EXAMPLE.to_owned())?;

@@ -21,21 +21,21 @@ pub use self::{
     store::{DatabaseSettings, StoreSettings},
 };
 use crate::database::url::DatabaseUrl;
-/// How many sandboxes there may be in demo mode, unless set.
+/// Default number of sandboxes in demo mode.
 const DEMO_SANDBOXES: u32 = 100;
 
-/// Where the console listens.
+/// The address that the console listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConsoleListen {
-    /// Nowhere.
+    /// The console is off.
     Off,
     /// On this address and port.
     On(SocketAddr),
 }
 
 impl ConsoleListen {
-    /// The address as `given`, or else the one next to the portal's; `None` if it is off. Port 0 means any free
-    /// port, and so does the next one after 0 or 65535.
+    /// The address as `given`, or else the portal's address with the next port; `None` if the console is off.
+    /// Port 0 means any free port, as does the next port after 0 or 65535.
     pub fn address(given: Option<Self>, portal: SocketAddr) -> Option<SocketAddr> {
         match given {
             Some(Self::Off) => None,
@@ -48,12 +48,12 @@ impl ConsoleListen {
     }
 }
 
-/// What the screens show that the specification fixes as static.
+/// The content of the screens that are static in the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Screens {
-    /// Its sample content.
+    /// The sample content of the specification.
     Specified,
-    /// What the server has.
+    /// The data of the server.
     Live,
 }
 
@@ -80,7 +80,7 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_CONSOLE_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub console_public_url: Option<HeaderValue>,
 
-    /// Where the data is.
+    /// The database.
     #[command(flatten)]
     pub store: StoreSettings,
 
@@ -95,8 +95,8 @@ pub struct Settings {
           value_name = "true|false")]
     pub demo: bool,
 
-    /// How many sandboxes there may be, besides the one that is there without any (see
-    /// docs/sandboxes.md). 0 turns them off. Defaults to 100 in demo mode, and to 0 otherwise.
+    /// Maximum number of sandboxes, besides `main` (see docs/sandboxes.md). 0 turns them off. Defaults to
+    /// 100 in demo mode, and to 0 otherwise.
     #[arg(long, env = "MKOPO_SANDBOXES", value_parser = values::sandboxes, value_name = "NUMBER")]
     pub sandboxes: Option<u32>,
 
@@ -106,9 +106,9 @@ pub struct Settings {
           value_name = "DOMAIN")]
     pub sandbox_domain: String,
 
-    /// Allow the console's tools that change what the service does or that read codes: the clock,
-    /// faults, the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed
-    /// in demo mode only.
+    /// Allow the console's tools that change the behaviour of the service or read codes: the clock, faults,
+    /// the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed in demo
+    /// mode only.
     #[arg(long, env = "MKOPO_TOOLS", value_parser = values::switch, value_name = "true|false")]
     pub tools: Option<bool>,
 
@@ -140,33 +140,33 @@ pub struct Settings {
           value_parser = |file: &str| secret_in(file, values::console_token))]
     pub console_token_file: Option<SecretString>,
 
-    /// How long a session lasts, in minutes.
+    /// Duration of a session, in minutes.
     #[arg(long, env = "MKOPO_SESSION_MINUTES", default_value_t = 480, value_name = "MINUTES",
           value_parser = values::session_minutes)]
     pub session_minutes: u32,
 
-    /// How long a session is kept after its end, in days.
+    /// Retention of sessions after their end, in days.
     #[arg(long, env = "MKOPO_KEEP_SESSIONS_DAYS", default_value_t = 30, value_name = "DAYS",
           value_parser = values::days)]
     pub keep_sessions_days: u32,
 
-    /// How long a message in the outbox is kept, in days, once it is sent or given up.
+    /// Retention of messages in the outbox after they are sent or given up, in days.
     #[arg(long, env = "MKOPO_KEEP_MESSAGES_DAYS", default_value_t = 90, value_name = "DAYS",
           value_parser = values::days)]
     pub keep_messages_days: u32,
 
-    /// How long an event of the audit trail is kept, in days.
+    /// Retention of events in the audit trail, in days.
     #[arg(long, env = "MKOPO_KEEP_EVENTS_DAYS", default_value_t = 400, value_name = "DAYS",
           value_parser = values::days)]
     pub keep_events_days: u32,
 
-    /// How many published builds of a slice are kept, besides the live one and the previous one.
+    /// Number of published builds to keep of each slice, besides the live one and the previous one.
     #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
           value_parser = values::builds)]
     pub keep_builds: u32,
 
-    /// How long a build of a slice is watched after it went live for everybody, in minutes: one that fails is taken
-    /// back by itself (docs/slices.md).
+    /// Time for which a build is watched after it went live for everybody, in minutes. A build that fails is
+    /// taken back automatically (docs/slices.md).
     #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
           value_parser = clap::value_parser!(u32).range(1..=10_080))]
     pub rollback_minutes: u32,
@@ -178,7 +178,7 @@ pub struct Settings {
           value_name = "NETWORK,…")]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// How many connections one network address may have open. A trusted proxy may have any number.
+    /// Maximum number of open connections from one network address. Trusted proxies may have any number.
     #[arg(long, env = "MKOPO_CONNECTIONS_PER_ADDRESS", default_value_t = 256, value_name = "NUMBER",
           value_parser = values::positive)]
     pub connections_per_address: usize,
@@ -229,12 +229,12 @@ pub struct Settings {
           value_parser = values::name)]
     pub brand: String,
 
-    /// What the portal calls itself in a sentence. Defaults to the brand.
+    /// Name of the portal in sentences. Defaults to the brand.
     #[arg(long, env = "MKOPO_PRODUCT", value_name = "NAME", value_parser = values::name)]
     pub product: Option<String>,
 
-    /// What Reports, Settings, Profile and the bell show: `specified`, the sample content of the
-    /// specification, or `live`, what the server has (see docs/screens.md).
+    /// Content of Reports, Settings, Profile and the bell: `specified`, the sample content of the
+    /// specification, or `live`, the data of the server (see docs/screens.md).
     #[arg(
         long,
         env = "MKOPO_SCREENS",
@@ -257,10 +257,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Checks that the settings go together.
+    /// Checks that the settings can be used together.
     ///
     /// # Errors
-    /// A sentence that names what does not.
+    /// A sentence that names the settings that can't.
     pub fn check(&self) -> anyhow::Result<()> {
         self.provider.check(self.demo)?;
         self.check_shared()
@@ -270,7 +270,7 @@ impl Settings {
     /// instead of each generating its own.
     ///
     /// # Errors
-    /// A sentence that names what is missing.
+    /// A sentence that names the missing setting.
     fn check_shared(&self) -> anyhow::Result<()> {
         let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
         let given = [
@@ -286,32 +286,32 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether `?slice=` may load a build other than the live one.
+    /// Returns `true` if `?slice=` may load a build other than the live one.
     pub fn allows_slice_override(&self) -> bool {
         self.slice_override.unwrap_or(self.demo)
     }
 
-    /// Whether the console's tools may change what the service does, and read codes.
+    /// Returns `true` if the console's tools are allowed, which change the service's behaviour or read codes.
     pub fn allows_tools(&self) -> bool {
         self.tools.unwrap_or(self.demo)
     }
 
-    /// Whether the calls exist that only the live screens make.
+    /// Returns `true` if the service has the calls that only live screens make.
     pub fn has_live_screens(&self) -> bool {
         self.screens == Screens::Live
     }
 
-    /// How many sandboxes there may be, besides the one that is there without any.
+    /// The maximum number of sandboxes, besides `main`.
     pub fn max_sandboxes(&self) -> u32 {
         self.sandboxes.unwrap_or(if self.demo { DEMO_SANDBOXES } else { 0 })
     }
 
-    /// The settings of sandboxes: nothing in them is real, so they are as in demo mode.
+    /// The settings of sandboxes. Nothing in a sandbox is real, so they are as in demo mode.
     pub fn of_sandboxes(&self) -> Self {
         Self { demo: true, tools: None, slice_override: Some(self.allows_slice_override()), ..self.clone() }
     }
 
-    /// What the portal calls itself in a sentence.
+    /// The name of the portal in sentences.
     pub fn product(&self) -> &str {
         self.product.as_deref().unwrap_or(&self.brand)
     }
@@ -338,12 +338,12 @@ impl Settings {
         })
     }
 
-    /// How long a session lasts.
+    /// The duration of a session.
     pub fn session_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.session_minutes) * 60)
     }
 
-    /// How long a build of a slice is watched after it went live for everybody.
+    /// The time for which a build is watched after it went live for everybody.
     pub fn watch_length(&self) -> Duration {
         Duration::from_mins(u64::from(self.rollback_minutes))
     }

@@ -7,7 +7,7 @@ use axum::http::{Uri, uri::PathAndQuery};
 
 use super::{secrets::secret_in, values};
 
-/// Where the portal's calls are forwarded to, and how.
+/// The provider that the portal's calls are forwarded to.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ProviderSettings {
     /// Forward the portal's calls, everything under /api/v1, to the provider at this address, such as
@@ -21,8 +21,8 @@ pub struct ProviderSettings {
           value_parser = |file: &str| secret_in(file, ProviderUrl::parse))]
     pub provider_url_file: Option<ProviderUrl>,
 
-    /// File with the certificates (PEM) of the authorities that may vouch for the provider, besides those of
-    /// the operating system.
+    /// File with the certificates (PEM) of CAs that are trusted for the provider, besides the CAs of the
+    /// operating system.
     #[arg(long, env = "MKOPO_PROVIDER_CA", value_name = "FILE")]
     pub provider_ca: Option<PathBuf>,
 
@@ -33,7 +33,7 @@ pub struct ProviderSettings {
           value_name = "true|false")]
     pub provider_insecure: bool,
 
-    /// How long a call waits for the provider, in seconds.
+    /// Timeout of a call to the provider, in seconds.
     #[arg(long, env = "MKOPO_PROVIDER_TIMEOUT", default_value_t = 10, value_parser = values::provider_seconds,
           value_name = "SECONDS")]
     pub provider_timeout: u32,
@@ -49,7 +49,7 @@ pub struct ProviderSettings {
     pub provider_faults: Option<ProviderFaults>,
 }
 
-/// What the console's faults may hit besides what costs nothing.
+/// The calls that the console's faults may hit, besides those that cost nothing.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderFaults {
     /// Payouts.
@@ -62,10 +62,10 @@ impl ProviderSettings {
         self.provider_url.as_ref().or(self.provider_url_file.as_ref())
     }
 
-    /// Checks that the settings go together.
+    /// Checks that the settings can be used together.
     ///
     /// # Errors
-    /// A sentence that says which do not, and why.
+    /// A sentence that says which settings can't, and why.
     pub fn check(&self, is_demo: bool) -> anyhow::Result<()> {
         let Some(url) = self.url() else { return Ok(()) };
         ensure!(
@@ -77,7 +77,7 @@ impl ProviderSettings {
         url.check_security(self.provider_insecure)
     }
 
-    /// How long a call waits for the provider.
+    /// The timeout of a call to the provider.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.provider_timeout.into())
     }
@@ -94,7 +94,7 @@ impl ProviderUrl {
     /// Parses `https://…` or `http://…`.
     ///
     /// # Errors
-    /// What to give instead.
+    /// A sentence that says what to give instead.
     pub fn parse(text: &str) -> Result<Self, String> {
         const EXAMPLE: &str = "give the address of a provider such as https://provider.example.com";
         let text = text.trim().trim_end_matches('/');
@@ -119,15 +119,15 @@ impl ProviderUrl {
         Ok(Self { base: text.to_owned(), is_private: scheme == "https" || is_local })
     }
 
-    /// Whether nobody between here and there can read or change what is sent.
+    /// Returns `true` if nobody on the way to the provider can read or change what is sent.
     pub fn is_private(&self) -> bool {
         self.is_private
     }
 
-    /// Checks that nobody between here and the provider can read or change what is sent.
+    /// Checks that nobody on the way to the provider can read or change what is sent.
     ///
     /// # Errors
-    /// A sentence that says how to allow it, unless it `is_allowed`.
+    /// A sentence that says how to allow an address that is not private, unless that `is_allowed`.
     pub fn check_security(&self, is_allowed: bool) -> anyhow::Result<()> {
         ensure!(
             self.is_private || is_allowed,

@@ -1,4 +1,4 @@
-//! Where the data is.
+//! The settings of the database and the data folder.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub struct DatabaseSettings {
           value_parser = |file: &str| secret_in(file, values::database_url))]
     pub database_url_file: Option<DatabaseUrl>,
 
-    /// How many transactions write payouts at the same time, on PostgreSQL. More are faster if the
+    /// Number of transactions that write payouts at the same time, on PostgreSQL. More are faster if the
     /// database is far away. With 1, all writes of all servers come one after the other.
     #[arg(long, global = true, env = "MKOPO_LANES", default_value_t = LANES, value_name = "NUMBER",
           value_parser = clap::value_parser!(u32).range(1..=32))]
@@ -46,7 +46,7 @@ impl DatabaseSettings {
     }
 }
 
-/// Where the data is.
+/// The data folder and the database.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreSettings {
     /// Folder that holds the database and the generated secrets.
@@ -68,7 +68,7 @@ impl StoreSettings {
         Database::open_for(url.as_ref(), &self.data_dir).await
     }
 
-    /// Whether there is no database in the data folder yet.
+    /// Returns `true` if the database is a file in the data folder that does not exist yet.
     pub fn is_missing(&self) -> bool {
         self.database.url().is_none() && !self.file_in_data_dir().exists()
     }

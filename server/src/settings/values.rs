@@ -62,7 +62,7 @@ pub fn switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// From one minute to 30 days.
+/// A number of minutes, up to 30 days.
 pub fn session_minutes(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
@@ -70,7 +70,7 @@ pub fn session_minutes(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "give whole minutes from 1 to 43200".to_owned())
 }
 
-/// From one day to ten years.
+/// A number of days, up to ten years.
 pub fn days(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
@@ -123,7 +123,7 @@ pub fn domain(text: &str) -> Result<String, String> {
     is_domain.then_some(domain).ok_or_else(|| "give a domain such as sandboxes.example.com".to_owned())
 }
 
-/// An IANA time zone, which the program brings along: containers often have none.
+/// An IANA time zone. The program includes them, because containers often have none.
 pub fn time_zone(text: &str) -> Result<TimeZone, String> {
     let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());
     zone.ok_or_else(|| "give the name of an IANA time zone such as Africa/Nairobi".to_owned())
@@ -211,7 +211,7 @@ pub fn server(text: &str) -> Result<String, String> {
     origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
 }
 
-/// Who makes a change: printable ASCII, because it is sent in a URL.
+/// The author of a change: printable ASCII, because the name is sent in a URL.
 pub fn by(text: &str) -> Result<String, String> {
     let is_valid = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     is_valid.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
@@ -238,7 +238,7 @@ pub fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "give a whole number from 1".to_owned())
 }
 
-/// From one second to 25: a call takes at most 30.
+/// A number of seconds, up to 25: a call takes at most 30.
 pub fn provider_seconds(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()

@@ -11,8 +11,8 @@ use crate::{
     error::Failure,
 };
 
-/// Makes the build of `version` live; does nothing if it is live already. If it `is_watched`, it is taken back
-/// when it fails. Returns the new state of the slice.
+/// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
+/// taken back when it fails. Returns the new state of the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],
@@ -28,8 +28,8 @@ pub async fn activate(
     change(database, bundled, name, mark, SliceAction::Activated, is_watched, |_| Ok(version)).await
 }
 
-/// Makes the previous build live again. A further roll-back goes to the next older build, never
-/// forward again.
+/// Makes the previous build live again. Another roll-back goes to the next older build, never to a newer
+/// one.
 ///
 /// # Errors
 /// As [`activate`], and [`Failure::NoPreviousBuild`].

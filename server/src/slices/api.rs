@@ -54,8 +54,8 @@ pub fn routes() -> Router {
         )
 }
 
-/// Whether a call under the console's API uploads a build. Its body may exceed the usual limit and
-/// is read by its handler, once the caller is authenticated.
+/// Returns `true` if a call under the console's API uploads a build. Its body may exceed the usual limit
+/// and is read by its handler, once the caller is authenticated.
 pub fn uploads_build(method: &Method, call: &str) -> bool {
     method == Method::POST && call == BUILDS
 }
@@ -106,7 +106,7 @@ async fn publish(
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
-/// How a build is to be published.
+/// The options for publishing a build.
 pub(super) fn publication(
     sandbox: &Sandbox,
     hold: bool,
@@ -120,7 +120,7 @@ pub(super) fn publication(
     Ok(Publication { hold, share, is_watched, force, compress_at: sandbox.clock.unset_now() })
 }
 
-/// The build in an archive, if the portal's shell can load it.
+/// Reads the build in an archive, and checks that the portal's shell can load it.
 pub(super) async fn check_archive(archive: Bytes, bundled: &Bundled) -> Result<Build, Failure> {
     let shell = bundled.shell()?.clone();
     let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
@@ -215,8 +215,8 @@ async fn remove(
     super::remove(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
 }
 
-/// Redirects to the package of mfe-kit that this portal has. Its address names the version, because npm
-/// keeps a package by its address for good.
+/// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
+/// npm caches a package by its address forever.
 pub async fn newest_kit(sandbox: Sandbox) -> Result<Response, Failure> {
     let shell = Bundled::of(&sandbox).await?.shell;
     let package = shell.and_then(|shell| shell.kit_package).ok_or(Failure::NotFound)?;
@@ -260,7 +260,7 @@ pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Fail
     Ok(answer)
 }
 
-/// A slice as the shell of a browser in `bucket` reads it; `None` while it has no build for that bucket.
+/// The entry of a slice in the list for browsers in `bucket`; `None` while it has no build for them.
 fn listed(slice: SliceBuilds, bucket: Bucket) -> Option<(String, Value)> {
     let build = |version: &Version| {
         slice.build(version).map(|build| {

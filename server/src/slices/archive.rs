@@ -40,7 +40,7 @@ pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     Ok(files.files)
 }
 
-/// Reads the files of a folder, like [`read`] those of an archive.
+/// Reads the files of a folder, with the same checks as [`read`].
 ///
 /// # Errors
 /// As [`read`], and when the folder can't be read.
@@ -87,7 +87,7 @@ struct Files {
 }
 
 impl Files {
-    /// Counts `more` bytes, and returns the room there was; `None` when the limits are exceeded.
+    /// Counts `more` bytes, and returns the space that was left; `None` when the limits are exceeded.
     fn room_for(&mut self, more: u64) -> Option<u64> {
         let room = (MAX_SIZE as u64).checked_sub(self.size)?;
         self.size = self.size.checked_add(more)?;
@@ -109,7 +109,7 @@ impl Files {
     }
 }
 
-/// Whether a path stays inside the build and means the same to every browser and server.
+/// Returns `true` if a path stays inside the build and means the same to every browser and server.
 fn is_safe(path: &str) -> bool {
     path.len() <= 200
         && path.split('/').all(|part| {

@@ -1,5 +1,5 @@
-//! What a build brings: its screens, its menu entries, and what to say when it fails. The shell draws
-//! routes and menu from it before it loads any code of the slice.
+//! The additions of a build to the portal: screens, menu entries, and messages for failures. The shell
+//! draws routes and menu from them before it loads any code of the slice.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Shell;
 use crate::{auth::Role, error::Failure};
 
-/// First parts of paths that this server answers itself, or that are files of the portal.
+/// First segments of paths that this server answers itself, or that are files of the portal.
 const RESERVED: [&str; 13] = [
     ".well-known",
     "api",
@@ -28,7 +28,7 @@ const RESERVED: [&str; 13] = [
 /// Maximum number of screens, and of menu entries, of a slice.
 const MAX: usize = 100;
 
-/// What a slice brings, as its package says it.
+/// The additions of a slice to the portal, as listed in its package.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Brings {
@@ -36,7 +36,7 @@ pub struct Brings {
     pub screens: Vec<Screen>,
     /// Its entries in the menu.
     pub menu: Vec<MenuEntry>,
-    /// What the portal says in place of a screen.
+    /// The messages that are shown in place of a screen.
     pub failures: SliceFailures,
 }
 
@@ -44,11 +44,11 @@ pub struct Brings {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Screen {
-    /// Its path in the portal; a part `:id` stands for any.
+    /// Its path in the portal; a segment such as `:id` matches any.
     pub path: String,
     /// The title of the browser's tab while it is loaded.
     pub title: String,
-    /// Whether visitors who are not signed in may open it.
+    /// `true` if visitors who are not signed in may open it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub public: bool,
 }
@@ -63,32 +63,32 @@ pub struct MenuEntry {
     pub to: String,
     /// The name of an icon of mfe-kit.
     pub icon: String,
-    /// Entries are sorted by it.
+    /// The position in the menu; lower numbers come first.
     pub position: u16,
-    /// Who sees it.
+    /// The roles that see it.
     pub roles: Vec<Role>,
-    /// Paths of the pages below it.
+    /// The path of the pages below it, such as `/loans/*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
 }
 
-/// What the portal says in place of a screen; it has general sentences where one is missing.
+/// Messages that the portal shows in place of a screen; it has defaults for those that are missing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SliceFailures {
-    /// When no build of the slice could be loaded.
+    /// The message when no build of the slice could be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<String>,
-    /// When a screen has stopped working.
+    /// The message when a screen has stopped working.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<String>,
 }
 
 impl Brings {
-    /// Checks that `shell` can draw what slice `name` brings.
+    /// Checks that `shell` can draw the screens and menu entries of the slice `name`.
     ///
     /// # Errors
-    /// [`Failure::BadBuild`] with a sentence that says what is wrong, [`Failure::PathTaken`].
+    /// [`Failure::BadBuild`] with the reason as a sentence, [`Failure::PathTaken`].
     pub(super) fn check(&self, name: &str, shell: &Shell) -> Result<(), Failure> {
         if self.screens.is_empty() {
             return Err(bad("It brings no screen: list its screens in slice.screens of its package.json"));
@@ -150,7 +150,7 @@ impl Brings {
         }
     }
 
-    /// Checks that `other`, another slice, brings none of these screens.
+    /// Checks that no screen in `brought`, of the slice `other`, has one of these paths.
     ///
     /// # Errors
     /// [`Failure::PathTaken`].
@@ -158,7 +158,7 @@ impl Brings {
         self.path_of(&brought.screens).map_or(Ok(()), |path| Err(taken(path, name, other)))
     }
 
-    /// The first path that is among `screens`, too.
+    /// The first path that `screens` have, too.
     fn path_of(&self, screens: &[Screen]) -> Option<&str> {
         let others: BTreeSet<String> = screens.iter().map(|screen| pattern(&screen.path)).collect();
         self.screens.iter().map(|screen| screen.path.as_str()).find(|path| others.contains(&pattern(path)))
@@ -181,13 +181,13 @@ fn check_text(what: &str, text: &str, longest: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Two paths with the same pattern are for the same addresses: names of parameters do not count.
+/// The pattern of a path, without case and names of parameters. Paths with equal patterns are the same.
 fn pattern(path: &str) -> String {
     let parts = path.split('/').map(|part| if part.starts_with(':') { ":" } else { part });
     parts.collect::<Vec<_>>().join("/").to_lowercase()
 }
 
-/// Whether the portal's router, and the page before any code, read a path in the same way.
+/// Returns `true` if the portal's router and its page, before any code runs, read the path alike.
 fn is_path(path: &str) -> bool {
     let is_part = |part: &str| {
         let name = part.strip_prefix(':').unwrap_or(part);

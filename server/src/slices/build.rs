@@ -1,4 +1,4 @@
-//! A build of a slice: a folder of files, whose manifest says what it is.
+//! A build of a slice: a folder of files, described by its manifest.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256, Sha384};
 use super::{Brings, MANIFEST, Shell, range::Range};
 use crate::error::Failure;
 
-/// The shared name whose range says which shells a slice was built for.
+/// The shared library whose version range says which shells a slice was built for.
 const KIT: &str = "mfe-kit";
 
 /// The module that every slice exposes.
 const MODULE: &str = "./slice";
 
-/// A slice's name, which is that of its package: `mfe-` and its noun.
+/// A slice's name, which is the name of its package: `mfe-` and its noun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceName(String);
 
@@ -48,7 +48,7 @@ impl SliceName {
         Version::parse(text).map_err(unknown)
     }
 
-    /// As text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -66,11 +66,11 @@ pub struct Build {
     pub name: SliceName,
     /// Its version, which no other build of the slice has.
     pub version: Version,
-    /// Versions of mfe-kit that it was built for.
+    /// The range of mfe-kit versions that it was built for.
     pub shell: String,
     /// The subresource integrity of its manifest, as browsers check it.
     pub integrity: String,
-    /// What the slice brings.
+    /// Its additions to the portal: screens, menu entries and messages.
     pub brings: Brings,
     /// The digest of all its files: equal digests mean equal builds.
     pub digest: String,
@@ -145,7 +145,7 @@ impl Build {
     /// Checks that `files` are a build that `shell` can load.
     ///
     /// # Errors
-    /// [`Failure::BadBuild`] with a sentence that says what is wrong, [`Failure::WrongShell`].
+    /// [`Failure::BadBuild`] with the reason as a sentence, [`Failure::WrongShell`].
     pub fn check(files: BTreeMap<String, Vec<u8>>, shell: &Shell) -> Result<Self, Failure> {
         let bytes = files
             .get(MANIFEST)
@@ -180,7 +180,7 @@ impl Build {
     }
 }
 
-/// Checks that the kit of `shell` is in the range that a build names.
+/// Checks that the shell's version of mfe-kit is in the range that a build names.
 ///
 /// # Errors
 /// [`Failure::WrongShell`]; [`Failure::BadBuild`] when the range is invalid.
@@ -188,7 +188,7 @@ pub fn check_shell(range: &str, shell: &Shell) -> Result<(), Failure> {
     check_library(KIT, range, shell)
 }
 
-/// Checks that `shell` has a shared library in the range that a build names, as browsers do.
+/// Checks that the shell's version of the library `name` is in `range`, as browsers do.
 fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> {
     let is_of_kit = name.strip_prefix(KIT).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if !is_of_kit && shell.libraries.is_empty() {

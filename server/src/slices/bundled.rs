@@ -1,4 +1,4 @@
-//! The portal's own files: the shell, and a bundled build of each slice.
+//! The portal's own files: the shell, and a build of each slice.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,13 +18,13 @@ pub struct Shell {
     pub version: Version,
     /// The version of mfe-kit, which slices name in their range.
     pub kit: Version,
-    /// Identifies this build of the shell.
+    /// The id of this build of the shell.
     pub build: String,
     /// The libraries that it shares with slices, with their versions; empty in portals of earlier
     /// releases.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub libraries: BTreeMap<String, Version>,
-    /// The screens of the shell itself; like the following, empty in portals of earlier releases.
+    /// The screens of the shell itself; empty in portals of earlier releases, like the fields below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub screens: Vec<Screen>,
     /// The menu entries of the shell itself.
@@ -47,10 +47,10 @@ pub struct KitPackage {
     pub integrity: String,
 }
 
-/// The contents of the portal's folder, as a sandbox shows them.
+/// The contents of the portal's folder, for one sandbox.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
-    /// The sandbox whose live builds are meant; `None` for `main`.
+    /// The sandbox whose live builds are read; `None` for `main`.
     pub sandbox_id: Option<String>,
     /// The shell; `None` without a portal.
     pub shell: Option<Shell>,

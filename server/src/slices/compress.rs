@@ -1,7 +1,7 @@
-//! Compresses published files in the background, so that no server does it for every request, and no
-//! call waits for it. Until then a file is served uncompressed.
+//! Compresses published files in the background, so that no request or upload has to wait for it. Until
+//! then a file is served uncompressed.
 //!
-//! A file is claimed by moving its due time to after the lease. If the server stops meanwhile, the file
+//! A file is claimed by moving its due time to the end of a lease. If the server stops before, the file
 //! becomes due again, on this server or another.
 
 use std::{io::Write, time::Duration};
@@ -13,7 +13,7 @@ use crate::{
     error::Failure,
 };
 
-/// How long a claim is valid: longer than compressing the largest file takes.
+/// Duration of a claim: longer than compressing the largest file takes.
 const LEASE: Duration = Duration::from_mins(2);
 
 /// Poll interval for files that are due, which may have been published through another server.
@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Files below this size, in bytes, are compressed with the highest effort.
 const SMALL: usize = 1024 * 1024;
 
-/// Whether a file becomes smaller by compression; images and fonts are compressed already.
+/// Returns `true` if compression makes the file smaller; images and fonts are compressed already.
 pub(super) fn is_worthwhile(path: &str) -> bool {
     matches!(path.rsplit('.').next(), Some("js" | "mjs" | "css" | "json" | "svg" | "txt"))
 }
@@ -42,7 +42,7 @@ pub async fn keep_compressing(sandbox: Sandbox) {
 const IS_DUE: &str = "
     SELECT count(*) FROM (SELECT 1 FROM slice_file WHERE compress_at <= $1 LIMIT 1) AS due";
 
-// Not what another server is compressing for another build.
+// Skips content that another server is compressing for another build.
 const CLAIM: &str = "
     UPDATE slice_file SET compress_at = $2
     WHERE compress_at <= $1 AND digest =
@@ -58,7 +58,7 @@ const STORE: &str = "
     UPDATE slice_file SET brotli = $2, gzip = $3, compress_at = NULL
     WHERE digest = $1 AND compress_at IS NOT NULL";
 
-/// Compresses the next due file, wherever its content occurs. Returns whether there was one.
+/// Compresses the next due file, and all files with the same content. Returns `false` if none is due.
 ///
 /// # Errors
 /// When the database can't be read or written. The file becomes due again.
@@ -72,7 +72,7 @@ pub async fn compress_next(sandbox: &Sandbox) -> Result<bool, Failure> {
     let Some(digest) = claim(sandbox, now).await? else { return Ok(false) };
     let content: Option<Vec<u8>> =
         query_scalar(CONTENT).bind(&digest).fetch_optional(&mut *sandbox.database.read().await?).await?;
-    // Its slice was removed.
+    // The slice was removed in the meantime.
     let Some(content) = content else { return Ok(true) };
     let compressed = tokio::task::spawn_blocking(move || compress(&content)).await;
     let compressed = compressed.map_err(|panicked| Failure::Internal(panicked.to_string()))?;
@@ -87,7 +87,7 @@ pub async fn compress_next(sandbox: &Sandbox) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Claims a due content by its digest.
+/// Claims the content that is due next, and returns its digest.
 async fn claim(sandbox: &Sandbox, now: UnixMillis) -> Result<Option<String>, Failure> {
     let claimed: Vec<String> = sandbox
         .database

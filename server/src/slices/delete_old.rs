@@ -1,4 +1,4 @@
-//! Deletes the files of builds that nobody needs any more.
+//! Deletes the files of builds that are no longer needed.
 
 use std::{cmp::Reverse, time::Duration};
 
@@ -11,8 +11,8 @@ use crate::{
     error::Failure,
 };
 
-/// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest of each slice.
-/// Each is one transaction, because a build can have 16 MiB. Returns how many there were.
+/// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest
+/// of each slice. Each has its own transaction: a build can have 16 MiB. Returns the number of builds.
 ///
 /// # Errors
 /// When the database fails; earlier builds stay deleted.
@@ -45,14 +45,14 @@ pub async fn delete_old(
 
 const CHOSEN: &str = "SELECT live_version, previous_version FROM sandbox_slice WHERE name = $1";
 
-/// The versions that sandboxes have chosen.
+/// The versions that are live or previous in a sandbox.
 async fn chosen_in_sandboxes(connection: &mut Connection, name: &str) -> Result<Vec<String>, Failure> {
     let chosen: Vec<(Option<String>, Option<String>)> =
         query_as(CHOSEN).bind(name).fetch_all(connection).await?;
     Ok(chosen.into_iter().flat_map(|(live, previous)| [live, previous]).flatten().collect())
 }
 
-/// How long a build is kept that was published for a sandbox and is not live there.
+/// Retention of builds that were published for a sandbox and are not live there.
 const UNUSED_IN_SANDBOX: Duration = Duration::from_hours(24);
 
 /// The versions to delete.
@@ -65,7 +65,7 @@ fn old_builds(slice: &SliceBuilds, chosen: &[String], keep: usize, now: UnixMill
         .filter(|build| !in_use.contains(&&build.version))
         .filter(|build| !chosen.contains(&build.version.to_string()))
         .collect();
-    // Those of sandboxes take no place of others.
+    // Builds that were published for sandboxes do not count towards `keep`.
     let is_left = |build: &&SliceBuild| {
         let age = build.published_at.map_or(Duration::ZERO, |at| now.since(at));
         build.published_for.is_some() && age >= UNUSED_IN_SANDBOX
@@ -86,11 +86,11 @@ struct OldBuild {
 
 const DELETE_FILES: &str = "DELETE FROM slice_file WHERE name = $1 AND version = $2";
 
-// The row stays, as for a slice that is removed.
+// The row is kept, as when a slice is removed.
 const REMOVE_BUILD: &str = "UPDATE slice_build SET removed_at = $3 WHERE name = $1 AND version = $2";
 
 impl OldBuild {
-    /// Deletes the build, unless it is needed after all since the list was read.
+    /// Deletes the build, unless it has become needed since the list was read.
     async fn delete(self, connection: &mut Connection) -> Result<bool, Failure> {
         let Self { name, version, bundled, keep, now } = self;
         let slice = locked(connection, &bundled, &name).await?;

@@ -26,8 +26,8 @@ use crate::{
 /// Maximum size of the cache, in bytes; live builds take a few hundred KB.
 const MAX_CACHED: usize = 16 * 1024 * 1024;
 
-/// How long a file is kept: a file never changes, but its slice can be removed, through any server, or other data
-/// put in place.
+/// Maximum age of a cached file. Files never change, but any server can remove their slice or restore
+/// other data.
 const MAX_AGE: Duration = Duration::from_mins(1);
 
 /// A cache of requested files.
@@ -104,7 +104,7 @@ fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
     })
 }
 
-/// Serves published files from the store of `main`, which has the builds of all sandboxes, and leaves all others to the portal's own files.
+/// Serves published files from the store of `main`. All other paths are left to the portal's own files.
 pub async fn published(sandbox: Sandbox, request: Request, next: Next) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return next.run(request).await;
@@ -171,7 +171,7 @@ async fn read(
     Ok(query_as(FILE).bind(name).bind(version).bind(path).fetch_optional(connection).await?)
 }
 
-/// The media types of a build's files; others are served as bytes that no browser runs or draws.
+/// The media type of a build's file. Unknown types are served as bytes that browsers neither run nor draw.
 fn media_type(path: &str) -> &'static str {
     match path.rsplit('.').next() {
         Some("js" | "mjs") => "text/javascript",

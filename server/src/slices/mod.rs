@@ -1,7 +1,7 @@
-//! Builds of slices, and which of them are live. Published builds are stored in the
-//! database, so that every server on it serves them; the portal requests the list of live builds. All
-//! sandboxes share the builds, and each follows `main` slice by slice until another build is chosen there.
-//! The build that came with the portal is live until another is published.
+//! Builds of slices, and which of them are live. Published builds are stored in the database, so that
+//! every server on it serves them; the portal requests the list of live builds. All sandboxes share the
+//! builds. In a sandbox, the live build of a slice is the one in `main`, unless the sandbox has chosen
+//! another. The build that is bundled with the portal is live until another is published.
 
 mod activate;
 pub mod api;
@@ -47,10 +47,10 @@ use crate::{
     http::portal::SLICES_FOLDER,
 };
 
-/// The file in which a build describes itself.
+/// The file that describes a build.
 pub const MANIFEST: &str = "mf-manifest.json";
 
-/// Where a build came from.
+/// The origin of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -65,7 +65,7 @@ pub enum Origin {
 pub struct SliceBuild {
     /// Identifies it among the slice's builds.
     pub version: Version,
-    /// Where it came from.
+    /// Its origin.
     pub origin: Origin,
     /// Versions of mfe-kit that it was built for, as npm writes them.
     pub shell: String,
@@ -75,7 +75,7 @@ pub struct SliceBuild {
     pub size: Option<i64>,
     /// When it was published.
     pub published_at: Option<UnixMillis>,
-    /// Who published it.
+    /// The author who published it.
     pub published_by: Option<String>,
     /// The address of its manifest.
     #[serde(skip)]
@@ -86,7 +86,7 @@ pub struct SliceBuild {
     /// The sandbox that it was published for; `None` for `main`.
     #[serde(skip)]
     published_for: Option<String>,
-    /// What the slice brings with it.
+    /// Its additions to the portal: screens, menu entries and messages.
     #[serde(skip)]
     pub brings: Brings,
 }
@@ -100,14 +100,14 @@ pub struct SliceBuilds {
     pub live: Option<Version>,
     /// The version that a roll-back makes live, and that browsers load when the live one fails.
     pub previous: Option<Version>,
-    /// The build that only some browsers get, if there is one.
+    /// The rollout that runs, if any.
     pub rollout: Option<Rollout>,
-    /// The newest version first.
+    /// Its builds, the newest version first.
     pub builds: Vec<SliceBuild>,
 }
 
 impl SliceBuilds {
-    /// The slice, if it has a build.
+    /// Returns the slice if it has a build.
     fn existing(self) -> Result<Self, Failure> {
         if self.builds.is_empty() { Err(Failure::SliceNotFound(self.name)) } else { Ok(self) }
     }
@@ -117,7 +117,7 @@ impl SliceBuilds {
         self.builds.iter().find(|build| build.version == *version)
     }
 
-    /// The version for the browsers of `bucket`, and the one that they load when it fails.
+    /// The version for the browsers of `bucket`, and the version that they load when it fails.
     pub fn of_bucket(&self, bucket: Bucket) -> (Option<&Version>, Option<&Version>) {
         let gets = |rollout: &&Rollout| bucket.gets(&self.name, &rollout.version, rollout.percent);
         match self.rollout.as_ref().filter(gets) {
@@ -126,7 +126,7 @@ impl SliceBuilds {
         }
     }
 
-    /// The versions that browsers may get: the live one, and the one that is rolled out.
+    /// The versions that browsers may get: the live version, and the version that is rolled out.
     pub fn served(&self) -> impl Iterator<Item = &Version> {
         self.live.iter().chain(self.rollout.as_ref().map(|rollout| &rollout.version))
     }
@@ -138,8 +138,8 @@ impl SliceBuilds {
         bundled: Option<&SliceBuild>,
         published: Vec<SliceBuild>,
     ) -> Self {
-        // A newer portal may bundle the same version with other bytes. Browsers have cached the published
-        // ones.
+        // A newer portal may bundle the same version with other bytes, but browsers have cached the
+        // published ones.
         let bundled = bundled.filter(|bundled| published.iter().all(|one| one.version != bundled.version));
         let bundled_version = bundled.map(|bundled| bundled.version.clone());
         let mut builds: Vec<SliceBuild> = published.into_iter().chain(bundled.cloned()).collect();
@@ -153,7 +153,7 @@ impl SliceBuilds {
         let live = existing(live).or(bundled_version);
         let next_older = || {
             let live = live.as_ref()?;
-            // What was published for a sandbox is live in another one only if somebody chooses it.
+            // A build that was published for a sandbox is live elsewhere only if somebody chooses it.
             let mut shared = builds.iter().filter(|build| build.published_for.is_none());
             shared.find(|build| build.version < *live).map(|build| build.version.clone())
         };
@@ -258,7 +258,7 @@ const BUILDS_OF_ONE: &str = "
 const CHOSEN_OF_ONE: &str = "
     SELECT name, live_version, previous_version FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
 
-/// The slice of that name; an unknown slice has no builds.
+/// The slice with this name; an unknown slice has no builds.
 async fn read_one(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -282,21 +282,20 @@ async fn read_one(
     Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, bundled, builds))
 }
 
-// For a known slice this only locks its row, so that two servers change the slice one after the
-// other.
+// For a known slice this only locks its row, so that two servers can't change the slice at once.
 const LOCK: &str = "
     INSERT INTO slice (name) VALUES ($1) ON CONFLICT (name) DO UPDATE SET name = excluded.name";
 
 const LOCK_ALL: &str = "UPDATE slice_lock SET holder = $1";
 
-/// Locks the slice, and for what depends on other slices, such as who has a path, all of them.
+/// Locks this slice and all others: some checks, such as on paths, involve other slices.
 async fn lock(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
     query(LOCK_ALL).bind(name.as_str()).execute(&mut *connection).await?;
     query(LOCK).bind(name.as_str()).execute(connection).await?;
     Ok(())
 }
 
-/// Locks the slice and returns it as it stays until the transaction ends.
+/// Locks the slice until the transaction ends, and returns it.
 async fn locked(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -306,7 +305,7 @@ async fn locked(
     read_one(connection, bundled, name).await
 }
 
-/// Checks that no other slice's build that browsers may get has a path that a build brings.
+/// Checks that the paths in `brings` are not taken by builds of other slices that browsers may get.
 async fn check_paths(
     connection: &mut Connection,
     bundled: &Bundled,

@@ -35,24 +35,24 @@ const REMOVED: &str = "
 const FORGET_REMOVED: &str = "
     DELETE FROM slice_build WHERE name = $1 AND version = $2 AND removed_at IS NOT NULL";
 
-/// How to publish a build.
+/// Options for publishing a build.
 #[derive(Clone, Debug)]
 pub struct Publication {
     /// Store the build without making it live.
     pub hold: bool,
     /// Give the build to some browsers only, instead of making it live.
     pub share: Option<Share>,
-    /// Take the build back by itself if it fails.
+    /// Take the build back automatically if it fails.
     pub is_watched: bool,
     /// Accept a version below the live one.
     pub force: bool,
-    /// When its files are due to be compressed, by the clock that nobody sets.
+    /// When its files are due to be compressed, by the machine's clock.
     pub compress_at: UnixMillis,
 }
 
-/// Publishes a checked build. It goes live, unless it is held. Its files are compressed later, except
-/// those that an earlier build has compressed already. Publishing an existing build again changes
-/// nothing. Returns the new state of the slice, and whether the build is new.
+/// Publishes a checked build, and makes it live unless `publication` says otherwise. Its files are
+/// compressed later, except those that an earlier build has compressed already. Publishing a build again
+/// changes nothing. Returns the new state of the slice, and `true` if the build is new.
 ///
 /// # Errors
 /// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
@@ -102,7 +102,7 @@ async fn store(
     if exists(&before, &build, publication.force)? {
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {
-            // It was published for another sandbox, or for an earlier one of this name.
+            // The build was published for another sandbox, or for an earlier one with this name.
             check_paths(connection, bundled, &name, &build.brings).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
             set_live(connection, bundled, &name, Some(&version), live_before).await?;
@@ -138,7 +138,7 @@ async fn store(
     Ok((read_one(connection, bundled, &name).await?, true))
 }
 
-/// Whether the same build exists already.
+/// Returns `true` if the same build exists already.
 fn exists(before: &SliceBuilds, build: &Build, is_forced: bool) -> Result<bool, Failure> {
     let Build { version, integrity, digest, .. } = build;
     if let Some(existing) = before.build(version) {

@@ -16,7 +16,7 @@ impl Range {
         alternatives.collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Whether `version` is in the range.
+    /// Returns `true` if `version` is in the range.
     pub fn matches(&self, version: &Version) -> bool {
         self.0.iter().any(|alternative| alternative.matches(version))
     }

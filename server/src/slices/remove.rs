@@ -16,7 +16,7 @@ const REMOVE_BUILDS: &str = "
 
 const FOLLOW: &str = "DELETE FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
 
-/// Lets a sandbox follow `main` again. The builds stay: others may have them live.
+/// Makes the build that is live in `main` live in the sandbox, too. No build is deleted: others may use it.
 async fn follow(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -36,7 +36,7 @@ async fn follow(
 }
 
 /// Removes all published builds of a slice. The build that is bundled with the portal goes live; without
-/// one, the slice is gone. In a sandbox other than `main`, what is live in `main` goes live. Returns the new state of the slice.
+/// one, the slice is gone. A sandbox returns to the build of `main` instead. Returns the slice's new state.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::NothingPublished`], [`Failure::RolloutRuns`].

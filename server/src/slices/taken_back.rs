@@ -1,4 +1,4 @@
-//! Which build is taken back by itself: the rule, and what it looks at.
+//! The rule by which a build is taken back automatically, and the pages that it counts.
 
 use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, rollout, set_live, trail,
@@ -10,13 +10,13 @@ use crate::{
     error::Failure,
 };
 
-/// How many signed-in people must have seen a build fail. A plan waits until as many have seen it.
+/// The number of signed-in people who must have seen a build fail. A plan waits until as many have seen it.
 pub(super) const PEOPLE: i64 = 5;
 
-/// It must fail in more than so many percent of their pages.
+/// The percentage of their pages above which a build fails too often.
 const PERCENT: i64 = 20;
 
-/// The rule, as the console says it.
+/// The rule in words, for the console.
 pub fn rule() -> String {
     format!(
         "A build is taken back by itself when at least {PEOPLE} signed-in people have seen it fail, it fails in \
@@ -24,7 +24,7 @@ pub fn rule() -> String {
     )
 }
 
-/// A page that somebody who is signed in has opened: one for each person, build and screen.
+/// A page that a signed-in person has opened: one for each person, build and screen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Page {
     pub name: String,
@@ -39,7 +39,7 @@ const NOTE: &str = "
     ON CONFLICT (name, version, staff_id, screen) DO UPDATE SET
         seen_at = excluded.seen_at, failed_at = COALESCE(excluded.failed_at, slice_page.failed_at)";
 
-/// Notes that a page was opened at `at`, and whether the build failed in it.
+/// Stores that a page was opened at `at`, and that the build failed there if it `has_failed`.
 pub(super) async fn note(
     connection: &mut Connection,
     page: &Page,
@@ -58,16 +58,16 @@ pub(super) async fn note(
     Ok(())
 }
 
-/// The pages that people have opened of a build.
+/// The number of pages that people have opened with a build.
 #[derive(Clone, Copy, Debug, Default, sqlx_macros::FromRow)]
 struct Opened {
     pages: i64,
     failed: i64,
-    /// How many people have seen it fail.
+    /// The number of people who have seen the build fail.
     people: i64,
 }
 
-/// What people have seen of a build that is watched, and of the one before.
+/// The pages of a watched build, and of the build that it is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     new: Opened,
@@ -91,18 +91,18 @@ impl Seen {
         Ok(Self { new, before })
     }
 
-    /// Whether the build fails in too many pages, however few people have seen it.
+    /// Returns `true` if the build fails in too many pages, however few people have seen it.
     pub fn fails(&self) -> bool {
         let Self { new, before } = self;
         new.failed * 100 > new.pages * PERCENT && new.failed * before.pages >= 2 * before.failed * new.pages
     }
 
-    /// Whether the build is to be taken back.
+    /// Returns `true` if the build is to be taken back.
     pub fn is_to_be_taken_back(&self) -> bool {
         self.new.people >= PEOPLE && self.fails()
     }
 
-    /// Why a build was taken back.
+    /// The reason for taking the build back, as a sentence.
     pub fn sentence(&self) -> String {
         let Self { new: Opened { pages, failed, people }, before } = self;
         let before = if before.pages == 0 {
@@ -114,7 +114,7 @@ impl Seen {
     }
 }
 
-/// Takes the build of a watch back, and says why in the trail. Returns whether browsers still got it.
+/// Takes the watched build back, with `why` in the trail. Returns `false` if no browser got it any more.
 pub(super) async fn take_back(
     connection: &mut Connection,
     bundled: &Bundled,

@@ -1,4 +1,4 @@
-//! The trail: who changed which slice, how and when.
+//! The trail: the author, the time and the kind of each change of a slice.
 
 use semver::Version;
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,16 @@ use crate::{
 /// Maximum number of trail entries shown.
 const SHOWN: i64 = 100;
 
-/// Who makes a change, and when.
+/// The author and the time of a change.
 #[derive(Clone, Debug)]
 pub struct Mark {
     /// The id of the trail's entry; ids sort by time of creation.
     pub id: String,
-    /// When.
+    /// The time.
     pub at: UnixMillis,
-    /// Who, as the caller states it: the console's token is shared by everyone.
+    /// The author, as the caller states it: everybody has the same console token.
     pub by: String,
-    /// The events that are written with it.
+    /// The events that are written with the change.
     pub events: Trail,
 }
 
@@ -34,7 +34,7 @@ impl Mark {
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(sandbox: &Sandbox, by: Option<String>, events: Trail) -> Result<Self, Failure> {
-        // The trail is in the store of `main`, whatever time another sandbox has.
+        // The trail is in the store of `main`, so changes in other sandboxes get the machine's time.
         let at = if sandbox.is_main() { sandbox.clock.now() } else { sandbox.clock.unset_now() };
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
@@ -44,7 +44,7 @@ impl Mark {
     }
 }
 
-/// What was done.
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceAction {
@@ -76,20 +76,20 @@ pub struct SliceEvent {
     /// Its id.
     #[sqlx(rename = "event_id")]
     pub id: String,
-    /// When.
+    /// The time.
     pub at: UnixMillis,
-    /// Who did it.
+    /// The author.
     #[sqlx(rename = "done_by")]
     pub by: String,
-    /// What was done.
+    /// The kind of a change.
     pub act: SliceAction,
-    /// To which slice.
+    /// The slice.
     pub name: String,
-    /// The version that was published, went live or is rolled out; `None` when none is live any more.
+    /// The version that was published, went live or is rolled out; `None` if no build is live afterwards.
     pub version: Option<String>,
     /// The version that was live until then.
     pub live_before: Option<String>,
-    /// What the versions do not say.
+    /// Details besides the versions.
     pub note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Watches builds that are new: takes those back that fail, and lets the plans of rollouts go on.
+//! Watches new builds: takes back those that fail, and continues the plans of rollouts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,13 +20,13 @@ use crate::{
     events::{Kind, NewEvent, Trail},
 };
 
-/// Who takes builds back and lets plans go on, in the trail.
+/// The author of these changes in the trail.
 const BY: &str = "the service";
 
-/// How often reports are written and builds are judged.
+/// Interval at which reports are written and builds are judged.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// For how long before a watch began the pages of the build before count.
+/// Pages of the earlier build count from this long before the watch began.
 const BEFORE: Duration = Duration::from_hours(24);
 
 /// A build that is watched.
@@ -34,10 +34,10 @@ const BEFORE: Duration = Duration::from_hours(24);
 pub(super) struct Watch {
     pub name: String,
     pub version: String,
-    /// The build that others get, or got before.
+    /// The build to compare with: the one that others get, or that was live before.
     pub against: Option<String>,
     pub began_at: UnixMillis,
-    /// Since when everybody gets it.
+    /// When it went live for everybody; `None` during a rollout.
     live_since: Option<UnixMillis>,
 }
 
@@ -46,13 +46,13 @@ impl Watch {
         version.to_string() == self.version
     }
 
-    /// Since when the pages of the build before count.
+    /// The time from which the pages of the earlier build count.
     pub fn before(&self) -> UnixMillis {
         self.began_at.minus(BEFORE)
     }
 }
 
-/// Writes reports, judges builds and lets plans go on, for as long as the future is polled. Any server does.
+/// Runs [`look`] again and again, for as long as the future is polled. Every server does this.
 pub async fn keep_watching(sandbox: Sandbox) {
     loop {
         sandbox.clock.sleep(INTERVAL).await;
@@ -64,7 +64,7 @@ pub async fn keep_watching(sandbox: Sandbox) {
 
 const ALL: &str = "SELECT name, version, against, began_at, live_since FROM slice_watch";
 
-/// Writes the reports that wait, takes builds back, ends watches that are over, and lets plans go on.
+/// Writes waiting reports, takes builds back, ends watches that are over, and continues plans.
 ///
 /// # Errors
 /// When the database fails.
@@ -87,7 +87,7 @@ pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
     }
     drop(reader);
     for name in with_due {
-        // Another slice must not wait for one that can't be changed.
+        // A slice that can't be changed must not hold up the others.
         if let Err(failure) = act(sandbox, name, now).await {
             tracing::warn!(slice.name = name, ?failure, "slice.watch_failed");
         }
@@ -95,13 +95,13 @@ pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is to be done with a slice.
+/// The change that is due on a slice.
 enum Due {
-    /// The build of its watch fails; why it is taken back.
+    /// The watched build fails and is taken back, for the reason in the text.
     TakeBack(Watch, String),
-    /// The build of its watch was live for long enough.
+    /// The watched build was live for long enough.
     EndWatch,
-    /// The plan of its rollout has a next step.
+    /// The next step of the rollout's plan is due.
     GoOn(Step),
 }
 
@@ -143,11 +143,11 @@ async fn due(
 const OF_ONE: &str = "
     SELECT name, version, against, began_at, live_since FROM slice_watch WHERE name = $1";
 
-/// Does what is due with a slice, in one transaction: of several servers, one does it.
+/// Makes the due change on a slice, in one transaction, so that only one of several servers makes it.
 async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failure> {
     let (name, length) = (SliceName::from_request(name)?, sandbox.settings.watch_length());
     let bundled = Bundled::of(sandbox).await?;
-    // Its event depends on what is due.
+    // The event depends on the change that is due.
     let mark = Mark::now(sandbox, Some(BY.to_owned()), Trail::default())?;
     let at = sandbox.clock.unset_now();
     let event = sandbox
@@ -172,7 +172,7 @@ async fn act(sandbox: &Sandbox, name: &str, now: UnixMillis) -> Result<(), Failu
     Ok(())
 }
 
-/// Does what is due with a slice that is locked. Returns the event that it is, if any.
+/// Makes the due change on a locked slice. Returns the kind and the details of its event, if any.
 async fn perform(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -202,7 +202,7 @@ async fn perform(
     })
 }
 
-// The share of a rollout changes, but not when its build was first seen.
+// When only the share of a rollout changes, the watch keeps its start.
 const BEGIN: &str = "
     INSERT INTO slice_watch (name, version, against, began_at, live_since) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (name) DO UPDATE SET
@@ -211,7 +211,7 @@ const BEGIN: &str = "
     WHERE slice_watch.version <> excluded.version OR slice_watch.live_since IS NOT NULL
        OR excluded.live_since IS NOT NULL";
 
-/// Watches a build that is rolled out, unless it is watched already.
+/// Watches a build during its rollout, unless it is watched already.
 pub(super) async fn begin_rollout(
     connection: &mut Connection,
     name: &SliceName,
@@ -222,7 +222,7 @@ pub(super) async fn begin_rollout(
     begin(connection, name, version, against, mark, None).await
 }
 
-/// Watches a build that goes live for everybody, against the one before; without one, nothing could be done.
+/// Watches a build that goes live for everybody, unless there is no earlier build to go back to.
 pub(super) async fn begin_live(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -231,7 +231,7 @@ pub(super) async fn begin_live(
     against: Option<&Version>,
     mark: &Mark,
 ) -> Result<(), Failure> {
-    // What is live in other sandboxes is not watched.
+    // Builds in other sandboxes are not watched.
     if bundled.sandbox_id.is_some() {
         return Ok(());
     }
@@ -263,7 +263,7 @@ async fn begin(
 const WENT_LIVE: &str = "
     UPDATE slice_watch SET live_since = $3 WHERE name = $1 AND version = $2 AND live_since IS NULL";
 
-/// Goes on watching a build that was rolled out and goes live now.
+/// Continues the watch of a build whose rollout ends because it goes live.
 pub(super) async fn went_live(
     connection: &mut Connection,
     name: &SliceName,

@@ -1,14 +1,14 @@
 //! The call that opens a stream.
 
 use axum::{
-    Router,
+    Extension, Router,
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::{IntoResponse, Response},
     routing::get,
 };
 
-use super::stream;
-use crate::{Sandbox, auth::session::Session, error::Failure, http::connections::Endless};
+use super::{Updates, stream};
+use crate::{auth::session::Session, error::Failure, http::connections::Endless};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -20,8 +20,12 @@ pub fn live() -> Router {
     Router::new().route("/events", get(open))
 }
 
-async fn open(sandbox: Sandbox, session: Session, headers: HeaderMap) -> Result<Response, Failure> {
-    let place = sandbox.updates.open(&sandbox, &session)?;
+async fn open(
+    Extension(updates): Extension<Updates>,
+    session: Session,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let place = updates.open(&session)?;
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let mut response = stream::body(place, after).into_response();
     let headers = response.headers_mut();

@@ -1,8 +1,8 @@
-//! Tells open pages what has changed, so that they read it again: one stream of server-sent events for each tab.
+//! Tells open pages about changes, so that they read again: one stream of server-sent events for each tab.
 //!
-//! One task watches for all streams of a sandbox, while there are any. It compares the versions of the data, and
-//! says which topics have changed, never what is in them: each page reads that by its usual calls, with their
-//! access and their caches.
+//! One task watches for all streams of a sandbox, while there are any. It compares the versions of the data,
+//! and tells which topics have changed, but not their content: each page reads it by its usual calls, with
+//! their access rules and caches.
 
 pub(super) mod api;
 mod stream;
@@ -17,15 +17,17 @@ use prometheus::IntGauge;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Sandbox, auth::session::Session, error::Failure};
+use crate::{
+    auth::session::Session, error::Failure, lists::List, loans::PendingLoan, payouts::Record, world::World,
+};
 
-/// How many streams one session may have open: one for each tab.
+/// The maximum number of open streams of one session: one for each tab.
 const MAX_PER_SESSION: u32 = 10;
 
-/// How many streams one person may have open, in all sessions.
+/// The maximum number of open streams of one person, in all sessions.
 const MAX_PER_PERSON: u32 = 100;
 
-/// How many streams one server may have open.
+/// The maximum number of open streams of one server.
 const MAX_STREAMS: i64 = 4096;
 
 /// Something that may have changed.
@@ -39,27 +41,33 @@ enum Topic {
     Settings,
 }
 
-/// What the watching task has seen, in changes counted since it began.
+/// The changes that the watching task has seen, numbered since it began.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    /// Names the watching task: another one counts other changes.
+    /// The id of the watching task: another task numbers other changes.
     watch_id: Arc<str>,
     /// The latest change.
     latest: u64,
-    /// The latest changes of topics that are everybody's.
+    /// The latest changes of the topics that everybody shares.
     loans: u64,
     settings: u64,
-    /// The latest change to everybody's notifications, and to those of one user.
+    /// The latest change to the notifications of everybody, and of single users.
     notifications: u64,
     notifications_of: HashMap<Arc<str>, u64>,
 }
 
 /// The open streams of a sandbox. Clones share them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Updates(Arc<Inner>);
 
-#[derive(Debug, Default)]
 struct Inner {
+    world: World,
+    pending: List<PendingLoan>,
+    records: List<Record>,
+    /// Cancelled when the process is asked to stop.
+    stopping: CancellationToken,
+    /// The open streams of the process.
+    gauge: IntGauge,
     seen: Sender<Arc<Seen>>,
     open: Mutex<Open>,
 }
@@ -76,25 +84,35 @@ struct Open {
 struct OpenSession {
     staff_id: Arc<str>,
     streams: u32,
-    /// Ends its streams.
+    /// Ends the streams of the session.
     end: CancellationToken,
 }
 
 /// An open stream; dropping it closes it.
-#[derive(Debug)]
 struct Place {
     updates: Updates,
     session_id: Arc<str>,
     staff_id: Arc<str>,
     end: CancellationToken,
     seen: Receiver<Arc<Seen>>,
-    gauge: IntGauge,
 }
 
 impl Updates {
-    /// A place for another stream of `session`, with the watching task running.
-    fn open(&self, sandbox: &Sandbox, session: &Session) -> Result<Place, Failure> {
-        let gauge = sandbox.server.metrics.event_streams().clone();
+    /// The streams of `world`, which tell about changes to these lists.
+    pub fn new(
+        world: World,
+        pending: List<PendingLoan>,
+        records: List<Record>,
+        stopping: CancellationToken,
+        gauge: IntGauge,
+    ) -> Self {
+        let (seen, open) = (Sender::default(), Mutex::default());
+        Self(Arc::new(Inner { world, pending, records, stopping, gauge, seen, open }))
+    }
+
+    /// Returns a place for another stream of `session`, and starts the watching task if needed.
+    fn open(&self, session: &Session) -> Result<Place, Failure> {
+        let Inner { world, gauge, .. } = &*self.0;
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         let session_id: Arc<str> = session.session_id.as_str().into();
         let streams = open.sessions.get(&session_id).map_or(0, |session| session.streams);
@@ -109,9 +127,9 @@ impl Updates {
                 let watching = CancellationToken::new();
                 open.sessions.clear();
                 open.watching = Some(watching.clone());
-                let watch_id = sandbox.server.randomness.id(sandbox.clock.unset_now()).into();
+                let watch_id = world.randomness.id(world.clock.unset_now()).into();
                 self.0.seen.send_replace(Arc::new(Seen { watch_id, ..Seen::default() }));
-                sandbox.tasks.spawn_background(watch::watch(sandbox.clone(), watching.clone()));
+                world.tasks.spawn_background(watch::watch(self.clone(), watching.clone()));
                 watching
             }
         };
@@ -128,12 +146,11 @@ impl Updates {
             end: session.end.clone(),
             session_id,
             seen: self.0.seen.subscribe(),
-            gauge,
         })
     }
 
-    /// The sessions with open streams, with their users; `None`, and nothing is watched any more, if there
-    /// are none.
+    /// Returns the sessions with open streams, with their users. If there are none, stops watching and
+    /// returns `None`.
     fn sessions_or_stop(&self) -> Option<Vec<(Arc<str>, Arc<str>)>> {
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.sessions.is_empty() {
@@ -144,7 +161,7 @@ impl Updates {
         Some(open.sessions.iter().map(of).collect())
     }
 
-    /// Tells all streams of a change to what is seen.
+    /// Tells all streams about a change.
     fn tell(&self, change: impl FnOnce(&mut Seen)) {
         self.0.seen.send_modify(|seen| change(Arc::make_mut(seen)));
     }
@@ -164,9 +181,9 @@ impl Updates {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.gauge.dec();
+        self.updates.0.gauge.dec();
         let mut open = self.updates.0.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // The session may have ended, and its streams are gone from the books, or it has new ones.
+        // The session may have ended, with its streams already removed, or it may have new ones.
         let Some(session) = open.sessions.get_mut(&self.session_id) else { return };
         if session.end.is_cancelled() {
             return;

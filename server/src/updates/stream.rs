@@ -1,4 +1,4 @@
-//! One stream: what its page is told, and when.
+//! One stream: the events that its page receives.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -8,21 +8,21 @@ use serde_json::json;
 
 use super::{Place, Seen, Topic};
 
-/// How often something is sent if nothing changes, so that connections are not taken for dead.
+/// The interval at which something is sent if nothing changes, so that connections are not taken for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long a page waits before it connects again, in ms.
+/// The wait before a page connects again, in ms.
 const RETRY: u32 = 2000;
 
-/// The body of a stream whose page has heard everything until the event `after`, if it is one of these.
+/// Returns the body of a stream whose page knows all changes until event `after`, if it is of this task.
 pub(super) fn body(place: Place, after: Option<&str>) -> Body {
     let told = after.and_then(|after| place.seen.borrow().change_of(after));
     Body::from_stream(events(place, told))
 }
 
-/// What a stream has told.
+/// The changes that a stream has told.
 enum Told {
-    /// Nothing yet in this stream; everything until this change in an earlier one.
+    /// Nothing in this stream yet; all changes until this one in an earlier stream.
     Before(Option<u64>),
     Until(u64),
 }
@@ -65,7 +65,7 @@ async fn next(place: &mut Place, told: Told) -> (Bytes, Told) {
 }
 
 impl Place {
-    /// What is seen once the watching task has looked: from then on, it misses nothing.
+    /// Waits for the watching task's first look, after which it misses no change.
     async fn first_look(&mut self) -> Arc<Seen> {
         loop {
             let seen = Arc::clone(&self.seen.borrow_and_update());

@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Seen;
+use super::{Seen, Updates};
 use crate::{
-    Sandbox,
     database::{Connection, query_as, query_scalar, version::Version},
     error::Failure,
     http::ready_body::Digest,
@@ -22,13 +21,13 @@ use crate::{
 /// Poll interval for changes made by other servers.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long nothing more is told after a change was: pages that read a list more often read it in vain.
+/// The minimum time between two changes that are told, so that pages do not read the lists more often.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How often it is checked which sessions have expired.
+/// The interval between checks for expired sessions.
 const SESSIONS_INTERVAL: Duration = Duration::from_secs(15);
 
-/// What was there at the last look.
+/// The state of the data at the last look.
 #[derive(Default)]
 struct Before {
     version: Option<Version>,
@@ -39,14 +38,14 @@ struct Before {
 }
 
 /// Watches until no stream is open, or the server stops. All streams end with it.
-pub(super) async fn watch(sandbox: Sandbox, watching: CancellationToken) {
+pub(super) async fn watch(updates: Updates, watching: CancellationToken) {
     let _ends_streams = watching.clone().drop_guard();
-    let mut commits = sandbox.database.commits();
+    let mut commits = updates.0.world.database.commits();
     let mut before = Before::default();
     loop {
         commits.mark_unchanged();
-        let Some(open) = sandbox.updates.sessions_or_stop() else { return };
-        let has_changed = look(&sandbox, &mut before, &open).await.unwrap_or_else(|failure| {
+        let Some(open) = updates.sessions_or_stop() else { return };
+        let has_changed = look(&updates, &mut before, &open).await.unwrap_or_else(|failure| {
             tracing::warn!(?failure, "updates.not_watched");
             true
         });
@@ -58,37 +57,39 @@ pub(super) async fn watch(sandbox: Sandbox, watching: CancellationToken) {
         };
         tokio::select! {
             () = pause => {}
-            () = sandbox.server.stopping.cancelled() => return,
+            () = updates.0.stopping.cancelled() => return,
         }
     }
 }
 
-/// Looks once, and tells what has changed. Returns whether anything has.
+/// Looks once, and tells the changes. Returns whether anything has changed.
 async fn look(
-    sandbox: &Sandbox,
+    updates: &Updates,
     before: &mut Before,
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<bool, Failure> {
-    let version = sandbox.shared_read.version().await?;
-    sandbox.keep_up_with(version).await?;
-    let mut reader = sandbox.database.read().await?;
+    let version = updates.0.world.shared_read.version().await?;
+    let mut reader = updates.0.world.database.read().await?;
     let has_new_version = before.version != Some(version);
+    if has_new_version {
+        updates.0.world.load_clock().await?;
+    }
     let is_due =
         before.sessions_checked_at.is_none_or(|checked_at| checked_at.elapsed() >= SESSIONS_INTERVAL);
     if has_new_version || is_due {
-        end_sessions(sandbox, &mut reader, open).await?;
+        end_sessions(updates, &mut reader, open).await?;
         before.sessions_checked_at = Some(Instant::now());
     }
     if !has_new_version {
         return Ok(false);
     }
-    let (pending, records) = (sandbox.pending.body_since(version), sandbox.records.body_since(version));
+    let (pending, records) = (updates.0.pending.body_since(version), updates.0.records.body_since(version));
     let lists = [pending.await?.digest(), records.await?.digest()];
     let loans = before.lists != Some(lists);
     let settings_now: String = query_scalar(SETTINGS).fetch_one(&mut reader).await?;
     let settings = before.settings != settings_now;
     let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
-    let newest = notifications::newest(&mut reader, &staff, sandbox.clock.now()).await?;
+    let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
     let told_all = settings || !newest.has_loan_of(&before.newest);
     let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
     let is_first = before.version.is_none();
@@ -101,17 +102,17 @@ async fn look(
     };
     if is_first {
         // Streams begin now, and pages read everything then.
-        sandbox.updates.tell(|seen| seen.latest += 1);
+        updates.tell(|seen| seen.latest += 1);
         return Ok(false);
     }
     if !(loans || settings || told_all || !told_to.is_empty()) {
         return Ok(false);
     }
-    sandbox.updates.tell(|seen| seen.add(loans, settings, told_all, told_to));
+    updates.tell(|seen| seen.add(loans, settings, told_all, told_to));
     Ok(true)
 }
 
-/// Everything that somebody may set, as one text.
+/// All rules, preferences and read notifications, as one text.
 const SETTINGS: &str = "
     SELECT concat_ws(' ',
         (SELECT concat_ws(' ', session_minutes, maximum_amount, confirmation_required, auto_retry, retry_attempts)
@@ -128,19 +129,19 @@ const STILL_OPEN: &str = "
 
 /// Ends the streams of sessions that have ended.
 async fn end_sessions(
-    sandbox: &Sandbox,
+    updates: &Updates,
     reader: &mut Connection,
     open: &[(Arc<str>, Arc<str>)],
 ) -> Result<(), Failure> {
     let asked: Vec<Value> = open.iter().map(|(session_id, _)| json!({ "id": &**session_id })).collect();
     let still_open: Vec<(String,)> = query_as(STILL_OPEN)
         .bind(Value::from(asked).to_string())
-        .bind(sandbox.clock.now())
+        .bind(updates.0.world.clock.now())
         .fetch_all(reader)
         .await?;
     let still_open: HashSet<&str> = still_open.iter().map(|(id,)| id.as_str()).collect();
     let asked: HashSet<&str> = open.iter().map(|(id, _)| &**id).collect();
-    sandbox.updates.end(|id| asked.contains(id) && !still_open.contains(id));
+    updates.end(|id| asked.contains(id) && !still_open.contains(id));
     Ok(())
 }
 
@@ -156,7 +157,7 @@ impl Seen {
         }
         if notifications {
             self.notifications = self.latest;
-            // Everybody was told later than anybody.
+            // The change for everybody is later than all changes for single users.
             self.notifications_of = HashMap::new();
         }
         for staff_id in told_to {

@@ -138,7 +138,7 @@ async fn expired_codes_are_redacted_in_several_transactions() {
     let app = TestApp::start().await;
     let app = app.restart_with(&["--demo", "false"]).await;
     add(&app, CODES, 2100, app.clock.now()).await;
-    let (delivered, counts) = counts_while(&app, CODED, 0, outbox::deliver_due(&app.sandbox)).await;
+    let (delivered, counts) = counts_while(&app, CODED, 0, outbox::deliver_due(&app.sandbox.outbox)).await;
     delivered.unwrap();
     assert!(counts.len() > 2, "{counts:?}");
     assert_eq!(count(&app, GIVEN_UP).await, 2100);

@@ -52,7 +52,11 @@ async fn a_server_that_has_not_noticed_a_reset_settles_nothing_by_the_clock_befo
     assert_eq!(clock_of_other["now"], "2037-01-01T00:00:00.000Z");
 
     reset(&app, None).await;
-    assert_eq!(payouts::reconcile(&other.sandbox).await.unwrap(), 0, "the demo's two are due tomorrow");
+    assert_eq!(
+        payouts::reconcile(&other.sandbox.payouts).await.unwrap(),
+        0,
+        "the demo's two are due tomorrow"
+    );
 
     assert_eq!(app.console(Method::GET, "/outbox", None).await.json(), json!([]));
     assert_eq!(app.assert_every_shilling_is_accounted_for().await.pending, 2);
@@ -107,7 +111,7 @@ async fn a_snapshot_is_restored_exactly() {
     .await;
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     // What is pending would settle in the background while the test runs.
-    payouts::reconcile(&app.sandbox).await.unwrap();
+    payouts::reconcile(&app.sandbox.payouts).await.unwrap();
     let state = async || {
         let mut state = vec![json!(lists(&agent).await)];
         for path in ["/outbox", "/scenario", "/faults", "/clock", "/staff", "/invariant"] {

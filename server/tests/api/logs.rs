@@ -47,7 +47,7 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
     let mail_server = MailServer::start(Behaviour::Refuses).await;
     let secret = "0123456789abcdef0123456789abcdef";
     let app = TestApp::start_with(&["--smtp-url", &mail_server.url, "--jwt-secret", secret]).await;
-    let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.clone()));
+    let delivering = tokio::spawn(outbox::keep_delivering(app.sandbox.outbox.clone()));
     let email = "agent@mkopo.test";
 
     let token = app.sign_in("agent").await.token;

@@ -41,7 +41,7 @@ async fn until(app: &TestApp, done: impl Fn(&crate::test_app::Message) -> bool) 
 }
 
 fn deliver(app: &TestApp) -> JoinHandle<()> {
-    tokio::spawn(outbox::keep_delivering(app.sandbox.clone()))
+    tokio::spawn(outbox::keep_delivering(app.sandbox.outbox.clone()))
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_sends_the_cod
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
     assert_eq!(request_code(&app).await, StatusCode::OK);
-    outbox::deliver_due(&sender.sandbox).await.unwrap();
+    outbox::deliver_due(&sender.sandbox.outbox).await.unwrap();
 
     assert_eq!(mail_server.received(1).await.len(), 1);
     sender.sandbox.close(Duration::ZERO).await;
@@ -120,7 +120,7 @@ async fn a_server_that_has_not_noticed_that_the_clock_was_set_back_redacts_no_va
 
     app.set_console(Method::DELETE, "/clock", json!({})).await;
     assert_eq!(request_code(&app).await, StatusCode::OK);
-    outbox::deliver_due(&other.sandbox).await.unwrap();
+    outbox::deliver_due(&other.sandbox.outbox).await.unwrap();
 
     assert_eq!(app.newest_code(AGENT).await.len(), 6);
     other.sandbox.close(Duration::ZERO).await;
@@ -150,10 +150,10 @@ async fn an_email_whose_sender_was_killed_is_sent_again_with_the_same_message_id
     assert!(!app.newest_message(AGENT).await.is_sent);
 
     mail_server.set(Behaviour::Accepts);
-    outbox::deliver_due(&app.sandbox).await.unwrap();
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     assert_eq!(mail_server.received(1).await.len(), 1, "the first sender still holds the lease");
     app.clock.advance(Duration::from_mins(1));
-    outbox::deliver_due(&app.sandbox).await.unwrap();
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     let mails = mail_server.received(2).await;
     assert_eq!(mails.len(), 2);
     assert_eq!(mails[0].header("Message-ID"), mails[1].header("Message-ID"));
@@ -179,7 +179,8 @@ async fn two_senders_send_each_email_once() {
     }
     assert_eq!(asked.len(), 12);
 
-    let (one, two) = tokio::join!(outbox::deliver_due(&app.sandbox), outbox::deliver_due(&other.sandbox));
+    let (one, two) =
+        tokio::join!(outbox::deliver_due(&app.sandbox.outbox), outbox::deliver_due(&other.sandbox.outbox));
     assert!(one.is_ok() && two.is_ok());
     let mut sent: Vec<[String; 3]> = Vec::new();
     for mail in mail_server.received(12).await {
@@ -212,7 +213,7 @@ async fn outside_demo_mode_an_expired_code_is_redacted() {
     app.post("/api/v1/auth/request-password-reset", json!({"email": AGENT})).await;
     let codes = [app.newest_code(AGENT).await, app.newest_code(AGENTS_PHONE).await];
     app.clock.advance(Duration::from_mins(5));
-    outbox::deliver_due(&app.sandbox).await.unwrap();
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     for (recipient, code) in [AGENT, AGENTS_PHONE].iter().zip(codes) {
         let message = app.newest_message(recipient).await;
         assert_eq!(message.code, None);
@@ -225,6 +226,6 @@ async fn in_demo_mode_expired_codes_stay_readable() {
     let app = TestApp::start().await;
     assert_eq!(request_code(&app).await, StatusCode::OK);
     app.clock.advance(Duration::from_mins(5));
-    outbox::deliver_due(&app.sandbox).await.unwrap();
+    outbox::deliver_due(&app.sandbox.outbox).await.unwrap();
     assert!(app.newest_message(AGENT).await.code.is_some());
 }

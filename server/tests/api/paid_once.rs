@@ -10,7 +10,7 @@ use mkopo::{
     clock::Clock,
     console::data::{Start, reset},
     database::Connection,
-    demo::{FIRST_SEED, World},
+    demo::{DemoData, FIRST_SEED},
     error::Failure,
     events::Trail,
     mobile_money::{Outcome, ScenarioChange},
@@ -71,7 +71,7 @@ async fn a_server_whose_clock_is_an_hour_ahead_does_not_free_a_loan_that_is_bein
     let pending = agent.pending().await;
     for loan in waiting(&pending).take(3) {
         let (held, call) = claimed!(app, &agent, loan);
-        payouts::reconcile(&ahead.sandbox).await.unwrap();
+        payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
         drop(held);
         let answer = app.as_time_passes(call).await;
         assert!(matches!(answer.status.as_u16(), 200 | 422), "{}", answer.status);
@@ -87,7 +87,7 @@ async fn moving_the_clock_on_does_not_free_a_loan_that_is_being_paid() {
     for loan in waiting(&pending).take(3) {
         let (held, call) = claimed!(app, &agent, loan);
         app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
-        payouts::reconcile(&app.sandbox).await.unwrap();
+        payouts::reconcile(&app.sandbox.payouts).await.unwrap();
         drop(held);
         let answer = app.as_time_passes(call).await;
         assert!(matches!(answer.status.as_u16(), 200 | 202 | 422), "{}", answer.status);
@@ -103,7 +103,7 @@ async fn a_payment_that_was_asked_after_in_vain_is_refused_for_good() {
     let loan = waiting(&pending).next().unwrap();
     let ahead = app.another_server_at(Clock::held_at(NOON.plus(HOUR)), &[]).await;
     let (held, call) = claimed!(app, &agent, loan);
-    payouts::reconcile(&ahead.sandbox).await.unwrap();
+    payouts::reconcile(&ahead.sandbox.payouts).await.unwrap();
     assert_eq!(status_of(&agent, loan).await, "FAILED");
     // Somebody else pays the loan before the first call goes on.
     assert_eq!(ahead.with(&agent.token).disburse(loan).await.status, StatusCode::OK);
@@ -171,7 +171,7 @@ async fn a_call_whose_session_a_reset_ended_pays_nothing() {
     let loan = waiting(&pending).next().unwrap();
     let free = occupy_writer(&app).await;
     let trail = Trail::default();
-    let mut reset = pin!(reset(&app.sandbox, Start::of(World::Seeded(FIRST_SEED)), &trail));
+    let mut reset = pin!(reset(&app.sandbox, Start::of(DemoData::Seeded(FIRST_SEED)), &trail));
     let writes_waiting = || app.sandbox.database.load().writes_waiting;
     // A write of a background task waits there, too: the reset has queued when its own step adds one.
     loop {

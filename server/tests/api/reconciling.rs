@@ -142,7 +142,8 @@ async fn two_servers_that_reconcile_concurrently_settle_each_payout_once() {
     }
     let other = app.another_server(&[]).await.sandbox;
     app.clock.advance(Duration::from_secs(20));
-    let (ours, theirs) = tokio::join!(payouts::reconcile(&app.sandbox), payouts::reconcile(&other));
+    let (ours, theirs) =
+        tokio::join!(payouts::reconcile(&app.sandbox.payouts), payouts::reconcile(&other.payouts));
     let (_, _) = (ours.unwrap(), theirs.unwrap());
     for loan in loans {
         assert_eq!(status_of(&agent, loan).await, "COMPLETED");

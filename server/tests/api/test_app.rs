@@ -197,7 +197,7 @@ impl TestApp {
     /// Advances the clock by `time`, and reconciles the payouts that are due then.
     pub async fn later(&self, time: Duration) {
         self.clock.advance(time);
-        payouts::reconcile(&self.sandbox).await.unwrap();
+        payouts::reconcile(&self.sandbox.payouts).await.unwrap();
     }
 
     /// Sets the outcomes of the next payments.

@@ -201,7 +201,7 @@ pub fn check(settings: Settings, answers: &Answers) {
         let clock = Clock::system();
         clock.advance(Duration::from_mins(10));
         let sandbox = sandbox(settings, clock).await;
-        payouts::reconcile(&sandbox).await.unwrap();
+        payouts::reconcile(&sandbox.payouts).await.unwrap();
         let mut reader = sandbox.database.read().await.unwrap();
         let audit = payouts::invariant(&mut reader).await.unwrap();
         assert!(audit.ok, "{audit:?}");

@@ -231,7 +231,7 @@ struct Kept {
 }
 
 /// The servers, and what the test has observed.
-struct World {
+struct DemoData {
     template: &'static Template,
     /// The float and everything that was ever paid from it.
     money: i64,
@@ -246,7 +246,7 @@ struct World {
     looks: usize,
 }
 
-impl World {
+impl DemoData {
     fn new(template: &'static Template, ahead_ms: [i64; SERVERS]) -> Self {
         let snapshots = HashMap::from([(START, Known::default())]);
         Self {
@@ -361,7 +361,7 @@ impl World {
 
     fn reconcile(&self, on: usize) {
         let app = self.pair.app(on);
-        self.pair.finish(on, async move { payouts::reconcile(&app.sandbox).await.unwrap() });
+        self.pair.finish(on, async move { payouts::reconcile(&app.sandbox.payouts).await.unwrap() });
     }
 
     fn crash_both(&mut self, data: Data, ahead_ms: [i64; SERVERS]) {
@@ -497,7 +497,7 @@ fn run_schedules(cases: u32) {
     let schedules = ([ahead_ms(), ahead_ms()], is_short, steps());
     let outcome = TestRunner::new(config).run(&schedules, |(ahead_ms, is_short, steps)| {
         let template = if is_short { &SHORT } else { &TEMPLATE };
-        let mut world = World::new(template, ahead_ms);
+        let mut world = DemoData::new(template, ahead_ms);
         for step in &steps {
             world.take(step);
         }

@@ -27,7 +27,7 @@ pub struct SliceSettings {
     #[command(flatten)]
     pub server: ServerArguments,
 
-    /// Who makes the change, for the trail. Defaults to the user who runs the command.
+    /// Author of the change, for the trail. Defaults to the user who runs the command.
     #[arg(long, global = true, env = "MKOPO_BY", value_parser = values::by, value_name = "NAME")]
     pub by: Option<String>,
 
@@ -35,7 +35,7 @@ pub struct SliceSettings {
     #[arg(long, global = true, env = "MKOPO_SANDBOX", value_name = "NAME")]
     pub sandbox: Option<String>,
 
-    /// What to do.
+    /// The operation.
     #[command(subcommand)]
     pub command: SliceCommand,
 }
@@ -57,11 +57,11 @@ pub enum SliceCommand {
         #[arg(long)]
         force: bool,
 
-        /// Who gets the build, instead of everybody.
+        /// The share of browsers that get the build, instead of all.
         #[command(flatten)]
         share: ShareArguments,
 
-        /// Do not take the build back by itself if it fails.
+        /// Do not take the build back automatically if it fails.
         #[arg(long)]
         no_watch: bool,
     },
@@ -72,7 +72,7 @@ pub enum SliceCommand {
         /// The build's version.
         version: String,
 
-        /// Do not take the build back by itself if it fails.
+        /// Do not take the build back automatically if it fails.
         #[arg(long)]
         no_watch: bool,
     },
@@ -81,18 +81,18 @@ pub enum SliceCommand {
         /// The slice, such as mfe-loans.
         name: String,
     },
-    /// Give a stored build to some browsers, or to more or fewer of them; the others keep the live one.
+    /// Give a stored build to some browsers, or change their share; the others keep the live one.
     Rollout {
         /// The slice, such as mfe-loans.
         name: String,
         /// The build's version.
         version: String,
 
-        /// How many browsers.
+        /// The share of browsers.
         #[command(flatten)]
         share: ShareArguments,
 
-        /// Do not take the build back by itself if it fails.
+        /// Do not take the build back automatically if it fails.
         #[arg(long)]
         no_watch: bool,
     },
@@ -123,7 +123,7 @@ pub enum SliceCommand {
     },
     /// Make, list and revoke the tokens with which teams deploy their own slice.
     Token {
-        /// What to do.
+        /// The operation.
         #[command(subcommand)]
         command: TokenCommand,
     },
@@ -135,15 +135,15 @@ pub enum SliceCommand {
     },
 }
 
-/// How many browsers get a build.
+/// The share of browsers that get a build.
 #[derive(clap::Args, Debug)]
 pub struct ShareArguments {
-    /// Give the build to so many percent of all browsers, until you change it.
+    /// Give the build to this percentage of all browsers, until you change it.
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100))]
     percent: Option<u8>,
 
-    /// Give it to more and more browsers: growing percentages, each with how long it lasts, and then
-    /// everybody, such as `5:10m,25:30m,100`.
+    /// Give the build to more and more browsers: growing percentages, each with its duration, and at the
+    /// end all, such as `5:10m,25:30m,100`.
     #[arg(long, conflicts_with = "percent")]
     plan: Option<String>,
 }
@@ -180,7 +180,7 @@ fn parse(name: &str) -> Result<SliceName, Failure> {
 /// The slices of a service.
 struct Slices {
     server: Server,
-    /// Who changes them.
+    /// The author of changes.
     by: String,
 }
 
@@ -236,7 +236,7 @@ impl Slices {
         if self.server.has_deploy_token() { "/deploy/slices" } else { "/console/api/slices" }
     }
 
-    /// The new state of the slice `name`.
+    /// Changes the slice `name`, and returns its new state.
     fn act(&self, method: &str, name: &str, act: &str, body: Body) -> anyhow::Result<Value> {
         let call = format!("/{}{act}", parse(name)?.as_str());
         Ok(self.call(method, &call, Vec::new(), body)?.1)
@@ -249,7 +249,7 @@ impl Slices {
         mut query: Vec<(&'static str, String)>,
         body: Body,
     ) -> anyhow::Result<(u16, Value)> {
-        // A deploy token says itself who deploys.
+        // The name of a deploy token is the author.
         if !self.server.has_deploy_token() {
             query.push(("by", self.by.clone()));
         }

@@ -19,7 +19,7 @@ pub fn published(version: &str, is_new: bool, slice: &Value) -> anyhow::Result<(
     Ok(())
 }
 
-/// Prints what browsers get of a slice.
+/// Prints the versions of a slice that browsers get.
 pub fn rollout(slice: &Value) -> anyhow::Result<()> {
     let (name, others) = (slice["name"].as_str().unwrap_or_default(), slice["live"].as_str());
     let rollout = &slice["rollout"];
@@ -49,7 +49,7 @@ pub fn removed(name: &str, live: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line per build: slice, version, status (with the percentage of a rollout), origin, and when and by whom it was published.
+/// Prints a line per build: slice, version, status or percentage of a rollout, origin, time and author.
 pub fn all(slices: &Value, is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {

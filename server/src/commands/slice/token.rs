@@ -19,11 +19,11 @@ pub enum TokenCommand {
         /// The slice, such as mfe-repayments. It may have no build yet.
         slice: String,
 
-        /// What the list and the trail call the token.
+        /// Name of the token in the list and the trail.
         #[arg(long, default_value = deploy::NAME, value_parser = values::token_name)]
         name: String,
 
-        /// How long it is valid, in days.
+        /// Lifetime of the token in days, such as 90d.
         #[arg(long, default_value = deploy::EXPIRES_IN, value_name = "DAYS")]
         expires: String,
     },
@@ -64,7 +64,7 @@ pub fn run(server: &Server, command: TokenCommand) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line per token: slice, name, end, and last use.
+/// Prints a line per token: slice, name, end, and last use.
 fn print_all(tokens: &Value, is_json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {

@@ -8,9 +8,10 @@ use serde::Serialize;
 use crate::{
     Sandbox,
     clock::{SETTABLE, Setting, UnixMillis},
-    database::{Connection, query, query_as},
+    database::Connection,
     error::Failure,
     events::Trail,
+    world::{store_clock, stored_clock},
 };
 
 /// The state of the clock.
@@ -20,7 +21,7 @@ pub struct ClockState {
     pub now: UnixMillis,
     /// The offset from the real time, in ms.
     pub offset_ms: i64,
-    /// Whether the clock is stopped.
+    /// `true` if the clock is stopped.
     pub frozen: bool,
 }
 
@@ -29,9 +30,9 @@ pub struct ClockState {
 pub struct Change {
     /// The new time, which can be in the past.
     pub now: Option<UnixMillis>,
-    /// How far to move forward, in ms.
+    /// The time to move forward, in ms.
     pub advance_ms: Option<i64>,
-    /// Whether to stop the clock.
+    /// `true` to stop the clock, `false` to start it.
     pub frozen: Option<bool>,
 }
 
@@ -57,8 +58,8 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
     let real = sandbox.clock.unset_now();
     let setting = trail
         .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
-            let setting = changed(stored(connection).await?, real, change)?;
-            store(connection, setting).await?;
+            let setting = changed(stored_clock(connection).await?, real, change)?;
+            store_clock(connection, setting).await?;
             Ok(setting)
         })
         .await?;
@@ -72,7 +73,7 @@ pub async fn set(sandbox: &Sandbox, change: Change, trail: &Trail) -> Result<Clo
 pub async fn unset(sandbox: &Sandbox, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
-            Ok(store(connection, Setting::default()).await?)
+            Ok(store_clock(connection, Setting::default()).await?)
         })
         .await
 }
@@ -86,20 +87,4 @@ fn changed(setting: Setting, real: UnixMillis, change: Change) -> Result<Setting
     }
     let frozen = change.frozen.unwrap_or(setting.frozen_at.is_some());
     Ok(Setting::at(Some(now), frozen, real))
-}
-
-const STORED: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock_id = 'sandbox'";
-
-/// The setting in the database.
-pub async fn stored(connection: &mut Connection) -> Result<Setting, sqlx::Error> {
-    let (offset_ms, frozen_at) = query_as(STORED).fetch_one(connection).await?;
-    Ok(Setting { offset_ms, frozen_at })
-}
-
-const STORE: &str = "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHERE clock_id = 'sandbox'";
-
-/// Stores `setting` in the database.
-pub async fn store(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
-    query(STORE).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The API of what differs from the contract.
+//! The API of the differences from the contract.
 
 use axum::{Json as Answer, Router, routing::get};
 

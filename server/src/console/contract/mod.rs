@@ -1,4 +1,4 @@
-//! How calls to the provider differ from the contract.
+//! The differences between calls to the provider and the contract.
 
 pub(super) mod api;
 pub(super) mod page;
@@ -8,7 +8,7 @@ use crate::{
     provider::{Held, Report},
 };
 
-/// What was found since the start; of no provider, nothing.
+/// The differences found since the start; empty without a provider.
 fn report(sandbox: &Sandbox) -> Report {
     match &sandbox.provider {
         Some(provider) => provider.held.report(Some(provider.url().to_string())),

@@ -1,4 +1,4 @@
-//! What differs from the contract.
+//! The page of the differences from the contract.
 
 use axum::{
     Json,

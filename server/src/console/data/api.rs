@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Sandbox,
     clock::UnixMillis,
-    demo::{self, World},
+    demo::{self, DemoData},
     error::Failure,
     events::Trail,
     http::extract::{Optional, Path},
@@ -43,7 +43,7 @@ async fn reset(
     Optional(reset): Optional<Reset>,
 ) -> Result<StatusCode, Failure> {
     let start = Start {
-        world: World::of_json(reset.seed.as_ref())?.unwrap_or(World::Seeded(demo::FIRST_SEED)),
+        world: DemoData::of_json(reset.seed.as_ref())?.unwrap_or(DemoData::Seeded(demo::FIRST_SEED)),
         now: reset.now.as_deref().map(UnixMillis::settable).transpose()?,
         is_frozen: reset.frozen.unwrap_or(false),
     };

@@ -10,7 +10,7 @@ use crate::{
     payouts,
 };
 
-/// What was copied.
+/// The amount of copied data.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     /// The number of tables.
@@ -23,7 +23,7 @@ pub struct Copied {
 /// commit.
 ///
 /// # Errors
-/// When `to` is not empty or differs from `from` after the copy. Nothing is copied then.
+/// When `to` is not empty, or differs from `from` after the copy. `to` is unchanged then.
 pub async fn copy(from: &Database, to: &Database, trail: &Trail) -> anyhow::Result<Copied> {
     for table in TABLES.iter().chain(&SNAPSHOT_TABLES) {
         let rows = count(&mut *to.read().await?, table).await?;

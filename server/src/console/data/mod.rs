@@ -57,7 +57,7 @@ const SNAPSHOT_TABLES: [Table; 2] = tables!["snapshot", "snapshot_table"];
 
 const NEXT_GENERATION: &str = "UPDATE generation SET value = value + 1";
 
-/// Deletes all rows except those of [`ONE_ROW_TABLES`]. What was begun on them is cut off.
+/// Deletes all rows but those of [`ONE_ROW_TABLES`], and cuts off work on them by a new generation.
 async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
     for table in TABLES.iter().rev() {
         query(table.empty).execute(&mut *connection).await?;

@@ -17,7 +17,7 @@ use crate::{
         self, Start,
         snapshots::{self, Name, Snapshot},
     },
-    demo::{self, World},
+    demo::{self, DemoData},
     error::Failure,
 };
 
@@ -169,11 +169,11 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let name = || Name::parse(visit.sent.text("name"));
     match visit.sent.text("act") {
         "reset" => {
-            data::reset(sandbox, Start::of(World::Seeded(seed(visit)?)), &visit.trail).await?;
+            data::reset(sandbox, Start::of(DemoData::Seeded(seed(visit)?)), &visit.trail).await?;
             Ok(Done::new("reset"))
         }
         "empty" => {
-            data::reset(sandbox, Start::of(World::Empty), &visit.trail).await?;
+            data::reset(sandbox, Start::of(DemoData::Empty), &visit.trail).await?;
             Ok(Done::new("emptied"))
         }
         "save" => {

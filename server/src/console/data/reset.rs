@@ -3,36 +3,36 @@
 use crate::{
     Sandbox,
     clock::{Setting, UnixMillis},
-    console::clock,
     database::Connection,
     demo,
     error::Failure,
     events::Trail,
     mobile_money::ScenarioChange,
     rules,
+    world::store_clock,
 };
 
-/// What is there after a reset. The same gives the same loans and records, ids included.
+/// The state after a reset. Equal values give the same loans and records, ids included.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// The data.
-    pub world: demo::World,
-    /// The time that the clock shows, and that dates are relative to; the real time if `None`.
+    pub world: demo::DemoData,
+    /// The time of the clock, which dates are relative to; `None` for the real time.
     pub now: Option<UnixMillis>,
-    /// Whether the clock is stopped.
+    /// `true` if the clock is stopped.
     pub is_frozen: bool,
 }
 
 impl Start {
     /// `world`, with the clock at the real time.
-    pub fn of(world: demo::World) -> Self {
+    pub fn of(world: demo::DemoData) -> Self {
         Self { world, now: None, is_frozen: false }
     }
 }
 
 /// Replaces all data with the demo data of `start`: ends all sessions, clears limits, messages, faults,
 /// the scenario and this server's recorded calls, and sets the clock. Keeps the snapshots.
-/// Payouts that run are cut off, in every server: the generation of the data moves on.
+/// Running payouts are cut off, on every server, because the generation of the data changes.
 ///
 /// # Errors
 /// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
@@ -40,7 +40,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
     if !sandbox.settings.demo {
         return Err(Failure::NotInDemoMode);
     }
-    let hashes = demo::hash_passwords(&sandbox.passwords).await?;
+    let hashes = demo::hash_passwords(&sandbox.auth.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();
     let now = trail
         .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
@@ -49,7 +49,7 @@ pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(),
             rules::reset(connection).await?;
             let base = sandbox_clock.unset_now();
             let setting = Setting::at(start.now, start.is_frozen, base);
-            clock::store(connection, setting).await?;
+            store_clock(connection, setting).await?;
             let now = start.now.unwrap_or(base);
             demo::fill(connection, start.world, now, hashes).await?;
             Ok(now)

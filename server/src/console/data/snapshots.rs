@@ -74,7 +74,7 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 /// Saves all data as snapshot `name`, replacing an existing one.
 ///
 /// # Errors
-/// [`Failure::BadValue`] if there are too many.
+/// [`Failure::BadValue`] if there are too many snapshots.
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
     trail
@@ -106,8 +106,8 @@ const COUNT_NAMED: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
 
 const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AND table_name = $2";
 
-/// Replaces all data with that of snapshot `name`, including the clock and the faults. Payouts that run
-/// are cut off, in every server: the generation of the data moves on.
+/// Replaces all data with the snapshot `name`, including the clock and the faults. Running payouts are cut
+/// off, on every server, because the generation of the data changes.
 ///
 /// # Errors
 /// [`Failure::SnapshotNotFound`].

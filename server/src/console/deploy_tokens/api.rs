@@ -15,7 +15,7 @@ use crate::{
     slices::deploy::{self, AddedToken, DeployToken, NewToken},
 };
 
-/// Routes, relative to the console's API. They are for the operator only, whose access is checked there.
+/// Routes, relative to the console's API, which makes sure that only the operator calls them.
 pub fn routes() -> Router {
     Router::new()
         .route("/deploy-tokens", get(list).post(add))

@@ -1,5 +1,5 @@
-//! The deploy tokens, whose rules are [`crate::slices::deploy`]. For the operator: each deploys a slice to the
-//! whole deployment.
+//! The deploy tokens, whose rules are in [`crate::slices::deploy`]. Only the operator sees them, because each
+//! deploys a slice to the whole deployment.
 
 pub(super) mod api;
 // Their part of the page of the slices.

@@ -31,14 +31,14 @@ const QUESTION: Question = Question {
     yes: "Revoke",
 };
 
-/// What is shown; `None` for operators who may not see tokens.
+/// The content of the section.
 pub struct Tokens {
     all: Vec<DeployToken>,
-    /// The one that was just added.
+    /// The token that was just added.
     added: Option<AddedToken>,
 }
 
-/// Reads the tokens.
+/// Reads the tokens; `None` for somebody who may not see them.
 pub async fn read(visit: &Visit, added: Option<AddedToken>) -> Result<Option<Tokens>, Failure> {
     if visit.access != Access::Operator {
         return Ok(None);
@@ -47,7 +47,7 @@ pub async fn read(visit: &Visit, added: Option<AddedToken>) -> Result<Option<Tok
     Ok(Some(Tokens { all, added }))
 }
 
-/// Draws them.
+/// Renders the section.
 pub fn view(visit: &Visit, Tokens { all, added }: Tokens) -> AnyView {
     view! {
         {added.map(new_one)}
@@ -62,7 +62,7 @@ pub fn view(visit: &Visit, Tokens { all, added }: Tokens) -> AnyView {
     .into_any()
 }
 
-/// What is shown of a new token once.
+/// The secret of a new token, which is shown only once.
 fn new_one(AddedToken { slice, name, token, .. }: AddedToken) -> AnyView {
     let added = note(Tone::Good, "status", "done", format!("The token {name} of {slice} is added."));
     view! {
@@ -139,7 +139,7 @@ fn add_form(visit: &Visit) -> AnyView {
     .into_any()
 }
 
-/// Answers a form of a token. `show` draws the page, with the token that was just added.
+/// Answers a form about tokens. `show` renders the page, with the token that was just added.
 pub async fn act(
     visit: Visit,
     show: impl AsyncFn(Visit, Option<AddedToken>) -> Result<Response, Failure>,
@@ -155,7 +155,7 @@ pub async fn act(
         return visit.after(Page::Slices, revoked, async |visit| show(visit, None).await).await;
     }
     match add(&visit).await {
-        // Not a redirect: the token must be in no address.
+        // Not a redirect, because the token must not be in a URL.
         Ok(added) => show(visit, Some(added)).await,
         Err(error) => visit.after(Page::Slices, Err(error), async |visit| show(visit, None).await).await,
     }

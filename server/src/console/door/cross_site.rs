@@ -1,7 +1,7 @@
 //! Refuses requests that a page of another origin makes with an operator's browser.
 //!
 //! The cookie is sent with requests from pages of the same host on another port, such as the portal's.
-//! Browsers say with `Sec-Fetch-Site` and `Origin` where a request comes from; programs send neither.
+//! Browsers state the origin of a request in `Sec-Fetch-Site` and `Origin`; programs send neither.
 
 use axum::{
     extract::Request,
@@ -24,7 +24,7 @@ pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Re
     if is_allowed { next.run(request).await } else { Failure::CrossSite.into_response() }
 }
 
-/// Whether the browser names this origin, or none.
+/// Returns `true` if the header `Origin` names the console, or is missing.
 fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return true };
     if settings.console_public_url.as_ref() == Some(origin) {
@@ -34,12 +34,12 @@ fn is_own_origin(headers: &HeaderMap, settings: &Settings) -> bool {
     authority.is_some() && authority == text(headers, &header::HOST)
 }
 
-/// Whether the request comes from this origin, was typed, or comes from a program.
+/// Returns `true` if the request comes from this origin, from the address bar, or from a program.
 fn is_own_site(headers: &HeaderMap) -> bool {
     !headers.contains_key(SITE) || matches!(text(headers, &SITE), Some("same-origin" | "none"))
 }
 
-/// Whether somebody followed a link to a page, which opens in a tab and not in a frame.
+/// Returns `true` if somebody followed a link to a page that opens in a tab, not in a frame.
 fn is_link(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::GET
         && text(headers, &MODE) == Some("navigate")

@@ -30,13 +30,13 @@ use crate::{
     sandboxes,
 };
 
-/// The name of the cookie. With its prefix, browsers take it from this origin over TLS only.
+/// The name of the cookie. Browsers accept the prefix `__Host-` only over TLS, and only from this host.
 pub fn cookie_name(behind_tls: bool) -> &'static str {
     if behind_tls { "__Host-mkopo_console" } else { "mkopo_console" }
 }
 
-/// The tokens that open a console: the operator's, and that of the sandbox. Comparing keyed fingerprints
-/// takes the same time for any input.
+/// The tokens that open a console: the operator's, and the sandbox's own. They are compared by keyed
+/// fingerprints, which takes the same time for any input.
 #[derive(Clone)]
 pub struct ConsoleToken {
     token: SecretString,
@@ -46,33 +46,33 @@ pub struct ConsoleToken {
     of_sandbox: Option<String>,
 }
 
-/// Who opens a console.
+/// The access that a token gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The operator of the deployment, who can open all of them.
+    /// The operator of the deployment, who can open all consoles.
     Operator,
-    /// Somebody who was given the token of one sandbox.
+    /// Somebody with the token of one sandbox, who can open only its console.
     Sandbox,
 }
 
 impl ConsoleToken {
-    /// Prepares the comparison with `fingerprints`.
+    /// Creates the operator's token, which is compared by `fingerprints`.
     pub fn new(token: SecretString, fingerprints: Fingerprints) -> Self {
         let fingerprint = fingerprints.of(&token_parts(token.expose_secret()));
         Self { token, fingerprints, fingerprint, of_sandbox: None }
     }
 
-    /// These and the token of a sandbox, which is stored as `fingerprint`.
+    /// Adds the token of a sandbox, which is stored as `fingerprint`.
     pub fn of_sandbox(&self, fingerprint: &str) -> Self {
         Self { of_sandbox: Some(fingerprint.to_owned()), ..self.clone() }
     }
 
-    /// The operator's token, to be recognised where it does not belong.
+    /// The operator's token in plain text, to mask it in recorded calls.
     pub fn exposed(&self) -> &str {
         self.token.expose_secret()
     }
 
-    /// Whom `given` is the token of, if it is one of them.
+    /// The access that `given` gives; `None` if it is not one of the tokens.
     pub fn access(&self, given: &str) -> Option<Access> {
         let is_operator = self.fingerprints.matches(&self.fingerprint, &token_parts(given));
         let of_sandbox = self.of_sandbox.as_ref();
@@ -87,7 +87,7 @@ impl ConsoleToken {
         format!("{address}/console?token={}", self.token.expose_secret())
     }
 
-    /// What the sign-in that `cookie` names is stored as. It changes with the token.
+    /// The stored id of the sign-in that `cookie` names. It depends on the token.
     fn fingerprint_of(&self, cookie: &str) -> String {
         self.fingerprints.of(&["console sign-in", self.token.expose_secret(), cookie])
     }
@@ -97,7 +97,7 @@ impl ConsoleToken {
         self.fingerprints.of(&["console form", cookie])
     }
 
-    /// Whether `csrf` is from a form that was rendered for `operator`.
+    /// Returns `true` if `csrf` is from a form that was rendered for `operator`.
     pub fn is_own_form(&self, operator: &Operator, csrf: &str) -> bool {
         self.fingerprints.matches(csrf, &["console form", &operator.sign_in])
     }
@@ -108,14 +108,14 @@ impl ConsoleToken {
 pub struct Operator {
     sign_in_id: String,
     sign_in: String,
-    /// Whose token they signed in with.
+    /// The access of the token that they signed in with.
     pub access: Access,
     /// The CSRF token in this operator's forms.
     pub csrf: String,
 }
 
 impl Operator {
-    /// What they are called in the audit trail: everybody has the same token, each browser a sign-in.
+    /// The name in the audit trail. It is different for each sign-in: everybody has the same token.
     pub fn name(&self) -> String {
         name_of(&self.sign_in_id)
     }
@@ -159,12 +159,12 @@ pub async fn require_operator_token(request: Request, next: Next) -> Response {
     }
 }
 
-/// Succeeds if `given` is one of the tokens, and returns whose.
+/// Checks that `given` is one of the tokens, and returns its access.
 ///
 /// # Errors
 /// [`Failure::NoConsoleToken`], which is counted, and [`Failure::TooManyTries`], even with the right token:
-/// wrong tokens are limited like passwords, by network address, over all sandboxes. Counted on the clock
-/// that nobody sets, because nobody who is locked out could move the other one.
+/// wrong tokens are limited like passwords, by network address, over all sandboxes. They are counted by the
+/// machine's clock: whoever is locked out can't move the sandbox's clock.
 async fn verify(
     sandbox: &Sandbox,
     given: &str,

@@ -63,7 +63,7 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
     }
 }
 
-/// A page without an operator that shows `failure`, with its status and its headers.
+/// The page for a failed sign-in, with the status and the headers of `failure`.
 fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure) -> Response {
     let page = match &failure {
         Failure::TooManyTries { .. } => {
@@ -138,7 +138,7 @@ pub async fn require_operator(sandbox: Sandbox, request: Request, next: Next) ->
     response
 }
 
-/// The sandboxes that somebody with this access may open, besides `main`.
+/// The names of sandboxes that somebody with this access may open, besides `main`.
 async fn others(sandbox: &Sandbox, access: Access) -> Result<Vec<Name>, Failure> {
     match access {
         Access::Operator => sandbox.server.sandboxes.names().await,
@@ -200,8 +200,8 @@ pub async fn redirect_to_overview() -> Response {
     see_other(Page::Overview.address())
 }
 
-/// A page that sends the token of its own URL with POST, so that it does not stay in the URL, and is in no
-/// `Referer`.
+/// A page that sends the token of its own URL with POST, so that the token does not stay in the URL, and is
+/// not sent in a `Referer`.
 fn redeem_page(sandbox: &Sandbox, requested_page: &str, token: &str) -> Response {
     let policy: [(HeaderName, HeaderValue); 1] =
         [(header::REFERRER_POLICY, HeaderValue::from_static("origin"))];

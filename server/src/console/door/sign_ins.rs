@@ -1,4 +1,4 @@
-//! Who is signed in to the pages: a row for each browser, which its cookie names.
+//! Sign-ins to the pages: a row for each browser, named by its cookie.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -11,17 +11,17 @@ use crate::{
     events::{Kind, NewEvent},
 };
 
-/// How long a sign-in lasts that is not used.
+/// The time without use after which a sign-in ends.
 const IDLE_END: Duration = Duration::from_hours(12);
 
-/// How exactly the last use is known. Pages refresh every second, and not every refresh should write.
+/// Precision of the stored last use: pages refresh every second, and not every refresh should write.
 const USE_PRECISION: Duration = Duration::from_mins(5);
 
 const BEGIN: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, $2)";
 const DELETE_IDLE: &str = "DELETE FROM console_sign_in WHERE last_used_at <= $1";
 
-/// What cookies of the sandbox's own token begin with. Nobody can change it: a sign-in is stored under the
-/// whole cookie.
+/// Prefix of cookies for the sandbox's own token. Nobody can remove it, because the id of a sign-in is
+/// made from the whole cookie.
 const OF_SANDBOX: &str = "s-";
 
 /// Signs in a browser that sent a token from `address`, and returns its cookie.
@@ -52,7 +52,7 @@ pub async fn find(
     cookies: impl Iterator<Item = &str>,
 ) -> Result<Option<Operator>, Failure> {
     let now = sandbox.clock.unset_now();
-    // Somebody may send many; a browser sends one, or one more of an earlier release.
+    // A browser sends one cookie, or one more from an earlier release; others may send many.
     for cookie in cookies.take(2) {
         let id = sign_in_id(sandbox, cookie);
         let last_used_at: Option<UnixMillis> =

@@ -1,4 +1,4 @@
-//! Tickets that sign an operator in to the console of another sandbox: each works once, within a minute.
+//! Tickets that sign an operator in to the console of another sandbox; each is valid once, for a minute.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use crate::{
     error::Failure,
 };
 
-/// What tickets begin with.
+/// Prefix of tickets.
 const PREFIX: &str = "ticket-";
 
-/// How long a ticket can be used.
+/// Lifetime of a ticket.
 const LIFETIME: Duration = Duration::from_mins(1);
 
 const ISSUE: &str = "INSERT INTO console_sign_in (sign_in_id, created_at, last_used_at) VALUES ($1, $2, 0)";
 
-/// A new ticket for the console of the sandbox whose database is `of`.
+/// Issues a ticket for the console of the sandbox whose database is `of`.
 ///
 /// # Errors
 /// When it can't be stored.
@@ -35,7 +35,7 @@ pub async fn issue(sandbox: &Sandbox, of: &Database) -> Result<String, Failure> 
 const REDEEM: &str =
     "DELETE FROM console_sign_in WHERE sign_in_id = $1 AND last_used_at = 0 RETURNING created_at";
 
-/// Whether `given` is a ticket of this sandbox that was not used before.
+/// Uses up the ticket `given`. Returns `false` if it is not a valid ticket of this sandbox.
 pub(super) async fn redeem(sandbox: &Sandbox, given: &str) -> Result<bool, Failure> {
     if !given.starts_with(PREFIX) {
         return Ok(false);

@@ -10,7 +10,7 @@ use crate::{
     http::extract::Query,
 };
 
-/// How many events, unless a number is given.
+/// Default number of events.
 const DEFAULT_LIMIT: u32 = 100;
 
 /// Routes, relative to the console's API.
@@ -22,6 +22,6 @@ async fn search_events(
     sandbox: Sandbox,
     Query(filter): Query<GivenFilter>,
 ) -> Result<Answer<Vec<Event>>, Failure> {
-    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.fingerprints)?;
+    let filter = filter.checked(DEFAULT_LIMIT, &sandbox.auth.fingerprints)?;
     events::search(&mut *sandbox.database.read().await?, &filter).await.map(Answer)
 }

@@ -1,4 +1,4 @@
-//! Which events to show.
+//! Filters for events.
 
 use serde::Deserialize;
 
@@ -10,16 +10,16 @@ use crate::{
     events::{Filter, Kind},
 };
 
-/// The most events of one answer.
+/// Maximum number of events in one answer.
 pub(super) const MAX_LIMIT: u32 = 1000;
 
 /// The given filters; an empty one matches every event.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct GivenFilter {
-    /// Exactly this kind.
+    /// The exact kind.
     pub kind: String,
-    /// Part of who did it, or of what it is about. A whole e-mail address also finds failed sign-ins.
+    /// Part of the author's or the subject's name. A whole e-mail address also finds failed sign-ins.
     pub who: String,
     /// The beginning of the network address.
     pub address: String,
@@ -27,9 +27,9 @@ pub(super) struct GivenFilter {
     pub since: String,
     /// The latest time, in RFC 3339.
     pub until: String,
-    /// The id of the event that follows.
+    /// The id of an event: only older events match.
     pub before: String,
-    /// How many.
+    /// The maximum number of events.
     pub limit: String,
 }
 

@@ -1,4 +1,4 @@
-//! The audit trail: what is written of acts on the console, and the search.
+//! The audit trail: the events of acts on the console, and the search.
 
 pub(super) mod api;
 mod filter;

@@ -35,7 +35,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
         before: given("before"),
         limit: String::new(),
     };
-    let filter = filter.checked(PAGE_SIZE, &visit.sandbox.fingerprints)?;
+    let filter = filter.checked(PAGE_SIZE, &visit.sandbox.auth.fingerprints)?;
     let found = events::search(&mut *visit.sandbox.database.read().await?, &filter).await?;
     let shown = count(found.len(), "event");
     let is_first = filter.before.is_none();

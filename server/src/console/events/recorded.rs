@@ -1,13 +1,13 @@
-//! What is written of an act: a kind, what it is about, and the fields that tell nothing secret.
+//! The description of an act for its event: the kind, the subject, and the fields that are never secret.
 
 use axum::http::Method;
 
 use crate::{console::view::page::Page, email::Email, events::Kind};
 
-/// Fields that say what an act is about, in the order of precedence.
+/// Fields that name the subject of an act, in the order of precedence.
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];
 
-/// Fields whose values are written. All others may have anything typed in them.
+/// Fields whose values are written to events. All others may contain secrets typed by mistake.
 const DETAILS: [&str; 18] = [
     "role",
     "count",
@@ -29,7 +29,7 @@ const DETAILS: [&str; 18] = [
     "expires_in",
 ];
 
-/// The name of a deploy token, which is about a slice.
+/// The field for the name of a deploy token. In its events, `name` is the slice.
 const TOKEN_NAME: &str = "token_name";
 
 const CALLS: [(Method, &str, Kind); 28] = [
@@ -63,7 +63,7 @@ const CALLS: [(Method, &str, Kind); 28] = [
     (Method::DELETE, "/sandboxes/{name}", Kind::SandboxRemoved),
 ];
 
-/// What an act is, in words that may be written.
+/// The description of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recorded {
     pub kind: Kind,
@@ -72,7 +72,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A call of the console's API with these parameters and fields. `call` is its route there.
+    /// Describes a call of the console's API by its parameters and fields. `call` is the route in the API.
     pub fn of_call(method: &Method, call: &str, given: &[(String, String)]) -> Vec<Self> {
         if (method, call) == (&Method::PATCH, "/staff/{email}") {
             return changes_of_account(given);
@@ -87,7 +87,7 @@ impl Recorded {
         vec![Self::of(kind, given)]
     }
 
-    /// The form `act` of a page with these fields.
+    /// Describes the form `act` of a page by its fields.
     pub fn of_form(page: Page, act: &str, given: &[(String, String)]) -> Self {
         let kind = match (page, act) {
             (Page::Staff, "role") => Kind::RoleChanged,
@@ -142,7 +142,7 @@ impl Recorded {
         Self { kind, about, details: (!details.is_empty()).then(|| details.join(", ")) }
     }
 
-    /// An act that has no kind of its own.
+    /// Describes an act that has no kind of its own.
     fn other(what: &str, given: &[(String, String)]) -> Self {
         let Self { kind, about, details } = Self::of(Kind::ConsoleChange, given);
         let details = [Some(what.to_owned()), details].into_iter().flatten().collect::<Vec<_>>();
@@ -150,7 +150,7 @@ impl Recorded {
     }
 }
 
-/// A deploy token is about its slice, and its own name is a detail.
+/// Renames the fields, so that the slice is the subject, and the name of the token a detail.
 fn fields_of_token(given: &[(String, String)]) -> Vec<(String, String)> {
     let renamed = given.iter().map(|(name, value)| match name.as_str() {
         "slice" => ("name", value),
@@ -160,7 +160,7 @@ fn fields_of_token(given: &[(String, String)]) -> Vec<(String, String)> {
     renamed.map(|(name, value)| (name.to_owned(), value.clone())).collect()
 }
 
-/// One call can change the role of an account and whether it is active.
+/// Describes a change of an account: one call can change its role and activate or deactivate it.
 fn changes_of_account(given: &[(String, String)]) -> Vec<Recorded> {
     let value = |name: &str| given.iter().find(|field| field.0 == name).map(|field| field.1.as_str());
     let activity = match value("is_active") {

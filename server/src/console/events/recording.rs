@@ -1,4 +1,4 @@
-//! Makes the event of every act on the console, which the act writes: the one place for calls and forms alike.
+//! Creates the events of every act on the console, for calls and forms alike. The act itself writes them.
 
 use axum::{
     body::Body,
@@ -25,10 +25,10 @@ use crate::{
     http::{accept, extract::whole},
 };
 
-/// What programs with the token are called: everybody has the same one.
+/// The author of acts by programs: all have the same token.
 const OPERATOR: &str = "operator";
 
-/// Gives a call of the console's API that changes something its trail.
+/// Attaches the trail to a call of the console's API that changes data.
 pub async fn record_call(
     sandbox: Sandbox,
     address: ClientAddress,
@@ -45,7 +45,7 @@ pub async fn record_call(
     let mut given: Vec<(String, String)> =
         parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     given.extend(query(&parts.uri));
-    // Bodies that are larger are no JSON; their handlers read them.
+    // Larger bodies are not JSON, and are read by their handlers.
     let is_in_memory = parts.headers.get(header::CONTENT_TYPE).is_some()
         && accept::is_of_type(&parts.headers, "application/json")
         && call != "/slices";
@@ -60,7 +60,7 @@ pub async fn record_call(
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// Gives a form its trail.
+/// Attaches the trail to a form.
 pub async fn record_form(
     sandbox: Sandbox,
     address: ClientAddress,
@@ -91,7 +91,7 @@ fn new_events(
     let event = |Recorded { kind, about, details }: Recorded| {
         let event = NewEvent::new(at, kind, who, Some(address));
         let event = about.into_iter().fold(event, NewEvent::about);
-        // What is done to builds is written in the store of `main`.
+        // Events about builds are in the store of `main`.
         let details = match (sandbox.is_main(), details) {
             (true, details) => details,
             (false, None) => Some(format!("in sandbox {}", sandbox.name)),

@@ -104,7 +104,7 @@ async fn truncate(response: Response) -> Response {
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     let half = bytes.slice(..bytes.len() / 2);
     let cut = async {
-        // The server flushes what it has when the stream is pending.
+        // The server flushes its buffer while the stream is pending.
         tokio::time::sleep(FLUSH_DELAY).await;
         Err(std::io::Error::from(std::io::ErrorKind::ConnectionAborted))
     };

@@ -1,7 +1,7 @@
 //! Faults injected into API calls: failures, delays, lost or broken responses, closed connections.
 //!
-//! They are stored in the database and cached in every server's memory, so that other calls cost nothing.
-//! Whether a fault hits depends on its seed and on a counter in the database: the same seed gives the same
+//! Faults are stored in the database and cached in every server's memory, so that other calls cost nothing.
+//! Hits depend on the seed of the fault and on a counter in the database: the same seed gives the same
 //! sequence, whichever server handles the calls.
 
 pub(super) mod api;
@@ -22,7 +22,7 @@ use crate::{
     http::API,
 };
 
-/// What a fault does.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -275,7 +275,7 @@ const ADD: &str = "
     INSERT INTO fault (fault_id, method, path, kind, moment, status, ms, chance, times, seed)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 
-/// Adds a fault, behind those there are.
+/// Adds a fault, as the last in order.
 ///
 /// # Errors
 /// [`Failure::BadValue`].
@@ -362,7 +362,7 @@ async fn draw(sandbox: &Sandbox, faults: Vec<Fault>) -> Result<Vec<Fault>, Failu
         .await
 }
 
-/// Whether draw number `drawn` of the sequence of `seed` is a hit.
+/// Returns `true` if draw number `drawn` of the sequence of `seed` is a hit.
 fn is_hit(seed: i64, drawn: i64, chance: i64) -> bool {
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());

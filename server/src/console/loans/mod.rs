@@ -16,14 +16,14 @@ use crate::{
     phone::Msisdn,
 };
 
-/// The most loans that one call approves.
+/// Maximum number of loans that one call approves.
 const MAX_COUNT: u32 = 1000;
 
 /// The largest amount of a loan, in KES: the sum of millions of them stays within 64 bits.
 const MAX_AMOUNT: i64 = 1_000_000_000_000;
 
-/// The given fields of a loan to approve; all others are generated as in the demo data. The names are
-/// those of the pending list, whose rows are accepted unchanged.
+/// The given fields of a loan to approve; all others are generated as in the demo data. The names are the
+/// same as in the pending list, whose rows are accepted unchanged.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the contract describes them")]

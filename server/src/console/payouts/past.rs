@@ -1,4 +1,4 @@
-//! Makes a payout of the past, for tests that need a history.
+//! Makes a payout in the past, for tests that need a history.
 
 use serde::Deserialize;
 

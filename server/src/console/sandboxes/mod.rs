@@ -1,4 +1,4 @@
-//! The sandboxes of the deployment, and the way from one console to another.
+//! The sandboxes of the deployment, and the links from one console to another.
 
 pub(super) mod open;
 pub(super) mod page;

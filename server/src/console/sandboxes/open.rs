@@ -1,5 +1,5 @@
-//! Opens the console of another sandbox for an operator, without asking for the token again. It is
-//! another origin, to which the browser does not send this one's cookie.
+//! Opens the console of another sandbox for an operator, without asking for the token again. That console
+//! is another origin, to which the browser does not send the cookie of this one.
 
 use axum::{Extension, response::Response};
 

@@ -1,4 +1,4 @@
-//! The sandboxes: made, opened and removed.
+//! The page to make, open and remove sandboxes.
 
 use axum::{Extension, response::Response};
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::console::{
 };
 use crate::{
     clock::{UnixMillis, duration},
-    demo::World,
+    demo::DemoData,
     error::Failure,
     sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
 };
@@ -52,7 +52,7 @@ async fn shown(visit: Visit, made: Option<Made>) -> Result<Response, Failure> {
     }))
 }
 
-/// What is shown of a new sandbox once.
+/// The addresses and the token of a new sandbox; the token is shown only once.
 fn new_one(visit: &Visit, Made { record, token }: Made) -> AnyView {
     let addresses = visit.sandbox.server.sandboxes.addresses();
     let (portal, console) = (addresses.portal(&record.name), addresses.console(&record.name));
@@ -116,7 +116,7 @@ fn row(visit: &Visit, sandbox: Listed) -> AnyView {
     .into_any()
 }
 
-/// The address of the way to another sandbox's console.
+/// The address that opens the console of another sandbox.
 pub fn open_address(name: &Name) -> String {
     format!("/console/open?sandbox={name}")
 }
@@ -151,7 +151,7 @@ pub async fn act(visit: Visit, Extension(operator): Extension<Operator>) -> Resu
     }
     match visit.sent.text("act") {
         "make" => match make(&visit).await {
-            // Not a redirect: the token must be in no address.
+            // Not a redirect, because the token must not be in a URL.
             Ok(made) => shown(visit, Some(made)).await,
             Err(error) => visit.after(Page::Sandboxes, Err(error), show).await,
         },
@@ -173,10 +173,10 @@ async fn make(visit: &Visit) -> Result<Made, FieldError> {
     });
     let world = match sent.given("seed") {
         None => None,
-        Some("empty") => Some(World::Empty),
+        Some("empty") => Some(DemoData::Empty),
         Some(_) => sent
             .parsed::<u32>("seed", "whole number from 0 to 4294967295")?
-            .map(|seed| World::Seeded(seed.into())),
+            .map(|seed| DemoData::Seeded(seed.into())),
     };
     let expires_in =
         sent.given("expires_in").map(duration).transpose().map_err(FieldError::of("expires_in"))?;

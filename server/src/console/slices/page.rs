@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// The name in the history: all operators use the same token.
+/// The author in the history: all operators use the same token.
 const BY: &str = "the console";
 
 const SUCCESS: SuccessMessages = &[
@@ -60,7 +60,7 @@ async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Fail
     let slices = slices::all(&mut reader, &bundled).await?;
     let trail = slices::trail(&mut reader, &bundled).await?;
     let mut traffic = BTreeMap::new();
-    // Nothing is reported in other sandboxes.
+    // Pages of other sandboxes do not report.
     if visit.sandbox.is_main() {
         for slice in &slices {
             let read = Traffic::read(&mut reader, &slice.name, visit.sandbox.clock.now()).await?;
@@ -211,7 +211,7 @@ fn history(trail: Vec<SliceEvent>, is_main: bool) -> AnyView {
                     SliceAction::Promoted => "Promoted",
                     SliceAction::Aborted => "Rollout aborted",
                 };
-                // The service says itself what it did.
+                // The note of the service already says what it did.
                 let is_said = event.act == SliceAction::RolledBack && event.note.is_some();
                 let act = [Some(act.to_owned()).filter(|_| !is_said), event.note].into_iter().flatten().collect::<Vec<_>>().join(" ");
                 let build = match event.version.filter(|_| event.act != SliceAction::Removed) {

@@ -1,4 +1,4 @@
-//! Rollouts on the page: a form to begin or change one, and buttons that end it.
+//! Rollouts on the page: the form to begin or change a rollout, and the buttons to end it.
 
 use leptos::prelude::*;
 

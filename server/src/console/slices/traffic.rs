@@ -1,4 +1,4 @@
-//! What pages reported of a slice: charts, and the same in numbers.
+//! The reports of pages on a slice, as charts and in numbers.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     slices::reports::history::{Counts, History, history, sums},
 };
 
-/// A time that is shown.
+/// A period of a chart.
 struct Span {
     name: &'static str,
     length: Duration,
@@ -31,7 +31,7 @@ const HOUR: Span =
 const DAY: Span =
     Span { name: "last day", length: Duration::from_mins(30), slots: 48, begin: "24 hours ago" };
 
-/// What pages reported of a slice in the last hour and day.
+/// The reports on a slice in the last hour and the last day.
 pub struct Traffic {
     hour: History,
     day: History,

@@ -37,7 +37,7 @@ async fn open_account(
     Ok((StatusCode::CREATED, Answer(super::open(&sandbox, account, &trail).await?)))
 }
 
-/// Text that is not an e-mail address has no account.
+/// Parses the e-mail address of an account. No account has an invalid address.
 fn account_of(email: &str) -> Result<Email, Failure> {
     Email::parse(email).ok_or(Failure::UserNotFound)
 }

@@ -97,7 +97,8 @@ pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> R
     let account = account.checked()?;
     let (email, now) = (account.email.clone(), sandbox.clock.now());
     let opened =
-        accounts::open(&sandbox.database, &sandbox.passwords, &sandbox.randomness, now, account, trail).await;
+        accounts::open(&sandbox.database, &sandbox.auth.passwords, &sandbox.randomness, now, account, trail)
+            .await;
     match opened {
         Err(failure) if failure.is_unique_violation() => Err(Failure::AccountExists(email.to_string())),
         Err(failure) => Err(failure),

@@ -14,12 +14,12 @@ use crate::http::extract::whole;
 /// The largest body to keep. For larger ones, only the size is kept.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// A body as it came; it is parsed and masked only when someone reads it.
+/// A body as it was received or sent. It is parsed and masked only when someone reads it.
 #[derive(Clone, Debug)]
 pub(super) enum KeptBody {
     None,
     Whole(Bytes),
-    /// A large or compressed one, of so many bytes.
+    /// A large or compressed body, of this size in bytes.
     SizeOnly(u64),
 }
 
@@ -42,7 +42,7 @@ impl KeptBody {
         (Self::of(&bytes), Request::from_parts(parts, Body::from(bytes)))
     }
 
-    /// The body of `response`. One without a known size is passed on as it arrives.
+    /// The body of `response`. A body without a known size is not kept, but passed on as it arrives.
     pub async fn of_response(response: Response) -> (Self, Response) {
         let is_compressed = response.headers().contains_key(header::CONTENT_ENCODING);
         match response.body().size_hint().exact() {
@@ -71,14 +71,14 @@ impl KeptBody {
         if let Self::Whole(bytes) = self { bytes.len() } else { 0 }
     }
 
-    /// The object or array that it is.
+    /// The body as a JSON object or array.
     pub fn json(&self) -> Option<Value> {
         let Self::Whole(bytes) = self else { return None };
         serde_json::from_slice(bytes).ok().filter(|body: &Value| body.is_object() || body.is_array())
     }
 
-    /// The fields of the contract with secrets and phone numbers masked; a text about another body; null for
-    /// none.
+    /// The fields of the contract, with secrets and phone numbers masked. For any other body, a text
+    /// about it; null for none.
     pub fn shown(&self, secrets: &Secrets) -> Value {
         let size = self.size();
         match self {

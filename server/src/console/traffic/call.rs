@@ -1,4 +1,4 @@
-//! A call: as it is stored, in outline, and as it is shown.
+//! A recorded call: as it is stored, in outline, and as it is shown.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{body::KeptBody, headers::Headers, secrets::Secrets};
 use crate::{auth::session::Session, clock::UnixMillis, console::faults::Kind, http::API};
 
-/// What a call takes besides its address, headers and bodies, in bytes; rounded up.
+/// The memory that a call takes besides its address, headers and bodies, in bytes; rounded up.
 const ENTRY_BYTES: usize = 512;
 
 /// One call.
@@ -35,11 +35,11 @@ pub struct Call {
     pub request_body: Value,
     /// The body of the response.
     pub response_body: Value,
-    /// The fault that hit it.
+    /// The fault that hit the call.
     pub fault: Option<Kind>,
 }
 
-/// A call without its bodies, which are expensive to mask. Its path is as it came.
+/// A call without its bodies, which are expensive to mask. Its path is not masked.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the fields are those of a call")]
 pub struct Outline {

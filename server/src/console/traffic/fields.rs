@@ -1,9 +1,9 @@
-//! The fields and parameters of the contract, as far as their values are shown.
+//! The fields and parameters of the contract whose values are shown or masked.
 
 /// The fields of the contract that are shown masked.
 pub(super) const SECRET_FIELDS: [&str; 4] = ["new_password", "otp", "password", "token"];
-/// The fields of the contract that are shown, in alphabetical order. Others are not: a caller may have
-/// put a secret under any name.
+/// The fields of the contract that are shown, in alphabetical order. Others are not shown, because a
+/// caller may have put a secret under any name.
 pub(super) const SHOWN_FIELDS: [&str; 59] = [
     "account_number",
     "account_status",
@@ -66,7 +66,7 @@ pub(super) const SHOWN_FIELDS: [&str; 59] = [
     "username",
 ];
 
-/// The parameters of the contract that are shown besides those that are named as fields.
+/// The parameters of the contract that are shown, besides those with the name of a shown field.
 pub(super) const PARAMETERS: [&str; 4] = ["cursor", "limit", "period", "unit"];
 
 #[cfg(test)]

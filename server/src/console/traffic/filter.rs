@@ -1,4 +1,4 @@
-//! Which of the recorded calls to show.
+//! Filters for recorded calls.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::{clock::UnixMillis, error::Failure};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GivenFilter {
-    /// Exactly this method.
+    /// The exact method.
     pub method: String,
     /// Part of the path.
     pub path: String,
@@ -94,7 +94,7 @@ impl Status {
 }
 
 impl Filter {
-    /// Whether to show `call`.
+    /// Returns `true` if `call` is to be shown.
     pub fn matches(&self, call: &Outline) -> bool {
         call.path.contains(&self.path)
             && (self.method.is_empty() || call.method.as_str() == self.method)

@@ -11,15 +11,15 @@ use super::{Snapshot, body::KeptBody, call::Entry, headers::Headers, read, secre
 use crate::{
     Sandbox,
     console::{clock, faults},
-    demo::{Beginning, World},
+    demo::{Beginning, DemoData},
     error::Failure,
     http::API,
 };
 
-/// Characters that are not in a path, besides controls and what is not ASCII. What was encoded stays as it is.
+/// Characters to encode in a path, besides non-ASCII. Without `%`, so that encoded ones stay as they are.
 const NOT_IN_PATH: AsciiSet = CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`');
 
-/// How archives name the type of a body that has none.
+/// The type that archives state for a body without one.
 const UNKNOWN_TYPE: &str = "x-unknown";
 
 const MASKED: &str = "Passwords, codes, tokens and phone numbers are masked.";
@@ -54,21 +54,21 @@ async fn of(sandbox: &Sandbox) -> Result<Value, Failure> {
     read(sandbox, archive).await
 }
 
-/// What a sandbox began with, as a sentence.
+/// The start of a sandbox, as a sentence.
 fn start(beginning: Option<Beginning>) -> String {
     let Some(Beginning { world, now, is_frozen }) = beginning else {
         return "Seed: not known, because its data is older than this server's start or was added to."
             .to_owned();
     };
     let seed = match world {
-        World::Seeded(seed) => seed.to_string(),
-        World::Empty => "empty".to_owned(),
-        World::Nothing => "none".to_owned(),
+        DemoData::Seeded(seed) => seed.to_string(),
+        DemoData::Empty => "empty".to_owned(),
+        DemoData::Nothing => "none".to_owned(),
     };
     format!("Seed: {seed}. Start: {now}{}.", if is_frozen { ", clock stopped" } else { "" })
 }
 
-/// The state in which a sandbox is, as sentences.
+/// The state of a sandbox, as sentences.
 async fn state(sandbox: &Sandbox) -> Result<String, Failure> {
     let json = |value| serde_json::to_string(&value).unwrap_or_default();
     let clock = clock::state(sandbox);
@@ -150,7 +150,7 @@ fn media_type(headers: &Headers, secrets: &Secrets) -> String {
     headers.get(&header::CONTENT_TYPE).map_or_else(|| UNKNOWN_TYPE.to_owned(), |value| secrets.masked(value))
 }
 
-/// A body as text, and what is to be said about it.
+/// A body as text, and a comment on it.
 fn text(body: &KeptBody, secrets: &Secrets) -> (String, &'static str) {
     match body.shown(secrets) {
         Value::Null => (String::new(), ""),

@@ -1,4 +1,4 @@
-//! The headers on which answers depend, and those that say what an answer is.
+//! The kept headers: those that answers depend on, and those that describe an answer.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
@@ -28,17 +28,17 @@ const OF_RESPONSE: [HeaderName; 5] = [
 pub(super) struct Headers(Vec<(HeaderName, Box<str>)>);
 
 impl Headers {
-    /// Those of a request.
+    /// The headers of a request.
     pub fn of_request(headers: &HeaderMap) -> Self {
         Self::of(headers, OF_REQUEST)
     }
 
-    /// Those of a response.
+    /// The headers of a response.
     pub fn of_response(headers: &HeaderMap) -> Self {
         Self::of(headers, OF_RESPONSE)
     }
 
-    // Copies: what came shares its memory with the whole head.
+    // Copied, because the original value keeps the whole head in memory.
     fn of<const N: usize>(headers: &HeaderMap, names: [HeaderName; N]) -> Self {
         let kept = names.into_iter().flat_map(|name| {
             headers.get_all(&name).into_iter().map(move |value| {

@@ -1,7 +1,7 @@
 //! The latest calls of the API, with secrets masked.
 //!
-//! They are in memory, not in a table: otherwise every read would be a write, and they are not needed
-//! after a restart. Each server shows its own calls.
+//! Calls are kept in memory, not in a table: otherwise every read would be a write, and they are not
+//! needed after a restart. Each server shows its own calls.
 
 pub(super) mod api;
 mod body;
@@ -38,7 +38,7 @@ pub struct Traffic(Mutex<Ring>);
 #[derive(Debug, Default)]
 struct Ring {
     entries: VecDeque<Arc<Entry>>,
-    /// Of all entries, whatever callers send, and how many there may be.
+    /// The size of all entries, and its limit, however much callers send.
     bytes: usize,
     max_bytes: usize,
     counted: u64,
@@ -46,12 +46,12 @@ struct Ring {
     beginning: Option<Beginning>,
 }
 
-/// What is kept at one moment.
+/// The kept data at one moment.
 struct Snapshot {
-    /// The newest first.
+    /// The calls, newest first.
     entries: Vec<Arc<Entry>>,
     codes: Vec<Arc<str>>,
-    /// How the sandbox began, if this server knows it.
+    /// The start of the sandbox, if this server knows it.
     beginning: Option<Beginning>,
 }
 
@@ -67,7 +67,7 @@ async fn latest(sandbox: &Sandbox, limit: usize, filter: Filter) -> Result<Vec<C
     read(sandbox, calls).await
 }
 
-/// Reads what is kept, in a thread of its own: to mask a thousand bodies takes longer than calls should wait.
+/// Reads the kept data in a thread of its own, because masking a thousand bodies would delay other calls.
 async fn read<T: Send + 'static>(
     sandbox: &Sandbox,
     read: impl FnOnce(&Snapshot, &Secrets) -> T + Send + 'static,
@@ -107,14 +107,14 @@ impl Traffic {
         ring.bytes = 0;
     }
 
-    /// Forgets everything: the sandbox begins again.
+    /// Forgets everything, because the sandbox starts over.
     pub fn begin_again(&self, beginning: Beginning) {
         let mut ring = self.ring();
         let Ring { counted, max_bytes, .. } = *ring;
         *ring = Ring { counted, max_bytes, beginning: Some(beginning), ..Ring::default() };
     }
 
-    /// Notes that a code was sent in a message.
+    /// Records that a code was sent in a message.
     pub fn code_sent(&self, code: &str) {
         let codes = &mut self.ring().codes;
         if codes.len() == MAX_CODES {
@@ -140,7 +140,7 @@ impl Traffic {
         ring.entries.push_back(Arc::new(entry));
         let mut oldest = ring.take_excess();
         drop(ring);
-        // Each is dropped while the others can be read.
+        // Entries are dropped without the lock, so that the others can be read.
         while oldest.is_some() {
             oldest = self.ring().take_excess();
         }
@@ -152,7 +152,7 @@ impl Traffic {
 }
 
 impl Ring {
-    /// Takes the oldest entry out, if there are too many.
+    /// Removes and returns the oldest entry, if a limit is exceeded.
     fn take_excess(&mut self) -> Option<Arc<Entry>> {
         if self.entries.len() <= CAPACITY && self.bytes <= self.max_bytes {
             return None;

@@ -31,7 +31,7 @@ impl Observed {
     pub async fn begin(sandbox: &Sandbox, request: Request) -> (Self, Request) {
         let at = sandbox.clock.now();
         let method = request.method().clone();
-        // Copies: the address that came shares its memory with the whole head.
+        // Copied, because the original address keeps the whole head in memory.
         let path = edge::shortened(request.uri().path()).into();
         let query = request.uri().query().map(Into::into);
         let headers = Headers::of_request(request.headers());

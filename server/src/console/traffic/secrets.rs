@@ -1,8 +1,8 @@
-//! Masks passwords, codes, tokens and phone numbers wherever they stand in a call.
+//! Masks passwords, codes, tokens and phone numbers anywhere in a call.
 //!
-//! A field of the contract that holds a secret is masked whatever is in it, and fields, parameters and headers that are
-//! not in the contract are not shown at all. In all others, a secret may have been typed by mistake: there, codes
-//! that were sent, what was in a secret field of any kept call, and whatever looks like a token are masked.
+//! Secret fields of the contract are always masked. Fields, parameters and headers that are not in the
+//! contract are not shown at all. All others may contain a secret that was typed by mistake: there, codes
+//! that were sent, values of secret fields in any kept call, and text that looks like a token are masked.
 
 use std::collections::HashSet;
 
@@ -16,23 +16,23 @@ use super::{
 };
 use crate::{demo, email::Email, error::Failure, phone::Msisdn};
 
-/// What is shown in the place of a secret.
+/// The text that replaces a secret.
 pub(super) const MASK: &str = "•••";
 
 /// Parts of the names of fields whose values are secret, in the contract or not.
 const SECRET_NAMES: [&str; 4] = ["password", "otp", "token", "secret"];
 
-/// How long a secret is that is looked for elsewhere, in bytes: shorter ones are words of their own, and longer ones
-/// are no password or code.
+/// Lengths of secrets that are masked in other fields, in bytes: shorter text is often an ordinary word, and
+/// longer text is neither a password nor a code.
 const LENGTHS: std::ops::RangeInclusive<usize> = 6..=128;
 
-/// How many secrets are looked for at most; those of the latest calls count.
+/// Maximum number of secrets that are masked in other fields; those of the latest calls are used.
 const MAX_KNOWN: usize = 2000;
 
-/// The length from which a word looks like a token. A UUID is shorter.
+/// Minimum length of a word that looks like a token. A UUID is shorter.
 const TOKEN_LENGTH: usize = 40;
 
-/// The secrets that are known at one moment.
+/// The known secrets, at one moment.
 #[derive(Debug)]
 pub(super) struct Secrets(AhoCorasick);
 
@@ -73,9 +73,9 @@ impl Secrets {
         self.masked(text) != text
     }
 
-    /// The path of a request.
+    /// The path of a request, masked.
     pub fn masked_path(&self, path: &str) -> String {
-        // Those who encode a path as a form write spaces so.
+        // Some clients encode a space in a path as `+`, as in forms.
         let path_of_form = path.replace('+', " ");
         let decoded = percent_decode_str(&path_of_form).decode_utf8_lossy();
         if self.is_masked(&decoded) { self.masked(&decoded) } else { path.to_owned() }
@@ -95,7 +95,7 @@ impl Secrets {
         form_urlencoded::parse(query.as_bytes()).map(shown).collect()
     }
 
-    /// A body: the fields of the contract.
+    /// The fields of a body that are in the contract, masked.
     pub fn masked_body(&self, value: Value) -> Value {
         match value {
             Value::Array(items) => items.into_iter().map(|item| self.masked_body(item)).collect(),
@@ -110,7 +110,7 @@ impl Secrets {
                 }
                 Value::Object(shown)
             }
-            // Nothing says what it is.
+            // A value without a field name may be anything.
             _ => json!(MASK),
         }
     }
@@ -156,8 +156,8 @@ fn add(secret: &str, known: &mut HashSet<String>) {
     }
 }
 
-/// Whether `text` may be what the field `name` is for. An e-mail address or a phone number that is neither may be a
-/// password.
+/// Returns `true` if `text` has the form of the field `name`. Anything else in a field for an e-mail address
+/// or a phone number may be a password.
 fn has_form_of(name: &str, text: &str) -> bool {
     match name {
         _ if name.ends_with("email") => Email::parse(text).is_some(),
@@ -166,7 +166,7 @@ fn has_form_of(name: &str, text: &str) -> bool {
     }
 }
 
-/// Whether letters or digits are next to `range` in `text`.
+/// Returns `true` if letters or digits are next to `range` in `text`.
 fn is_part_of_word(text: &str, range: std::ops::Range<usize>) -> bool {
     let before = text[..range.start].chars().next_back();
     let after = text[range.end..].chars().next();

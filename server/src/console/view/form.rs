@@ -1,4 +1,4 @@
-//! Forms, whose fields keep rejected input and show what is wrong with it.
+//! Forms, whose fields keep rejected input and show the error.
 
 use std::sync::atomic::Ordering;
 
@@ -18,7 +18,7 @@ pub struct Control {
     pub described_by: Option<String>,
     /// `"true"` if the value was rejected.
     pub invalid: Option<&'static str>,
-    /// Whether to focus it on load.
+    /// `true` to focus the control on load.
     pub autofocus: bool,
 }
 
@@ -52,7 +52,7 @@ impl Field {
 }
 
 impl Visit {
-    /// Whether the form `act` was rejected, so that it keeps its input.
+    /// Returns `true` if the form `act` was rejected, so that it keeps its input.
     pub fn was_rejected(&self, act: &str) -> bool {
         self.error.is_some() && self.sent.text("act") == act
     }
@@ -195,7 +195,7 @@ impl Button {
         Self { act, label, class: "btn", id: None, about: None, confirm: None, fields: Vec::new() }
     }
 
-    /// Without a border, for buttons in lists.
+    /// Removes the border, for buttons in lists.
     pub fn quiet(self) -> Self {
         Self { class: "btn quiet", ..self }
     }

@@ -60,7 +60,7 @@ impl Frame {
         Self { count: count.into(), ..self }
     }
 
-    /// Screen readers announce changes of that line.
+    /// Makes screen readers announce changes of the line below the title.
     pub fn announced(self) -> Self {
         Self { is_announced: true, ..self }
     }
@@ -137,12 +137,12 @@ pub fn html(
     })
 }
 
-/// Apart from [`html`], so that it is compiled once, not for each body.
+/// Separate from [`html`], so that it is compiled once, not for each type of body.
 fn around(visit: &Visit, frame: Frame, message: Option<String>, body: AnyView) -> Html<String> {
     let Frame { page, title, count, is_announced, action, refresh_ms, .. } = frame;
     let role = is_announced.then_some("status");
     let message = message.map(|message| note(Tone::Good, "status", "done", message));
-    // The body is drawn by now: an error that no field shows.
+    // The body is rendered by now, so an error that no field has shown is known.
     let error = visit.error.as_ref().filter(|_| !visit.is_error_shown.load(Ordering::Relaxed));
     let error = error.map(|error| note(Tone::Bad, "alert", "error", error.failure.to_string()));
     let content = view! {
@@ -298,8 +298,7 @@ fn document(sandbox: &Sandbox, title: &str, content: AnyView) -> Html<String> {
             </body>
         </html>
     };
-    // The marks between views are for a script that takes a page over, and would show in its title. What is a
-    // text has no `<`.
+    // The marks `<!>` between views are for hydration, and would show in the page's title. Text has no `<`.
     Html(format!("<!DOCTYPE html>{}", page.to_html().replace("<!>", "")))
 }
 
@@ -328,7 +327,7 @@ fn portal_link(sandbox: &Sandbox) -> AnyView {
     view! { <a class="btn quiet push" href=settings.portal_address()>"Portal"</a> }.into_any()
 }
 
-/// Which sandbox this is, and the way to others.
+/// The name of this sandbox, and the menu of others.
 fn switch(visit: &Visit) -> Option<AnyView> {
     let name = visit.sandbox.name.to_string();
     if visit.access != Access::Operator || !visit.sandbox.server.sandboxes.are_on() {

@@ -45,7 +45,7 @@ impl Fields {
     }
 }
 
-/// Why a form was rejected, and the field to show it at.
+/// The error of a rejected form, and the field to show it at.
 #[derive(Debug)]
 pub struct FieldError {
     /// The field; empty if the error is not about a field.
@@ -65,7 +65,7 @@ impl FieldError {
         self.failure.status_and_code().0
     }
 
-    /// The page has no form with the submitted name.
+    /// The error for a page that has no form with the submitted name.
     pub fn unknown_action() -> Self {
         Failure::BadValue("This page does not have this form".to_owned()).into()
     }
@@ -82,9 +82,9 @@ impl From<Failure> for FieldError {
 pub struct SignedIn {
     /// The CSRF token.
     pub csrf: String,
-    /// Whose token they signed in with.
+    /// The access of the token that they signed in with.
     pub access: Access,
-    /// The names of sandboxes that they may open.
+    /// The names of sandboxes that the operator may open.
     pub sandboxes: Vec<Name>,
     /// The fields of the submitted form.
     pub sent: Fields,
@@ -100,15 +100,15 @@ pub struct Visit {
     pub sent: Fields,
     /// The CSRF token.
     pub csrf: String,
-    /// Whose token the operator signed in with.
+    /// The access of the token that the operator signed in with.
     pub access: Access,
-    /// The names of sandboxes that the operator may open, besides `main`, the latest used first.
+    /// The names of sandboxes that the operator may open, besides `main`, the most recently used first.
     pub sandboxes: Vec<Name>,
     /// The events of the submitted form.
     pub trail: Trail,
-    /// Why the form was rejected.
+    /// The error, if the form was rejected.
     pub error: Option<FieldError>,
-    /// Whether a field on the page shows the error.
+    /// `true` once a field on the page shows the error.
     pub is_error_shown: AtomicBool,
 }
 
@@ -131,12 +131,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     }
 }
 
-/// A question to confirm before something is done that can't be undone.
+/// A question to confirm before an act that can't be undone.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// What to confirm.
+    /// The question.
     pub title: &'static str,
-    /// What happens then.
+    /// The consequence of confirming.
     pub consequence: &'static str,
     /// The label of the button that confirms.
     pub yes: &'static str,
@@ -162,7 +162,7 @@ impl Done {
 }
 
 impl Visit {
-    /// Whether the form has not been confirmed yet, by the script's dialog or on a page.
+    /// Returns `true` until the form is confirmed, in the script's dialog or on a page.
     pub fn needs_confirmation(&self) -> bool {
         self.sent.text("confirmed") != "yes"
     }

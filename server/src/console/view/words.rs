@@ -85,7 +85,7 @@ impl Tone {
         }
     }
 
-    /// The icon that conveys it without color.
+    /// The icon that conveys the meaning without color.
     pub fn icon(self) -> Option<Icon> {
         match self {
             Self::Good => Some(Icon::Success),

@@ -1,5 +1,5 @@
-//! Deploying a slice with its own token, at the portal's address: the console's listener is not for the
-//! world.
+//! The API to deploy a slice with its own token, at the portal's address: the console's listener is not
+//! public.
 
 use axum::{
     Json as Answer, Router,
@@ -54,8 +54,8 @@ pub fn routes() -> Router {
         )
 }
 
-/// Whether a call uploads a build. Its body may exceed the usual limit and is read by its handler, once
-/// the caller is authenticated.
+/// Returns `true` if a call uploads a build. Its body may exceed the usual limit and is read by its
+/// handler, once the caller is authenticated.
 pub fn uploads_build(method: &Method, path: &str) -> bool {
     method == Method::POST && path == BUILDS
 }
@@ -69,14 +69,14 @@ struct Deployer {
 impl<S: Send + Sync> FromRequestParts<S> for Deployer {
     type Rejection = Failure;
 
-    /// Wrong tokens are limited like passwords, by network address. Counted on the clock that nobody sets.
+    /// Wrong tokens are limited like passwords, by network address, and counted by the machine's clock.
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        // A call without a token tries none.
+        // A call without a token does not count as an attempt.
         let given = accept::bearer(&parts.headers).ok_or(Failure::NoDeployToken)?.to_owned();
         let address = ClientAddress::from_request_parts(parts, state).await?;
         let sandbox = Sandbox::of(parts)?;
         let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
-        // Builds and their tokens are the deployment's, whatever sandbox they are deployed to.
+        // Builds and tokens are in the store of `main`, whatever sandbox they are for.
         let database = &sandbox.server.database;
         limits::check(&mut *database.read().await?, Action::DeployToken, &caller, now).await?;
         match redeem(database, &given, now).await {
@@ -107,7 +107,7 @@ impl Deployer {
         format!("deploy token {}", self.token.name)
     }
 
-    /// The mark of an act of this kind on its slice, which is an event with these details.
+    /// The mark of an act on the token's slice, with its event of that `kind`.
     fn mark(&self, sandbox: &Sandbox, kind: Kind, details: Vec<String>) -> Result<Mark, Failure> {
         let place = (!sandbox.is_main()).then(|| format!("in sandbox {}", sandbox.name));
         let details: Vec<String> = place.into_iter().chain(details).collect();

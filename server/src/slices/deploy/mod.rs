@@ -18,28 +18,28 @@ use crate::{
     settings::values,
 };
 
-/// What every token begins with, so that people and secret scanners recognise it.
+/// Prefix of every token, by which people and secret scanners recognise it.
 pub const PREFIX: &str = "mkopo_deploy_";
 
-/// A token, without its secret, which is not kept.
+/// A token without its secret, which is not stored.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
 pub struct DeployToken {
     /// The slice that it deploys.
     pub slice: String,
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: UnixMillis,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: UnixMillis,
     /// When it was last used.
     pub last_used_at: Option<UnixMillis>,
 }
 
-/// The name of a token that is given none.
+/// Default name of a token.
 pub const NAME: &str = "ci";
 
-/// How long a token is valid that is given no time.
+/// Default lifetime of a token.
 pub const EXPIRES_IN: &str = "90d";
 
 /// A token to add.
@@ -47,14 +47,14 @@ pub const EXPIRES_IN: &str = "90d";
 pub struct NewToken {
     /// The slice that it deploys, which may have no build yet.
     pub slice: SliceName,
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// How long it is valid.
+    /// The time from now until it expires.
     pub lifetime: Duration,
 }
 
 impl NewToken {
-    /// Parses what was given, with [`NAME`] and [`EXPIRES_IN`] in place of what was not.
+    /// Parses the given values; [`NAME`] and [`EXPIRES_IN`] are the defaults.
     ///
     /// # Errors
     /// [`Failure::BadField`].
@@ -77,11 +77,11 @@ impl NewToken {
 pub struct AddedToken {
     /// The slice that it deploys.
     pub slice: String,
-    /// What its owner calls it.
+    /// The name that its owner gave it.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: UnixMillis,
-    /// When it ends.
+    /// When it expires.
     pub expires_at: UnixMillis,
     /// The token itself.
     pub token: String,
@@ -91,10 +91,10 @@ const ADD: &str = "
     INSERT INTO deploy_token (digest, slice, name, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (slice, name) DO NOTHING";
 
-/// Adds a token, and returns it: it can't be read again.
+/// Adds a token, and returns it with its secret, which can't be read again.
 ///
 /// # Errors
-/// [`Failure::DeployTokenExists`] when the slice has one of that name.
+/// [`Failure::DeployTokenExists`] when the slice has a token with that name.
 pub async fn add(
     database: &Database,
     randomness: &Randomness,
@@ -136,7 +136,7 @@ pub async fn list(connection: &mut Connection) -> Result<Vec<DeployToken>, Failu
 
 const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 
-/// Ends a token at once, on all servers.
+/// Revokes a token at once, on all servers.
 ///
 /// # Errors
 /// [`Failure::DeployTokenNotFound`].
@@ -153,7 +153,7 @@ const USE: &str = "
     UPDATE deploy_token SET last_used_at = $2 WHERE digest = $1
     RETURNING slice, name, created_at, expires_at, last_used_at";
 
-/// The token that was given; notes that it was used.
+/// Finds the token `given`, and stores when it was used.
 ///
 /// # Errors
 /// [`Failure::NoDeployToken`], [`Failure::DeployTokenExpired`].
@@ -171,7 +171,7 @@ async fn redeem(database: &Database, given: &str, now: UnixMillis) -> Result<Dep
     Ok(token)
 }
 
-/// What is kept of a token. It is random, so that a fast hash is enough.
+/// The stored hash of a token. Tokens are random, so a fast hash is enough.
 fn digest(token: &str) -> String {
     hex::encode(Sha256::digest(token))
 }

@@ -1,4 +1,4 @@
-//! The call by which pages report.
+//! The API that receives the reports of pages.
 
 use axum::{
     Router,
@@ -55,7 +55,7 @@ struct Reported {
     times: Option<u32>,
 }
 
-/// Why a build could not be loaded.
+/// The reason for which a build could not be loaded.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reason {
@@ -65,7 +65,7 @@ enum Reason {
     Changed,
     /// It needs another shell.
     Shell,
-    /// It did not come in time, or the connection failed.
+    /// The load timed out, or the connection failed.
     Network,
     /// Anything else.
     Other,
@@ -91,11 +91,12 @@ async fn receive(
     if sent.is_empty() || sent.len() > MAX_REPORTS {
         return Err(Failure::BadValue(format!("A call has 1 to {MAX_REPORTS} reports")));
     }
-    let session_id = session.and_then(|token| session::id_named_by(&sandbox, &token, sandbox.clock.now()));
+    let session_id =
+        session.and_then(|token| session::id_named_by(&sandbox.auth, &token, sandbox.clock.now()));
     let received: Result<Vec<_>, Failure> =
         sent.into_iter().map(|reported| reported.check(session_id.clone())).collect();
     let received = received?;
-    // Other sandboxes have no rollouts.
+    // Builds are watched in `main` only.
     if sandbox.is_main() {
         reports.add(received);
     }
@@ -103,7 +104,7 @@ async fn receive(
 }
 
 impl Reported {
-    /// The report, if it makes sense.
+    /// Checks that the fields fit the outcome, and returns the report.
     fn check(self, session_id: Option<String>) -> Result<Received, Failure> {
         let Self { slice, version, outcome, ms, reason, route, status, times } = self;
         let detail = match (outcome, ms, reason, status) {
@@ -147,7 +148,7 @@ impl Reason {
     }
 }
 
-/// Whether a page of the portal sent it, as browsers say.
+/// Returns `true` if the request comes from a page of the portal, according to the browser.
 fn is_of_portal(headers: &HeaderMap, settings: &Settings) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(header::ORIGIN) else { return false };

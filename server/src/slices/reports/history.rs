@@ -1,4 +1,4 @@
-//! What pages reported of a slice over time.
+//! The reports on a slice over time.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,21 +9,21 @@ use crate::{
     error::Failure,
 };
 
-/// What pages reported of builds in some time.
+/// Totals of the reports on builds in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many pages tried to load one.
+    /// The number of times that a page loaded a build, or tried to.
     pub loads: i64,
-    /// How many could not load it, or had a screen that crashed.
+    /// The number of failed loads and of crashed screens.
     pub failed: i64,
-    /// How many calls of screens failed.
+    /// The number of failed calls that screens made.
     pub failed_calls: i64,
-    /// How many loads took how many ms.
+    /// The number of loads by duration in ms.
     took: BTreeMap<u32, i64>,
 }
 
 impl Counts {
-    /// Half of the loads took at most so many ms; `None` without a load.
+    /// The median duration of a load, in ms; `None` if nothing was loaded.
     pub fn median_ms(&self) -> Option<u32> {
         let half = (self.took.values().sum::<i64>() + 1) / 2;
         let mut counted = 0;
@@ -33,7 +33,7 @@ impl Counts {
         })
     }
 
-    /// The sum of both.
+    /// The sum of both totals.
     pub fn and(mut self, other: &Self) -> Self {
         self.loads += other.loads;
         self.failed += other.failed;
@@ -60,7 +60,7 @@ impl Counts {
     }
 }
 
-/// What was reported in each of some equal times, the oldest first, by version.
+/// Consecutive periods of equal length, the oldest first: in each, the totals by version.
 pub type History = Vec<BTreeMap<String, Counts>>;
 
 const READ: &str = "
@@ -68,7 +68,7 @@ const READ: &str = "
     FROM slice_report WHERE name = $1 AND minute >= $2 AND minute < $4
     GROUP BY version, slot, outcome, detail";
 
-/// The last `slots` times of that length, which has whole minutes, until `now`.
+/// Reads the last `slots` periods until `now`. Their `length` must be whole minutes.
 ///
 /// # Errors
 /// When the database can't be read.
@@ -97,7 +97,7 @@ pub async fn history(
     Ok(history)
 }
 
-/// What was reported over the whole time, by version.
+/// The totals of all periods, by version.
 pub fn sums(history: &History) -> BTreeMap<String, Counts> {
     let mut sums: BTreeMap<String, Counts> = BTreeMap::new();
     for (version, counts) in history.iter().flatten() {

@@ -1,4 +1,4 @@
-//! Limits how many reports one network address sends.
+//! Limits the number of calls with reports from one network address.
 
 use std::{
     collections::HashMap,
@@ -8,15 +8,15 @@ use std::{
 
 use crate::{clock::UnixMillis, error::Failure};
 
-/// How many calls an address may make in a [`WINDOW`].
+/// Maximum number of calls from one address in a [`WINDOW`].
 const MAX_CALLS: u32 = 60;
 
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// How many addresses are counted at once. Where there are more, all counts begin again.
+/// Maximum number of addresses that are counted. If there are more, all counts start at zero again.
 const MAX_ADDRESSES: usize = 10_000;
 
-/// Counts calls in memory: a call that is too many must cost next to nothing.
+/// Counts calls by address, in memory, so that rejecting a call costs almost nothing.
 #[derive(Debug, Default)]
 pub struct Limit(Mutex<HashMap<String, Counted>>);
 
@@ -37,7 +37,7 @@ impl Limit {
             addresses.clear();
         }
         let counted = addresses.entry(address.to_owned()).or_insert(Counted { since: now, calls: 0 });
-        // Also when the clock was moved back.
+        // A time before `since` means that the clock was moved back.
         if now < counted.since || now.since(counted.since) >= WINDOW {
             *counted = Counted { since: now, calls: 0 };
         }

@@ -1,5 +1,5 @@
-//! What pages report of the slices that they load: how many loaded, failed and crashed. Reports wait in memory
-//! and are written together, once a second at most.
+//! Reports from pages on the slices that they load: loads, failures and crashes. Reports wait in memory and
+//! are written together, once a second at most.
 
 pub mod api;
 pub mod history;
@@ -23,13 +23,13 @@ use crate::{
     error::Failure,
 };
 
-/// How many reports may wait to be written; more are dropped.
+/// Maximum number of reports that wait to be written; more are dropped.
 const MAX_WAITING: usize = 10_000;
 
-/// How long reports are kept.
+/// Retention of reports.
 pub const KEPT: Duration = Duration::from_hours(7 * 24);
 
-/// What happened to a build on a page.
+/// The outcome of loading or using a build on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -57,7 +57,7 @@ impl Outcome {
     }
 }
 
-/// A report of one page.
+/// A report from one page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Report {
     slice: String,
@@ -70,21 +70,21 @@ pub struct Report {
 #[derive(Clone, Debug)]
 struct Received {
     report: Report,
-    /// How many times.
+    /// The number of times that it happened.
     times: u32,
-    /// The pattern of the path of the screen that was shown; empty for none.
+    /// The path pattern of the screen that was shown; empty if none was.
     screen: String,
     /// The session whose page it is.
     session_id: Option<String>,
 }
 
-/// The reports that wait to be written, and how many each address sends.
+/// The reports that wait to be written, and the limit on reports by address.
 #[derive(Debug, Default)]
 pub struct Reports {
     waiting: Mutex<Vec<Received>>,
-    /// Limits what one address sends to this server.
+    /// Limits the number of calls from one address to this server.
     pub limit: Limit,
-    /// Held while they are written and judged, so that this process does it one round at a time.
+    /// Held while reports are written and builds are judged, so that rounds in this process do not overlap.
     pub looking: tokio::sync::Mutex<()>,
 }
 
@@ -100,7 +100,7 @@ impl Reports {
     }
 }
 
-/// The time it took, in steps of a fifth: few values, of which each is at most 9% from the real one.
+/// Rounds a duration to steps of about a fifth: there are few values, each within 9% of the real one.
 fn rounded(ms: u32) -> u32 {
     let steps = (f64::from(ms.clamp(16, 60_000)).log2() * 4.0).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16 to 65,536")]
@@ -113,7 +113,7 @@ pub fn minute(at: UnixMillis) -> UnixMillis {
     UnixMillis(at.0 - at.0.rem_euclid(60_000))
 }
 
-/// Writes all reports that wait, in one transaction.
+/// Writes all waiting reports, in one transaction.
 ///
 /// # Errors
 /// When the database fails; the reports are lost.
@@ -142,7 +142,7 @@ pub async fn write(sandbox: &Sandbox) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Notes the pages of people whose session is live: one for each person, build and screen.
+/// Stores the pages of people with a live session: one for each person, build and screen.
 async fn note_pages(
     connection: &mut Connection,
     known: Vec<Received>,
@@ -167,7 +167,7 @@ async fn note_pages(
 }
 
 impl Received {
-    /// The report if the build exists; one of a crash only if the screen does, too.
+    /// Returns the report if its build exists and, for a crash, also its screen.
     fn known(mut self, slices: &[SliceBuilds]) -> Option<Self> {
         let Report { slice, version, outcome, .. } = &self.report;
         let slice = slices.iter().find(|known| known.name == *slice);
@@ -176,7 +176,7 @@ impl Received {
             if *outcome == Outcome::Crashed {
                 return None;
             }
-            // A build that is loaded in place of another one may not have its screens.
+            // A build that is loaded in place of another may not have the same screens.
             self.screen.clear();
         }
         Some(self)
@@ -184,7 +184,7 @@ impl Received {
 }
 
 impl Report {
-    /// How long it took to load.
+    /// The duration of the load, if it succeeded.
     pub fn took(&self) -> Option<Duration> {
         let ms = (self.outcome == Outcome::Loaded).then(|| self.detail.parse().ok());
         ms.flatten().map(Duration::from_millis)
@@ -224,7 +224,7 @@ const DELETE_PAGES: &str = "
     DELETE FROM slice_page WHERE (name, version, staff_id, screen) IN
         (SELECT name, version, staff_id, screen FROM slice_page WHERE seen_at <= $1 ORDER BY seen_at LIMIT 500)";
 
-/// Deletes what was reported before `oldest`. Returns how many counts and pages there were.
+/// Deletes reports up to `oldest`. Returns the number of deleted rows.
 ///
 /// # Errors
 /// When the database fails; earlier batches stay deleted.

@@ -1,4 +1,4 @@
-//! The bucket of a browser: a number from 0 to 99 that it keeps, in a cookie for `/slices.json` alone.
+//! The bucket of a browser: a number from 0 to 99 that it keeps in a cookie, sent to `/slices.json` only.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use semver::Version;
@@ -9,10 +9,10 @@ use crate::{error::Failure, randomness::Randomness};
 /// The number of buckets: each is one percent.
 const BUCKETS: u8 = 100;
 
-/// How long browsers keep a cookie at most, in seconds.
+/// The longest time that browsers keep a cookie, in seconds.
 const MAX_AGE: u32 = 400 * 24 * 60 * 60;
 
-/// Which hundredth of all browsers one belongs to. It says nothing else of it.
+/// The hundredth of all browsers that a browser belongs to. It identifies nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket(u8);
 
@@ -25,12 +25,12 @@ impl Bucket {
         value.trim().parse().ok().filter(|bucket| *bucket < BUCKETS).map(Self)
     }
 
-    /// The bucket of a browser that has none.
+    /// A random bucket, for a browser that has none.
     pub fn draw(randomness: &Randomness) -> Self {
         Self(u8::try_from(randomness.below(BUCKETS.into())).unwrap_or(0))
     }
 
-    /// The cookie that keeps it. `__Host-` would need every path.
+    /// The cookie that keeps the bucket. The prefix `__Host-` would require `Path=/`.
     ///
     /// # Errors
     /// Never: a number is a valid value.
@@ -44,8 +44,8 @@ impl Bucket {
         HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
     }
 
-    /// Whether it gets a build that `percent` of all browsers get. As the percentage grows, it keeps the build.
-    /// Each build begins with another bucket, so that no browser is always among the first.
+    /// Returns `true` if the bucket gets a build that is for `percent` of all browsers. It keeps the build
+    /// while the percentage grows. Each build starts at another bucket, so that no browser is always first.
     pub fn gets(self, name: &str, version: &Version, percent: u8) -> bool {
         let digest = Sha256::digest(format!("{name} {version}"));
         let start = u16::from_be_bytes([digest[0], digest[1]]) % u16::from(BUCKETS);

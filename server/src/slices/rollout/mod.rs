@@ -1,4 +1,4 @@
-//! Rollouts: a build that only some browsers get, and earns the others.
+//! Rollouts: a build goes to some browsers first, and to the others once it works.
 
 mod bucket;
 mod plan;
@@ -28,22 +28,22 @@ use crate::{
 pub struct Rollout {
     /// The build.
     pub version: Version,
-    /// Of 100 buckets of browsers, how many get it.
+    /// The number of buckets, of 100, that get the build.
     pub percent: u8,
-    /// By which it goes on by itself; `None` when people change the percentage.
+    /// The plan that raises the percentage; `None` when people change it.
     pub plan: Option<Plan>,
-    /// When it began.
+    /// When the rollout began.
     pub began_at: UnixMillis,
-    /// When it got its percentage.
+    /// When the current percentage was set.
     pub step_began_at: UnixMillis,
 }
 
-/// How many browsers get a build.
+/// The share of browsers that get a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// So many percent, until somebody changes it.
+    /// A percentage, until somebody changes it.
     Percent(u8),
-    /// By a plan.
+    /// The growing percentages of a plan.
     Planned(Plan),
 }
 
@@ -85,7 +85,7 @@ impl Share {
         }
     }
 
-    /// What the trail says of it.
+    /// The note in the trail.
     fn note(&self) -> String {
         match self {
             Self::Percent(percent) => format!("to {percent}%"),
@@ -149,7 +149,7 @@ impl RolloutRow {
 
 const ALL: &str = "SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout";
 
-/// The rollouts of a deployment, by slice. Other sandboxes have none.
+/// The rollouts of `main`, by slice; other sandboxes have none.
 pub(super) async fn all(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -164,7 +164,7 @@ pub(super) async fn all(
 const OF_ONE: &str = "
     SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout WHERE name = $1";
 
-/// The rollout of one slice, if there is one.
+/// The rollout of one slice, if any.
 pub(super) async fn of_one(
     connection: &mut Connection,
     bundled: &Bundled,
@@ -177,15 +177,15 @@ pub(super) async fn of_one(
     row.map(RolloutRow::rollout).transpose()
 }
 
-/// Refuses what would change the live build while some browsers have another one.
+/// Fails while a rollout runs: the live build can't be changed then.
 pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
     let Some(Rollout { version, percent, .. }) = &slice.rollout else { return Ok(()) };
     Err(Failure::RolloutRuns { name: slice.name.clone(), version: version.to_string(), percent: *percent })
 }
 
-/// Gives an existing build to some browsers; the others keep the live one. A rollout of the same build that
-/// runs gets the new share. If it `is_watched`, it is taken back when it fails.
-/// Returns the new state of the slice.
+/// Gives an existing build to some browsers; the others keep the live one. If a rollout of this build
+/// runs, its share is changed. If the build `is_watched`, it is taken back when it fails. Returns the new
+/// state of the slice.
 ///
 /// # Errors
 /// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`], [`Failure::PathTaken`],
@@ -265,12 +265,12 @@ pub(super) async fn begin(
     trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }
 
-/// Publishing to some is for the deployment itself: a sandbox has no visitors of its own.
+/// Fails in any sandbox but `main`: only the deployment itself has visitors to roll a build out to.
 pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
     if bundled.sandbox_id.is_some() { Err(Failure::NotInSandbox) } else { Ok(()) }
 }
 
-/// What can be done with a rollout that runs.
+/// A change of a running rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It stays at its percentage: its plan no longer applies.
@@ -282,7 +282,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The event that it is.
+    /// The kind of its event.
     pub fn kind(self) -> Kind {
         match self {
             Self::Hold => Kind::SliceRolloutHeld,
@@ -343,7 +343,7 @@ pub(super) async fn go_to(
     trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }
 
-/// Makes the build of a rollout live. It is watched for some more time.
+/// Makes the build of a rollout live. If the build is watched, the watch goes on.
 pub(super) async fn go_live(
     connection: &mut Connection,
     bundled: &Bundled,

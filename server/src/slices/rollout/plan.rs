@@ -1,4 +1,4 @@
-//! The plan of a rollout: percentages, and how long each lasts.
+//! The plan of a rollout: percentages, each with its duration.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -12,19 +12,19 @@ const MAX_STEPS: usize = 20;
 /// Maximum length of a step.
 const MAX_STEP: Duration = Duration::from_hours(30 * 24);
 
-/// Growing percentages. It prints as it was given.
+/// A list of growing percentages, displayed as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     text: String,
     steps: Vec<Step>,
 }
 
-/// A percentage, and how long it lasts at least; the last one has no end.
+/// A percentage with its minimum duration; the last step has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Of 100 buckets of browsers, how many get the new build.
+    /// The number of buckets, of 100, that get the new build.
     pub percent: u8,
-    /// How long at least, before the next step.
+    /// The time until the next step, at least; `None` for the last step.
     pub lasts: Option<Duration>,
 }
 
@@ -34,7 +34,7 @@ impl Plan {
         self.steps[0]
     }
 
-    /// The step with this percentage, and the one after it; `None` without one after it.
+    /// The duration of the step with this percentage, and the step after it; `None` if it is the last.
     pub fn after(&self, percent: u8) -> Option<(Duration, Step)> {
         let at = self.steps.iter().position(|step| step.percent == percent)?;
         Some((self.steps[at].lasts?, *self.steps.get(at + 1)?))
