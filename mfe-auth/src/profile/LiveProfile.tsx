@@ -1,19 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import {
-  api,
-  dataOf,
-  failureText,
-  formatDate,
-  formatMonthAndYear,
-  notify,
-  queryClient,
-  type Schema,
-  session,
-  useSession,
-} from 'mfe-kit';
-import { Button, Card, Field, Input, type InputRef, Note, PageHeader, QueryStates } from 'mfe-kit/ui';
-import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { formatDate, formatMonthAndYear, type Schema, useSession } from 'mfe-kit';
+import { Button, Card, PageHeader, QueryStates } from 'mfe-kit/ui';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { PasswordDialog } from './PasswordDialog';
+import { PersonalForm } from './PersonalForm';
 import { Picture } from './Picture';
 import { PreferencesCard } from './PreferencesCard';
 import { failureOf, profileQuery } from './profile';
@@ -22,8 +12,6 @@ import classes from './ProfilePage.module.css';
 import { SecurityRow } from './SecurityRow';
 import { SessionsDialog } from './SessionsDialog';
 import { SignInCodeDialog } from './SignInCodeDialog';
-
-type Profile = Schema<'Profile'>;
 
 /** The user's own page, which is kept. `specified` is drawn for a provider that keeps no profile. */
 export default function LiveProfile({ specified }: { specified: ReactNode }) {
@@ -40,7 +28,7 @@ export default function LiveProfile({ specified }: { specified: ReactNode }) {
   );
 }
 
-function Shown({ profile }: { profile: Profile }) {
+function Shown({ profile }: { profile: Schema<'Profile'> }) {
   const texts = profileTexts();
   const { user } = useSession();
   const [isEditing, setEditing] = useState(false);
@@ -116,90 +104,5 @@ function Shown({ profile }: { profile: Profile }) {
       />
       <SessionsDialog isOpen={dialog === 'sessions'} onClose={() => setDialog(null)} />
     </>
-  );
-}
-
-interface PersonalFormProps {
-  profile: Profile;
-  isEditing: boolean;
-  onDone: () => void;
-}
-
-/** Name and phone can be changed; the e-mail address identifies the account, and the role is given. */
-function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) {
-  const texts = profileTexts();
-  const { first_name, last_name, phone_number } = profile;
-  const [typed, setTyped] = useState({ first_name, last_name, phone_number });
-  const first = useRef<InputRef>(null);
-  const shown = isEditing ? typed : { first_name, last_name, phone_number };
-
-  useEffect(() => {
-    if (isEditing) first.current?.focus();
-  }, [isEditing]);
-
-  const save = useMutation({
-    mutationFn: () => dataOf(api.PUT('/api/v1/profile', { body: typed })),
-    onSuccess: (kept) => {
-      queryClient.setQueryData(profileQuery().queryKey, kept);
-      session.learn({ name: kept.name });
-      notify({ type: 'success', message: texts.saved });
-      onDone();
-    },
-  });
-
-  const field = (key: keyof typeof typed, label: string, autoComplete: string, type = 'text') => (
-    <Field label={label}>
-      {(control) => (
-        <Input
-          {...control}
-          {...(key === 'first_name' ? { ref: first } : {})}
-          name={key}
-          type={type}
-          autoComplete={autoComplete}
-          size="large"
-          required
-          disabled={!isEditing || save.isPending}
-          value={shown[key]}
-          onChange={({ target }) => setTyped((before) => ({ ...before, [key]: target.value }))}
-        />
-      )}
-    </Field>
-  );
-
-  return (
-    <form
-      onSubmit={(event: SubmitEvent) => {
-        event.preventDefault();
-        save.mutate();
-      }}
-    >
-      <div className={classes.fields}>
-        {field('first_name', texts.firstName, 'given-name')}
-        {field('last_name', texts.lastName, 'family-name')}
-        {field('phone_number', texts.phone, 'tel', 'tel')}
-        <Field label={texts.email} {...(isEditing ? { hint: texts.emailHint } : {})}>
-          {(control) => <Input {...control} size="large" type="email" disabled value={profile.email} />}
-        </Field>
-        <div className={classes.role}>
-          <span>{texts.role}</span>
-          <output>{texts.roles[profile.role]}</output>
-        </div>
-      </div>
-      {save.isError ? (
-        <Note tone="bad" title={texts.notSaved}>
-          <p>{failureText(failureOf(texts.saveFailed, texts), save.error)}</p>
-        </Note>
-      ) : null}
-      {isEditing ? (
-        <div className={classes.actions}>
-          <Button size="large" disabled={save.isPending} onClick={onDone}>
-            {texts.cancel}
-          </Button>
-          <Button size="large" type="primary" htmlType="submit" disabled={save.isPending}>
-            {texts.save}
-          </Button>
-        </div>
-      ) : null}
-    </form>
   );
 }

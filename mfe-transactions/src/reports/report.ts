@@ -92,6 +92,14 @@ export function nameOf({ from }: Point, { unit, time_zone }: Report): { short: s
   }
 }
 
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat(language.locale).format(value);
+}
+
+export function formatPercent(value: number): string {
+  return `${new Intl.NumberFormat(language.locale, { maximumFractionDigits: 1 }).format(value)}%`;
+}
+
 /** Round steps from 0 to at least the highest value, four or five of them. */
 export function stepsTo(highest: number): number[] {
   if (highest <= 0) return [0, 1];

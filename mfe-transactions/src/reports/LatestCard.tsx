@@ -1,0 +1,71 @@
+import { formatDate, formatDateTime, formatMoney } from 'mfe-kit';
+import { Card, EmptyState, StatusTag } from 'mfe-kit/ui';
+import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
+import { useMemo } from 'react';
+import { TONES } from '../transaction/status';
+import { type Transaction, transactionFrom } from '../transaction/transaction';
+import { transactionsTexts } from '../transactions-texts';
+import type { Report } from './report';
+import { reportsTexts } from './reports-texts';
+import classes from './ReportsPage.module.css';
+
+/** The latest payouts of the period. */
+export function LatestCard({ report }: { report: Report }) {
+  const texts = reportsTexts();
+  const title = texts.latest[report.type];
+  const latest = useMemo(() => report.latest.map(transactionFrom), [report.latest]);
+  return (
+    <Card title={title} flush>
+      {latest.length === 0 ? (
+        <EmptyState title={texts.noLatest} />
+      ) : (
+        <DataTable label={title} columns={columns()} rows={latest} rowKey={({ id }) => id} isDense />
+      )}
+    </Card>
+  );
+}
+
+function columns(): Column<Transaction>[] {
+  const texts = reportsTexts();
+  return [
+    {
+      key: 'date',
+      title: texts.columns.date,
+      cell: ({ date }) => (
+        <time dateTime={date} title={formatDateTime(date)}>
+          {formatDate(date)}
+        </time>
+      ),
+    },
+    {
+      key: 'transaction',
+      title: texts.columns.transaction,
+      narrow: 'who',
+      cell: ({ customer }) => (
+        <Person name={`${customer.firstName} ${customer.lastName}`.trim()} details={[texts.disbursement]} />
+      ),
+    },
+    {
+      key: 'amount',
+      title: texts.columns.amount,
+      align: 'right',
+      narrow: 'amount',
+      cell: ({ amount }) => <span className={classes.amount}>{formatMoney(amount)}</span>,
+    },
+    {
+      key: 'status',
+      title: texts.columns.status,
+      narrow: 'plain',
+      cell: ({ status, errorMessage }) => (
+        <StatusTag tone={TONES[status]} reason={status === 'failed' ? errorMessage : null}>
+          {transactionsTexts().statuses[status]}
+        </StatusTag>
+      ),
+    },
+    {
+      key: 'agent',
+      title: texts.columns.agent,
+      cell: ({ performedBy }) => performedBy.username || texts.unknownAgent,
+    },
+  ];
+}
