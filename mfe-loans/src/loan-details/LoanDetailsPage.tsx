@@ -1,29 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatMoney, groupDigits, localPhone, preferencesQuery, useIsOnline } from 'mfe-kit';
-import {
-  Avatar,
-  Button,
-  Card,
-  CopyButton,
-  FailedState,
-  Icon,
-  LoadingState,
-  Note,
-  PageHeader,
-  StatusTag,
-} from 'mfe-kit/ui';
-import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { preferencesQuery, useIsOnline } from 'mfe-kit';
+import { Button, Card, FailedState, Icon, LoadingState, PageHeader, StatusTag } from 'mfe-kit/ui';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { type Location, useLocation, useNavigate } from 'react-router';
-import { type Loan, termOf } from '../loan/loan';
+import type { Loan } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
-import { type Disbursing, useDisburse } from '../payout/disburse';
 import { DisburseDialog } from '../payout/DisburseDialog';
+import { useDisburse } from '../payout/useDisburse';
 import { withPayout } from '../payout/with-payout';
+import { ApprovalCard } from './ApprovalCard';
+import { CustomerCard } from './CustomerCard';
+import { DisbursementCard } from './DisbursementCard';
+import { LoanCard } from './LoanCard';
 import classes from './LoanDetailsPage.module.css';
 import { loanStatus } from './loan-status';
-
-const DAY_MS = 86_400_000;
-const DUE_AFTER_DAYS = 30;
+import { focusNotice, PayoutNotice } from './PayoutNotice';
 
 /** The loan in navigation state, and its payout. */
 export default function LoanDetailsPage() {
@@ -98,12 +89,7 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
         <CustomerCard loan={loan} />
         <div className={classes.stack}>
           <LoanCard loan={loan} />
-          <Card title={texts.approvalInformation}>
-            <dl className={classes.facts}>
-              <Fact term={texts.approvedDate}>{formatDate(loan.approvedDate)}</Fact>
-              <Fact term={texts.approvedBy}>{loan.approvedBy || texts.supervisor}</Fact>
-            </dl>
-          </Card>
+          <ApprovalCard loan={loan} />
           {loan.status === 'disbursed' && loan.disbursementDate ? (
             <DisbursementCard loan={loan} date={loan.disbursementDate} />
           ) : null}
@@ -126,13 +112,6 @@ function LoanDetails({ given, payoutId }: { given: Loan; payoutId: string | unde
       />
     </div>
   );
-}
-
-/** Moves focus to the notice about the payout, or to the page's heading if there is none. */
-function focusNotice(page: HTMLElement | null) {
-  const target = page?.querySelector<HTMLElement>('[data-notice]') ?? page?.querySelector('h1');
-  target?.setAttribute('tabindex', '-1');
-  target?.focus();
 }
 
 /**
@@ -169,117 +148,4 @@ function BackButton() {
 function LoanStatusTag({ status }: { status: string }) {
   const { label, tone } = loanStatus(status);
   return <StatusTag tone={tone}>{label}</StatusTag>;
-}
-
-/** The state of the payout, until the page is left. */
-function PayoutNotice({ loan, disbursing: { payout, notice } }: { loan: Loan; disbursing: Disbursing }) {
-  const texts = loansTexts();
-  switch (notice) {
-    case 'submitted':
-      return (
-        <Notice>
-          <Note tone="wait" title={texts.inProgress}>
-            <p>{texts.notConfirmedTo(loan.customer.name)}</p>
-            <p>{texts.resultShowsHere}</p>
-          </Note>
-        </Notice>
-      );
-    case 'failed':
-      return (
-        <Notice>
-          <Note tone="bad" title={texts.disbursementFailed}>
-            <p>{payout?.errorMessage ?? texts.payoutIssue}</p>
-          </Note>
-        </Notice>
-      );
-    case 'success':
-      return (
-        <Notice>
-          <Note tone="good" title={texts.successful}>
-            <p>{texts.disbursedTo(loan.customer.name)}</p>
-            <p>{texts.smsSent}</p>
-          </Note>
-        </Notice>
-      );
-    case null:
-      return null;
-  }
-}
-
-function Notice({ children }: { children: ReactNode }) {
-  return (
-    <div className={classes.notice} data-notice>
-      {children}
-    </div>
-  );
-}
-
-function LoanCard({ loan }: { loan: Loan }) {
-  const texts = loansTexts();
-  return (
-    <Card title={texts.loanInformation}>
-      <dl className={classes.facts}>
-        <Fact term={texts.loanAmount} isWide>
-          <span className={classes.amount}>{formatMoney(loan.amount)}</span>
-        </Fact>
-        <Fact term={texts.termLength}>{termOf(loan)}</Fact>
-        <Fact term={texts.interestRate}>{`${loan.interestRate}%`}</Fact>
-        <Fact term={texts.loanId}>
-          {loan.id} <CopyButton text={loan.id} label={texts.copyLoanId} />
-        </Fact>
-        <Fact term={texts.purpose}>{loan.purpose || texts.missing}</Fact>
-      </dl>
-    </Card>
-  );
-}
-
-function CustomerCard({ loan: { customer, customerId } }: { loan: Loan }) {
-  const texts = loansTexts();
-  return (
-    <Card title={texts.customer}>
-      <div className={classes.person}>
-        <Avatar name={customer.name} large />
-        <div>
-          <strong>{customer.name}</strong>
-          {customer.gender ? <small>{customer.gender}</small> : null}
-        </div>
-      </div>
-      <dl className={classes.single}>
-        <Fact term={texts.phone}>
-          {groupDigits(localPhone(customer.phoneNumber))}{' '}
-          <CopyButton text={localPhone(customer.phoneNumber)} label={texts.copyPhone} />
-        </Fact>
-        <Fact term={texts.nationalId}>{groupDigits(customer.nationalId) || texts.missing}</Fact>
-        <Fact term={texts.customerId}>{customerId}</Fact>
-      </dl>
-    </Card>
-  );
-}
-
-function DisbursementCard({ loan, date }: { loan: Loan; date: string }) {
-  const texts = loansTexts();
-  return (
-    <Card title={texts.disbursementInformation}>
-      <dl className={classes.facts}>
-        <Fact term={texts.disbursedDate}>{formatDate(date)}</Fact>
-        <Fact term={texts.mpesaReference}>
-          {loan.mpesaReference || texts.missing}{' '}
-          {loan.mpesaReference ? (
-            <CopyButton text={loan.mpesaReference} label={texts.copyMpesaReference} />
-          ) : null}
-        </Fact>
-        <Fact term={texts.disbursedBy}>{loan.disbursedBy || texts.agent}</Fact>
-        <Fact term={texts.dueDate}>{formatDate(new Date(Date.parse(date) + DUE_AFTER_DAYS * DAY_MS))}</Fact>
-      </dl>
-    </Card>
-  );
-}
-
-function Fact({ term, isWide = false, children }: { term: string; isWide?: boolean; children: ReactNode }) {
-  return (
-    <div className={isWide ? classes.wide : undefined}>
-      <dt>{term}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }

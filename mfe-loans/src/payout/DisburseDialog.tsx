@@ -5,8 +5,8 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { failures } from '../failures';
 import type { Loan } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
-import type { Disbursing } from './disburse';
 import classes from './DisburseDialog.module.css';
+import type { Disbursing } from './useDisburse';
 
 const AUTO_CLOSE_MS = 2500;
 

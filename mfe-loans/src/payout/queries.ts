@@ -7,7 +7,7 @@ const RECENT_RECORDS = 100;
 const POLL_INTERVAL_MS = 3000;
 
 /** A loan's latest payout, polled until it settles; one that is not expected is polled once it is there. */
-export function payoutQuery(loanId: string, payoutId?: string, isExpected = true) {
+export function payoutQuery(loanId: string, payoutId: string | undefined, isExpected: boolean) {
   const queryKey = ['payout', loanId, payoutId ?? null];
   return queryOptions({
     queryKey,

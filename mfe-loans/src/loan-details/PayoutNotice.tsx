@@ -1,0 +1,57 @@
+import { Note } from 'mfe-kit/ui';
+import type { ReactNode } from 'react';
+import type { Loan } from '../loan/loan';
+import { loansTexts } from '../loans-texts';
+import type { Disbursing } from '../payout/useDisburse';
+import classes from './LoanDetailsPage.module.css';
+
+/** The state of the payout, until the page is left. */
+export function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Disbursing }) {
+  const { payout, notice } = disbursing;
+  const texts = loansTexts();
+  switch (notice) {
+    case 'submitted':
+      return (
+        <Notice>
+          <Note tone="wait" title={texts.inProgress}>
+            <p>{texts.notConfirmedTo(loan.customer.name)}</p>
+            <p>{texts.resultShowsHere}</p>
+          </Note>
+        </Notice>
+      );
+    case 'failed':
+      return (
+        <Notice>
+          <Note tone="bad" title={texts.disbursementFailed}>
+            <p>{payout?.errorMessage ?? texts.payoutIssue}</p>
+          </Note>
+        </Notice>
+      );
+    case 'success':
+      return (
+        <Notice>
+          <Note tone="good" title={texts.successful}>
+            <p>{texts.disbursedTo(loan.customer.name)}</p>
+            <p>{texts.smsSent}</p>
+          </Note>
+        </Notice>
+      );
+    case null:
+      return null;
+  }
+}
+
+function Notice({ children }: { children: ReactNode }) {
+  return (
+    <div className={classes.notice} data-notice>
+      {children}
+    </div>
+  );
+}
+
+/** Moves focus to the notice about the payout, or to the page's heading if there is none. */
+export function focusNotice(page: HTMLElement | null) {
+  const target = page?.querySelector<HTMLElement>('[data-notice]') ?? page?.querySelector('h1');
+  target?.setAttribute('tabindex', '-1');
+  target?.focus();
+}

@@ -1,0 +1,129 @@
+import type { Loan } from '../loan/loan';
+import type { Payout } from './payout';
+
+/** What the page knows about the payout of its loan. */
+export interface PayoutState {
+  name: 'unpaid' | 'requesting' | 'unknown' | 'refused' | 'submitted' | 'paid' | 'failed';
+  /** The loan's payout as last reported by the provider; `null` if none was reported. */
+  payout: Payout | null;
+  error: Error | null;
+  /** What the response alone says; it applies while no record is found. */
+  response: Pick<PayoutState, 'name' | 'payout'>;
+  record: Payout | null;
+  /** Which record is looked for: that of a payout known to exist or possible, any that somebody else makes, or none. */
+  follows: 'expected' | 'any' | 'none';
+  /** Whether a request that was made, or still pending, while the page was open may have made the payout. */
+  isNew: boolean;
+  isDismissed: boolean;
+  /** The loan as it was when the page was opened. */
+  opened: { isWatched: boolean; wasPending: boolean; wasDisbursed: boolean };
+}
+
+export type PayoutEvent =
+  | { type: 'none' }
+  | { type: 'requested' }
+  | { type: 'accepted'; payout: Payout; isConfirmed: boolean }
+  | { type: 'refused'; error: Error; payout: Payout | null }
+  | { type: 'lost'; error: Error; payout: Payout | null }
+  | { type: 'followed'; record: Payout | null }
+  | { type: 'dismissed' };
+
+/**
+ * The state after an event.
+ *
+ * ```text
+ *          requested                accepted
+ *  unpaid ───────────▶ requesting ──────────────────────────▶ submitted, paid or failed
+ *    │                  │      │                                  ▲    ▲      │    ▲
+ *    │          refused │      │ lost                             │    │      └────┘
+ *    │                  ▼      ▼             followed             │    │     followed
+ *    │               refused  unknown ────────────────────────────┘    │
+ *    │                                       followed                  │
+ *    └─────────────────────────────────────────────────────────────────┘
+ * ```
+ *
+ * 'requested' leads to `requesting` from every state; the next request after a lost one has its idempotency key.
+ * 'followed' reports the loan's record; without a record, the state is what the response said. A request stays `refused`
+ * even then: the record is a payout that somebody else made. 'none' leads to `unpaid`: no request is remembered.
+ * 'dismissed' closes the dialog and changes nothing else.
+ */
+export function payoutReducer(state: PayoutState, event: PayoutEvent): PayoutState {
+  const { opened, response } = state;
+  switch (event.type) {
+    case 'none':
+      return {
+        ...responded(state, 'unpaid', null),
+        follows: opened.wasPending ? 'expected' : opened.isWatched ? 'any' : 'none',
+        isNew: false,
+        isDismissed: true,
+      };
+    case 'requested':
+      return responded(state, 'requesting', null);
+    case 'accepted': {
+      const { payout, isConfirmed } = event;
+      return responded(state, outcomeOf(payout, isConfirmed), payout);
+    }
+    case 'lost': {
+      const { payout, error } = event;
+      if (payout) return { ...responded(state, outcomeOf(payout), payout), error };
+      return { ...responded(state, 'unknown', null), error, follows: 'expected' };
+    }
+    case 'refused': {
+      const { payout, error } = event;
+      const refused = { ...responded(state, 'refused', payout), error, isNew: false };
+      return payout || !opened.wasPending ? refused : { ...refused, follows: 'expected' };
+    }
+    case 'followed': {
+      const { record } = event;
+      if (!record) return { ...state, ...response, record };
+      const name = response.name === 'refused' ? 'refused' : outcomeOf(record, response.name === 'paid');
+      return { ...state, name, payout: record, record };
+    }
+    case 'dismissed':
+      return { ...state, isDismissed: true };
+  }
+}
+
+/** The state of a page that has just been opened; `first` is what is known about the last request. */
+export function openedWith(first: PayoutEvent, loan: Loan, isLive: boolean): PayoutState {
+  const unpaid = { name: 'unpaid', payout: null } as const;
+  const state = payoutReducer(
+    {
+      ...unpaid,
+      error: null,
+      response: unpaid,
+      record: null,
+      follows: 'none',
+      isNew: false,
+      isDismissed: true,
+      opened: {
+        // Somebody else may pay out the loan while the page is open.
+        isWatched: isLive && loan.status === 'approved',
+        wasPending: loan.disbursementStatus.toUpperCase() === 'PENDING',
+        wasDisbursed: loan.status === 'disbursed',
+      },
+    },
+    first,
+  );
+  // A request that had settled before is not news.
+  return first.type === 'requested' ? state : { ...state, isNew: false, isDismissed: true };
+}
+
+function responded(state: PayoutState, name: PayoutState['name'], payout: Payout | null): PayoutState {
+  const response = { name, payout };
+  return {
+    ...state,
+    ...response,
+    response,
+    error: null,
+    record: null,
+    follows: payout?.status === 'pending' ? 'expected' : 'none',
+    isNew: true,
+    isDismissed: false,
+  };
+}
+
+function outcomeOf({ status }: Payout, isConfirmed = false): PayoutState['name'] {
+  if (status === 'failed') return 'failed';
+  return status === 'success' || isConfirmed ? 'paid' : 'submitted';
+}

@@ -1,0 +1,115 @@
+import { useMutation, useMutationState, useQuery } from '@tanstack/react-query';
+import { ApiError, isLive, queryClient, session } from 'mfe-kit';
+import { useReducer, useState } from 'react';
+import type { Loan } from '../loan/loan';
+import { type Attempt, disburse, isUnknown, KEY_LIFETIME_MS, keyFor } from './disburse';
+import { type Payout, payoutFrom } from './payout';
+import { openedWith, type PayoutEvent, payoutReducer, type PayoutState } from './payout-state';
+import { payoutQuery, refreshLists } from './queries';
+
+/** The payout of one loan, as its page and its dialog see it. */
+export interface Disbursing {
+  /** The state of the dialog. */
+  status: 'idle' | 'pending' | 'submitted' | 'success' | 'error';
+  /** The loan's payout as last reported by the provider; `null` if none was reported. */
+  payout: Payout | null;
+  error: Error | null;
+  /** What the page says about the payout, until the page is left. */
+  notice: 'submitted' | 'success' | 'failed' | null;
+  /** Requests the payout, unless a request is pending or nobody is signed in. */
+  pay: () => void;
+  /** Resets the dialog; the payout stays known. */
+  dismiss: () => void;
+}
+
+const STATUSES: Record<PayoutState['name'], Disbursing['status']> = {
+  unpaid: 'idle',
+  requesting: 'pending',
+  unknown: 'error',
+  refused: 'error',
+  submitted: 'submitted',
+  paid: 'success',
+  failed: 'error',
+};
+
+/**
+ * Pays out a loan, and follows the payout until it settles. The attempts are in the shared mutation
+ * cache, so the page shows the current one when it is left and opened again. `payoutId` is the payout
+ * that was pending when the page was last seen.
+ */
+export function useDisburse(loan: Loan, payoutId?: string): Disbursing {
+  const mutationKey = ['disburse', loan.id];
+  const attempts = useMutationState({
+    filters: { mutationKey },
+    select: ({ state }) => state as Attempt,
+  });
+  const { mutate } = useMutation({
+    mutationKey,
+    mutationFn: disburse,
+    gcTime: KEY_LIFETIME_MS,
+    onSettled: refreshLists,
+  });
+
+  const attempt = attempts.at(-1);
+  const [state, dispatch] = useReducer(payoutReducer, null, () =>
+    openedWith(eventOf(attempt), loan, isLive()),
+  );
+  const isFollowed = state.follows !== 'none';
+  const knownId = state.response.payout?.id || (state.opened.wasPending ? payoutId : undefined);
+  const { data } = useQuery({
+    ...payoutQuery(loan.id, knownId, state.follows === 'expected'),
+    enabled: isFollowed,
+  });
+  const record = isFollowed ? (data ?? null) : null;
+
+  const [seen, setSeen] = useState(attempt);
+  // Not by identity: the cache copies an attempt when it forgets an earlier one.
+  if (attempt?.submittedAt !== seen?.submittedAt || attempt?.status !== seen?.status) {
+    setSeen(attempt);
+    dispatch(eventOf(attempt));
+  } else if (record !== state.record) dispatch({ type: 'followed', record });
+
+  return {
+    status: state.isDismissed ? 'idle' : STATUSES[state.name],
+    payout: state.payout,
+    error: state.error,
+    notice: noticeOf(state),
+    pay() {
+      // The cache is updated at once; the page would re-render too late to stop a second click.
+      if (!session.state.user || queryClient.isMutating({ mutationKey }) > 0) return;
+      mutate({ loan, idempotencyKey: keyFor(mutationKey) });
+    },
+    dismiss: () => dispatch({ type: 'dismissed' }),
+  };
+}
+
+function noticeOf({ name, payout, follows, isNew, opened }: PayoutState): Disbursing['notice'] {
+  const isFollowed = follows !== 'none';
+  if (name === 'refused' && !isFollowed) return null;
+  switch (payout?.status) {
+    case 'pending':
+      return 'submitted';
+    case 'failed':
+      return 'failed';
+    case 'success':
+      return isNew || (isFollowed && !opened.wasDisbursed) ? 'success' : null;
+    case undefined:
+      return null;
+  }
+}
+
+function eventOf(attempt: Attempt | undefined): PayoutEvent {
+  if (attempt?.data) return { type: 'accepted', ...attempt.data };
+  if (attempt?.error) {
+    const { error } = attempt;
+    return { type: isUnknown(error) ? 'lost' : 'refused', error, payout: reportedPayout(error) };
+  }
+  return { type: attempt?.status === 'pending' ? 'requested' : 'none' };
+}
+
+/** The payout in an error response: the existing one, such as one made by another user. */
+function reportedPayout(error: Error): Payout | null {
+  const body = error instanceof ApiError ? error.body : undefined;
+  if (typeof body !== 'object' || body === null || !('record' in body)) return null;
+  return body.record ? payoutFrom(body.record) : null;
+}
