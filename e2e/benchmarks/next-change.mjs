@@ -40,7 +40,7 @@ const CHANGES = [
   },
   {
     what: 'an act',
-    file: 'server/src/payouts/disburse.rs',
+    file: 'server/crates/lending/src/payouts/disburse.rs',
     line: '"payout.left_pending"',
     changed: (turn) => `"payout.left_pending_${turn}"`,
   },

@@ -14,7 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mkopo::{clock::UnixMillis, database::Database};
+use base::clock::UnixMillis;
+use store::Database;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -215,7 +216,7 @@ async fn fill(folder: &Path, loans: i64) {
     let count = |database: Database| async move {
         let mut reader = database.read().await.unwrap();
         let waiting = "SELECT count(*) FROM loan WHERE status = 'APPROVED'";
-        mkopo::database::query_scalar::<i64>(waiting).fetch_one(&mut reader).await.unwrap()
+        store::query_scalar::<i64>(waiting).fetch_one(&mut reader).await.unwrap()
     };
     let missing = loans - count(database.clone()).await;
     database.close().await;
@@ -353,12 +354,8 @@ async fn write_forever(folder: &Path) {
     let mut ticks = tokio::time::interval(Duration::from_secs(1) / WRITES_PER_SECOND);
     for number in 0_i64.. {
         ticks.tick().await;
-        let touch = database.write(async move |connection: &mut mkopo::database::Connection| {
-            mkopo::database::query(TOUCH)
-                .bind(UnixMillis(number))
-                .bind(number % 100)
-                .execute(connection)
-                .await?;
+        let touch = database.write(async move |connection: &mut store::Connection| {
+            store::query(TOUCH).bind(UnixMillis(number)).bind(number % 100).execute(connection).await?;
             Ok(())
         });
         _ = touch.await;
@@ -370,7 +367,7 @@ fn free_address() -> SocketAddr {
 }
 
 async fn sign_in(address: SocketAddr) -> String {
-    let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, mkopo::demo::PASSWORD);
+    let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, lending::demo::PASSWORD);
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head = format!(
         "POST /api/v1/auth/login HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",

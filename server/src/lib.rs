@@ -2,8 +2,6 @@
 
 // The `mkopo` commands and their arguments.
 pub mod commands;
-// The settings of a deployment.
-pub mod settings;
 // HTTP plumbing between the network and the handlers.
 pub mod http;
 // The contract of the API, and the differences of calls from it.
@@ -11,59 +9,17 @@ pub mod contract;
 // Health checks and metrics.
 pub mod monitoring;
 
-// Authentication: staff, passwords, one-time codes, sessions.
-pub mod auth;
-// The approved loans that wait to be paid out.
-pub mod loans;
-// Paying out each loan exactly once, and the records of payouts.
-pub mod payouts;
-// The lists of pending loans and of records, cached as response bodies.
-pub mod lists;
-// The simulated mobile money service.
-pub mod mobile_money;
 // The provider that calls are forwarded to, when it is not this service itself.
 pub mod provider;
-// Outgoing e-mail and SMS.
-pub mod outbox;
-// Reports: the figures of a period, compared with the period before.
-pub mod reports;
-// Notifications in the portal, by e-mail and by SMS.
-pub mod notifications;
-// Streams that tell open pages about changes.
-pub mod updates;
-// The rules that administrators set for everybody.
-pub mod rules;
-// The preferences that each person sets for themselves.
-pub mod preferences;
-// The audit trail: who did what, when and from where.
-pub mod events;
 // Builds of slices: publishing them, and selecting the live one.
 pub mod slices;
-// Realistic data for demos and tests.
-pub mod demo;
 // Many isolated instances in one server.
 pub mod sandboxes;
 // The operator's console: codes, faults, time and data, for QA and demos.
 pub mod console;
 
-// The database (SQLite or PostgreSQL): one writer that commits queued work in groups, and readers.
-pub mod database;
-// The clock, which tests and the console can set.
-pub mod clock;
-// The source of ids, codes and random numbers.
-pub mod randomness;
 // The deletion of old data.
 pub mod retention;
-// Background tasks and their shutdown.
-pub mod tasks;
-// The data and the time that acts work on.
-pub mod world;
-// Every failure, its status and its body.
-pub mod error;
-// Kenyan mobile numbers.
-pub mod phone;
-// E-mail addresses.
-pub mod email;
 
 use std::{sync::Arc, time::Duration};
 
@@ -79,26 +35,47 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    auth::{Auth, fingerprint::Fingerprints, password::Passwords, session, session::Tokens},
-    clock::Clock,
-    console::{api_call, door::ConsoleToken, faults::Faults, sync, sync::ConsoleSync, traffic::Traffic},
-    database::{Database, server_lease::ServerLease, shared_clock, version::SharedRead},
-    error::Failure,
-    http::{API, edge, edge::StreamsBody, portal, reference},
-    lists::List,
-    loans::PendingLoan,
-    mobile_money::{Delivery, MAX_DELIVERIES, MobileMoney},
-    monitoring::{health, metrics, metrics::Metrics},
-    outbox::Outbox,
-    payouts::{Payouts, Record},
+    console::{
+        api_call,
+        door::ConsoleToken,
+        faults::Faults,
+        sync::{self, ConsoleSync},
+        traffic::Traffic,
+    },
+    http::{
+        API,
+        edge::{self, StreamsBody},
+        portal, reference,
+    },
+    monitoring::{
+        health,
+        metrics::{self, Metrics},
+    },
     provider::Provider,
-    randomness::Randomness,
     sandboxes::{InUse, Name, Sandboxes},
-    settings::Settings,
     slices::{files::FileCache, reports::Reports, watch},
-    updates::Updates,
+};
+use base::{clock::Clock, error::Failure, randomness::Randomness};
+use lending::{
+    auth::{
+        self, Auth,
+        fingerprint::Fingerprints,
+        password::Passwords,
+        session::{self, Tokens},
+    },
+    demo,
+    lists::List,
+    loans::{self, PendingLoan},
+    mobile_money::{Delivery, MAX_DELIVERIES, MobileMoney},
+    notifications,
+    outbox::{self, Outbox},
+    payouts::{self, Payouts, Record},
+    preferences, reports, rules,
+    updates::{self, Updates},
     world::{Happened, World, WorldState},
 };
+use settings::Settings;
+use store::{Database, server_lease::ServerLease, shared_clock, version::SharedRead};
 
 /// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
 /// caches.

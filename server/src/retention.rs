@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::{
     Sandbox,
-    auth::{limits, session},
-    error::Failure,
-    events, outbox, payouts,
     slices::{self, Bundled},
+};
+use base::error::Failure;
+use lending::{
+    auth::{limits, session},
+    events, outbox, payouts,
 };
 
 /// The interval between two rounds.

@@ -29,17 +29,15 @@ use self::{
     figures::{Section, rounds},
     proxy::Proxy,
 };
+use base::{clock::Clock, randomness::Randomness};
 use clap::Parser;
+use lending::{events::Trail, mobile_money::ScenarioChange};
 use mkopo::{
     Sandbox,
-    clock::Clock,
     commands::{Command as MkopoCommand, CommandLine},
-    database::{Connection, query},
-    events::Trail,
-    mobile_money::ScenarioChange,
-    randomness::Randomness,
 };
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use store::{Connection, query};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -404,7 +402,7 @@ impl Client {
     }
 
     async fn sign_in(&mut self) -> String {
-        let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, mkopo::demo::PASSWORD);
+        let body = format!(r#"{{"email":"agent@mkopo.test","password":"{}"}}"#, lending::demo::PASSWORD);
         let answer = self.call("POST /api/v1/auth/login HTTP/1.1", &body).await;
         let answer: serde_json::Value = serde_json::from_slice(answer).unwrap();
         answer["user"]["token"].as_str().unwrap().to_owned()

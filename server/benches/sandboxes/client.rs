@@ -88,7 +88,7 @@ impl Client {
 
     /// Signs the demo's agent in.
     pub async fn sign_in(&mut self) {
-        let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+        let credentials = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD});
         let answer = self.call("POST", "/api/v1/auth/login", Some(&credentials)).await;
         answer["user"]["token"].as_str().unwrap().clone_into(&mut self.token);
     }

@@ -10,17 +10,15 @@ use std::{
 };
 
 use super::folder_lock;
-use crate::{
-    clock::Clock,
-    database::{Connection, Database},
-    events::{self, Event, Kind, NewEvent},
-    settings::StoreSettings,
-};
 use anyhow::{Context, bail, ensure};
+use base::clock::Clock;
+use lending::events::{self, Event, Kind, NewEvent};
+use settings::StoreSettings;
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
+use store::{Connection, Database};
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]

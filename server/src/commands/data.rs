@@ -1,14 +1,12 @@
 //! `mkopo data`: copies all data to another database, backs it up and restores it.
 
-use crate::{
-    clock::Clock,
-    console::data,
-    database::{Database, url::DatabaseUrl},
-    events::{Kind, NewEvent, Trail},
-    settings::values,
-};
+use crate::console::data;
 use anyhow::ensure;
+use base::clock::Clock;
 use indicatif::HumanCount;
+use lending::events::{Kind, NewEvent, Trail};
+use settings::values;
+use store::{Database, url::DatabaseUrl};
 
 use super::backup::{self, BackupSettings};
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::settings::StoreSettings;
+use settings::StoreSettings;
 
 /// Locks the database in the data folder until the file is dropped, or the process ends in any way. A
 /// database on PostgreSQL is not locked, because several servers share it.

@@ -26,7 +26,7 @@ pub use self::{
     slice::{SliceCommand, SliceSettings},
     user::{AddUser, UserCommand, UserSettings},
 };
-use crate::settings::Settings;
+use settings::Settings;
 
 /// Runs the command that was typed, and returns its exit code.
 // Not in the program itself, which would compile all commands a second time.

@@ -8,17 +8,13 @@ use std::{
 use anyhow::{Context, bail};
 use secrecy::SecretString;
 
-use crate::{
-    clock::Clock,
-    email::Email,
-    provider::{
-        caller::Caller,
-        check::{Check, Chosen, Confirm, Credentials, Tried},
-        record::record,
-    },
-    randomness::Randomness,
-    settings::{provider::ProviderUrl, values},
+use crate::provider::{
+    caller::Caller,
+    check::{Check, Chosen, Confirm, Credentials, Tried},
+    record::record,
 };
+use base::{clock::Clock, email::Email, randomness::Randomness};
+use settings::{provider::ProviderUrl, values};
 
 /// The arguments of `mkopo provider`.
 #[derive(clap::Args, Debug)]

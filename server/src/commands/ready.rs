@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use anyhow::{Context, ensure};
 
-use crate::settings::values;
+use settings::values;
 
 /// The arguments of `mkopo ready`.
 #[derive(clap::Args, Debug)]

@@ -5,7 +5,8 @@ use std::{io::Write, path::PathBuf};
 use serde_json::{Value, json};
 
 use super::server::{Body, ServerArguments};
-use crate::{demo::Recording, sandboxes::Name};
+use crate::sandboxes::Name;
+use lending::demo::Recording;
 
 /// The arguments of `mkopo sandbox`.
 #[derive(clap::Args, Debug)]

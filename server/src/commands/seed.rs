@@ -6,16 +6,15 @@ use std::{
 };
 
 use super::folder_lock;
-use crate::{
+use base::{clock::Clock, randomness::Randomness};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use lending::{
     auth::password::Passwords,
-    clock::Clock,
-    database::Database,
     demo::{self, Recording},
     events::{Kind, NewEvent, Trail},
-    randomness::Randomness,
-    settings::StoreSettings,
 };
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use settings::StoreSettings;
+use store::Database;
 
 /// The arguments of `mkopo seed`.
 #[derive(clap::Args, Debug)]

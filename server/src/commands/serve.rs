@@ -9,16 +9,14 @@ use tokio::{net::TcpListener, signal};
 use super::folder_lock;
 use crate::{
     Sandbox,
-    clock::Clock,
-    demo,
     http::connections::{self, Limits},
     monitoring::log,
-    outbox,
-    randomness::Randomness,
     sandboxes::open_files,
-    settings::{ConsoleListen, Settings},
     slices,
 };
+use base::{clock::Clock, randomness::Randomness};
+use lending::{demo, outbox};
+use settings::{ConsoleListen, Settings};
 
 /// Timeout of a shutdown for running payouts: a payout is answered within 8 s.
 const PAYOUTS_TIMEOUT: Duration = Duration::from_secs(9);

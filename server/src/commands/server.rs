@@ -13,9 +13,9 @@ use ureq::{
 
 use crate::{
     sandboxes::{HEADER as SANDBOX, Name},
-    settings::{ConsoleListen, provider::ProviderUrl, secret_in, values},
     slices::deploy,
 };
+use settings::{ConsoleListen, provider::ProviderUrl, secret_in, values};
 
 /// The service that a command calls.
 #[derive(clap::Args, Debug)]

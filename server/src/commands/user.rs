@@ -10,23 +10,19 @@ use super::{
     folder_lock,
     server::{Body, ServerArguments, part},
 };
-use crate::{
+use base::{clock::Clock, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use lending::{
     auth::{
         Role,
         accounts::{self, NewAccount},
         new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},
     },
-    clock::Clock,
-    database::{Database, shared_clock},
-    email::Email,
-    error::Failure,
     events::{Kind, NewEvent, Trail},
-    phone::Msisdn,
-    randomness::Randomness,
-    settings::{StoreSettings, values},
     world::stored_clock,
 };
+use settings::{StoreSettings, values};
+use store::{Database, shared_clock};
 
 /// The arguments of `mkopo user`.
 #[derive(clap::Args, Debug)]

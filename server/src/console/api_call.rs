@@ -11,7 +11,9 @@ use axum::{
 };
 
 use super::{faults::inject::inject, sync::refresh, traffic::Observed};
-use crate::{Sandbox, auth::session, error::FailureFormat, http::edge, provider::forward};
+use crate::{Sandbox, http::edge, provider::forward};
+use base::error::FailureFormat;
+use lending::auth::session;
 
 /// Runs a call that anybody may make.
 pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {

@@ -52,9 +52,8 @@ use axum::{
 };
 
 use self::view::{ROOT, files, page::Page, under_root};
-use crate::{
-    error::Failure, monitoring::health::METRICS, sandboxes::api as sandbox_calls, slices::api as slice_calls,
-};
+use crate::{monitoring::health::METRICS, sandboxes::api as sandbox_calls, slices::api as slice_calls};
+use base::error::Failure;
 
 /// The path of the console's API.
 pub const CALLS: &str = "/console/api";

@@ -10,12 +10,10 @@ use axum::{
 };
 
 use super::faults;
-use crate::{
-    Sandbox,
-    database::version::{AtomicVersion, Version},
-    error::Failure,
-    world::stored_clock,
-};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::world::stored_clock;
+use store::version::{AtomicVersion, Version};
 
 /// Poll interval for changes made by other servers on the same data.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);

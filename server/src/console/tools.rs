@@ -15,7 +15,8 @@ use super::view::{
     page::Page,
     visit::Visit,
 };
-use crate::{Sandbox, error::Failure};
+use crate::Sandbox;
+use base::error::Failure;
 
 /// The calls of the console's API that are tools.
 const CALLS: [(Method, &str); 12] = [

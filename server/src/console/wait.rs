@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{clock::duration, error::Failure};
+use base::{clock::duration, error::Failure};
 
 /// The longest wait, which is shorter than the timeout of a call.
 const MAX_WAIT: Duration = Duration::from_secs(25);

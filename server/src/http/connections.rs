@@ -48,11 +48,6 @@ pub enum Cut {
     Reset,
 }
 
-/// An extension of a response that is sent until its client disconnects. Its connection does not count
-/// towards the limits, and is not reused.
-#[derive(Clone, Copy, Debug)]
-pub struct Endless;
-
 /// The permit of a connection that counts towards the limit.
 type Slot = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
 
@@ -192,7 +187,7 @@ fn connection(
                 async move {
                     handle.call_begins();
                     let Ok(mut answer) = answer.await;
-                    if answer.extensions().get::<Endless>().is_some() {
+                    if answer.extensions().get::<web::Endless>().is_some() {
                         handle.becomes_endless();
                         locked(&slot).take();
                         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

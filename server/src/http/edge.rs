@@ -15,13 +15,13 @@ use http_body_util::BodyExt;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tracing::Instrument;
 
-use super::accept::{items, quality};
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{
     clock::UnixMillis,
-    error::{Failure, FailureBody, FailureFormat},
-    settings::Settings,
+    error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},
 };
+use settings::Settings;
+use web::accept::{items, quality};
 
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -41,7 +41,6 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 const SLOW_CALL: Duration = Duration::from_secs(1);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const PROBLEM_JSON: &str = "application/problem+json";
 
 /// A function that returns `true` if a request may have a body above [`BODY_LIMIT`]. Its handler reads
 /// the body itself, once the caller is authenticated.
@@ -168,11 +167,6 @@ pub fn write_failure(response: &mut Response<Body>, format: &FailureFormat) {
     headers.insert(header::CONTENT_TYPE, failure_media_type(format.problem));
     headers.remove(header::CONTENT_LENGTH);
     *response.body_mut() = failure.to_json(&format.request_id, format.problem).into();
-}
-
-/// The media type of a failure: JSON, or problem+json (RFC 9457) if `problem`.
-pub fn failure_media_type(problem: bool) -> HeaderValue {
-    HeaderValue::from_static(if problem { PROBLEM_JSON } else { "application/json" })
 }
 
 /// Reads the whole body before the call starts, so that no call holds resources while its client is

@@ -17,7 +17,9 @@ use percent_encoding::percent_decode_str;
 use tower_http::services::{ServeDir, ServeFile};
 
 use super::charset;
-use crate::{Sandbox, error::Failure, settings::Settings};
+use crate::Sandbox;
+use base::error::Failure;
+use settings::Settings;
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");

@@ -14,12 +14,14 @@ use axum::{
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 use zip::ZipArchive;
 
-use super::{
-    charset,
+use web::{
     extract::Path,
     ready_body::{ReadyBody, digest},
 };
-use crate::{contract, error::Failure};
+
+use super::charset;
+use crate::contract;
+use base::error::Failure;
 
 /// Swagger UI sets styles from its script and has its icons in data URLs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(

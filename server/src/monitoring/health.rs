@@ -10,7 +10,9 @@ use axum::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Sandbox, database::shared_clock, error::Failure};
+use crate::Sandbox;
+use base::error::Failure;
+use store::shared_clock;
 
 /// Timeout for the database to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);

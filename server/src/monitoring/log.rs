@@ -14,7 +14,7 @@ use std::{
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{EnvFilter, fmt::format::debug_fn};
 
-use crate::settings::Settings;
+use settings::Settings;
 
 /// Maximum number of lines that wait to be written: about 16 MB.
 const MAX_WAITING: usize = 65_536;

@@ -9,7 +9,9 @@ use prometheus::{
 };
 
 use super::log;
-use crate::{Sandbox, Server, database::query_scalar, error::Failure};
+use crate::{Sandbox, Server};
+use base::error::Failure;
+use store::query_scalar;
 
 /// The metrics of `main`, and the load of the other sandboxes.
 #[derive(Debug)]
@@ -200,8 +202,8 @@ impl Metrics {
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
         let mut reader = sandbox.database.read().await?;
         self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
-        self.outbox_waiting.set(crate::outbox::count_waiting(&mut reader).await?);
-        for (channel, messages) in crate::outbox::count_by_channel(&mut reader).await? {
+        self.outbox_waiting.set(lending::outbox::count_waiting(&mut reader).await?);
+        for (channel, messages) in lending::outbox::count_by_channel(&mut reader).await? {
             self.outbox.with_label_values(&[&channel]).set(messages);
         }
         Ok(())

@@ -12,7 +12,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::{contract::Operation, http::API, settings::provider::ProviderUrl};
+use crate::{contract::Operation, http::API};
+use settings::provider::ProviderUrl;
 
 /// The maximum time for an answer.
 const TIMEOUT: Duration = Duration::from_secs(30);

@@ -16,11 +16,9 @@ use http_body_util::Full;
 use tokio::time::Instant;
 
 use super::{Provider, answer_body::AnswerBody, headers};
-use crate::{
-    Sandbox,
-    error::{Failure, FailureFormat},
-    http::{accept, extract::whole, reference},
-};
+use crate::{Sandbox, http::reference};
+use base::error::{Failure, FailureFormat};
+use web::{accept, extract::whole};
 
 /// Forwards every call of the contract to the provider, if there is one. Otherwise, and for the contract
 /// itself, returns this service's own `answer`.

@@ -11,10 +11,8 @@ use std::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
-    clock::UnixMillis,
-    contract::{Difference, Kind, Side},
-};
+use crate::contract::{Difference, Kind, Side};
+use base::clock::UnixMillis;
 
 /// The maximum number of distinct differences kept. A provider may have any number of unknown fields.
 const MAX_KEPT: usize = 500;

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use sha2::Sha256;
 
-use crate::phone::Msisdn;
+use base::phone::Msisdn;
 
 /// The number of replacements tried at the same length before a longer one is made.
 const TRIES: u32 = 50;

@@ -37,10 +37,8 @@ use self::{
     client::Client,
     observed::{Observer, Waiting},
 };
-use crate::{
-    Sandbox,
-    settings::provider::{ProviderFaults, ProviderSettings, ProviderUrl},
-};
+use crate::Sandbox;
+use settings::provider::{ProviderFaults, ProviderSettings, ProviderUrl};
 
 /// The maximum number of concurrent calls to the provider. Further ones wait.
 const MAX_CALLS: usize = 256;

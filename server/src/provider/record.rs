@@ -12,7 +12,8 @@ use super::{
     check::Credentials,
     made_up::{Kind, MadeUp},
 };
-use crate::{clock::UnixMillis, demo::Recording};
+use base::clock::UnixMillis;
+use lending::demo::Recording;
 
 /// The treatment of a field.
 #[derive(Clone, Copy)]

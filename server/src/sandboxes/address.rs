@@ -6,7 +6,8 @@
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::Name;
-use crate::{error::Failure, settings::Settings};
+use base::error::Failure;
+use settings::Settings;
 
 /// The header that names a sandbox.
 pub const HEADER: HeaderName = HeaderName::from_static("mkopo-sandbox");

@@ -12,14 +12,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{EXPIRES_IN, Listed, Made, Name, Sandboxes, Wish};
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{
     clock::{UnixMillis, duration},
-    demo::{DemoData, Recording},
     error::Failure,
-    events::Trail,
-    http::extract::{LARGE_BODY, Optional, Path},
 };
+use lending::{
+    demo::{DemoData, Recording},
+    events::Trail,
+};
+use web::extract::{LARGE_BODY, Optional, Path};
 
 /// Returns `true` if a call, relative to the console's API, may have a large body with a recording.
 pub fn takes_recording(method: &Method, call: &str) -> bool {

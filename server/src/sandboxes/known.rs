@@ -11,7 +11,8 @@ use std::{
 use tokio::sync::{RwLock, watch};
 
 use super::{Record, records::Use};
-use crate::{Kept, Sandbox, clock::UnixMillis};
+use crate::{Kept, Sandbox};
+use base::clock::UnixMillis;
 
 /// Precision of the stored last use. For a sandbox that expires soon, it is its lifetime divided by
 /// [`USE_PRECISION_PARTS`].

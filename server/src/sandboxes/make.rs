@@ -5,14 +5,16 @@ use std::time::Duration;
 use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
-use crate::{
-    Kept,
+use crate::Kept;
+use base::{
     clock::{Setting, UnixMillis},
-    database::Connection,
-    demo::{Beginning, DemoData, FIRST_SEED, Recording},
     error::Failure,
+};
+use lending::{
+    demo::{Beginning, DemoData, FIRST_SEED, Recording},
     events::Trail,
 };
+use store::Connection;
 
 /// Maximum number of further attempts to make up a name that is not taken.
 const TRIES: usize = 5;

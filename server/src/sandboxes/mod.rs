@@ -35,13 +35,10 @@ pub use self::{
     scheduler::{keep, tend},
 };
 use self::{known::Known, templates::Templates};
-use crate::{
-    auth::{fingerprint::Fingerprints, password::Passwords},
-    clock::Clock,
-    database::{Database, sandboxes::SandboxDatabases},
-    randomness::Randomness,
-    settings::Settings,
-};
+use base::{clock::Clock, randomness::Randomness};
+use lending::auth::{fingerprint::Fingerprints, password::Passwords};
+use settings::Settings;
+use store::{Database, sandboxes::SandboxDatabases};
 
 /// The time without use after which a sandbox is closed.
 pub const IDLE_TIMEOUT: Duration = Duration::from_mins(5);

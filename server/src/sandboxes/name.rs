@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{error::Failure, randomness::Randomness};
+use base::{error::Failure, randomness::Randomness};
 
 /// The name of the sandbox that always exists.
 const MAIN: &str = "main";

@@ -6,7 +6,7 @@ use axum::{
 };
 
 use super::{Addresses, Name};
-use crate::settings::Settings;
+use settings::Settings;
 
 /// The page, with status 404. It has no style sheet, because a sandbox that does not exist serves no files.
 pub fn page(settings: &Settings, addresses: &Addresses, sentence: &str) -> Response {

@@ -3,11 +3,8 @@
 use std::{collections::HashSet, time::Duration};
 
 use super::Name;
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as, query_scalar};
 
 /// A sandbox that exists.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]

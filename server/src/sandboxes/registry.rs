@@ -16,7 +16,9 @@ use super::{
     open_files::max_open,
     records::{self, Use},
 };
-use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure};
+use crate::{Sandbox, Server};
+use base::{clock::UnixMillis, error::Failure};
+use store::Connection;
 
 /// Maximum number of names that the console offers to open.
 const NAMED: usize = 20;

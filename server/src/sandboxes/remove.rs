@@ -7,7 +7,9 @@ use super::{
     known::{Known, Open},
     records,
 };
-use crate::{database::Connection, error::Failure, events::Trail};
+use base::error::Failure;
+use lending::events::Trail;
+use store::Connection;
 
 /// Time for running calls to finish in a sandbox that is removed.
 const GRACE: Duration = Duration::from_secs(2);

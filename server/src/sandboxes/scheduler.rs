@@ -11,8 +11,10 @@ use super::{
     known::{Due, Known},
     records,
 };
-use crate::events::Trail;
-use crate::{Sandbox, Server, clock::UnixMillis, database::Connection, error::Failure, retention};
+use crate::{Sandbox, Server, retention};
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::Trail;
+use store::Connection;
 
 /// Interval between rounds while sandboxes are open.
 const OPEN_INTERVAL: Duration = Duration::from_secs(1);

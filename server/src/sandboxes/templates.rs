@@ -5,16 +5,14 @@ use std::time::Duration;
 use futures::FutureExt;
 use tokio::sync::{Mutex, OnceCell};
 
-use crate::{
+use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
+use lending::{
     auth::password::Passwords,
-    clock::UnixMillis,
-    database::{
-        Connection,
-        sandboxes::{SandboxDatabases, Template},
-    },
     demo::{self, DemoData, Hashes},
-    error::Failure,
-    randomness::Randomness,
+};
+use store::{
+    Connection,
+    sandboxes::{SandboxDatabases, Template},
 };
 
 /// Maximum number of templates that are kept, of about 400 KB each.

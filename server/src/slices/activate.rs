@@ -6,10 +6,8 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
-use crate::{
-    database::{Connection, Database},
-    error::Failure,
-};
+use base::error::Failure;
+use store::{Connection, Database};
 
 /// Makes the build of `version` live; does nothing if it is live already. If the build `is_watched`, it is
 /// taken back when it fails. Returns the new state of the slice.

@@ -18,15 +18,13 @@ use super::{
     archive, rollout,
     rollout::{Change, RolloutBody, yes},
 };
-use crate::{
-    Sandbox,
-    error::Failure,
-    events::Trail,
-    http::{
-        accept,
-        extract::{Json, Path, Query},
-        ready_body::{ReadyBody, digest},
-    },
+use crate::Sandbox;
+use base::error::Failure;
+use lending::events::Trail;
+use web::{
+    accept,
+    extract::{Json, Path, Query},
+    ready_body::{ReadyBody, digest},
 };
 
 /// The path under the console's API that builds are uploaded to.

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::error::Failure;
+use base::error::Failure;
 
 /// Maximum size of an archive, and of all files in it, in bytes.
 pub const MAX_SIZE: usize = 16 * 1024 * 1024;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Shell;
-use crate::{auth::Role, error::Failure};
+use base::error::Failure;
+use lending::auth::Role;
 
 /// First segments of paths that this server answers itself, or that are files of the portal.
 const RESERVED: [&str; 13] = [

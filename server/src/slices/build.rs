@@ -8,7 +8,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256, Sha384};
 
 use super::{Brings, MANIFEST, Shell, range::Range};
-use crate::error::Failure;
+use base::error::Failure;
 
 /// The shared library whose version range says which shells a slice was built for.
 const KIT: &str = "mfe-kit";

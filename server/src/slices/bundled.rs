@@ -9,7 +9,8 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceFailures};
-use crate::{Sandbox, error::Failure};
+use crate::Sandbox;
+use base::error::Failure;
 
 /// The page that loads the slices.
 #[derive(Clone, Debug, Serialize, Deserialize)]

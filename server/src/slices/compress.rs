@@ -6,12 +6,9 @@
 
 use std::{io::Write, time::Duration};
 
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query, query_scalar},
-    error::Failure,
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_scalar};
 
 /// Duration of a claim: longer than compressing the largest file takes.
 const LEASE: Duration = Duration::from_mins(2);

@@ -5,11 +5,8 @@ use std::{cmp::Reverse, time::Duration};
 use semver::Version;
 
 use super::{Bundled, Origin, SliceBuild, SliceBuilds, SliceName, all, locked};
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, Database, query, query_as},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query, query_as};
 
 /// Deletes published builds that are neither live nor previous nor rolled out, except the `keep` newest
 /// of each slice. Each has its own transaction: a build can have 16 MiB. Returns the number of builds.

@@ -15,13 +15,10 @@ use axum::{
 };
 
 use super::SliceName;
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query_as},
-    error::Failure,
-    http::accept,
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query_as};
+use web::accept;
 
 /// Maximum size of the cache, in bytes; live builds take a few hundred KB.
 const MAX_CACHED: usize = 16 * 1024 * 1024;

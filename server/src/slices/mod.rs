@@ -40,12 +40,9 @@ pub use self::{
     taken_back::rule as taken_back_rule,
     trail::{Mark, SliceAction, SliceEvent, trail},
 };
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, query, query_as},
-    error::Failure,
-    http::portal::SLICES_FOLDER,
-};
+use crate::http::portal::SLICES_FOLDER;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
 
 /// The file that describes a build.
 pub const MANIFEST: &str = "mf-manifest.json";

@@ -8,11 +8,8 @@ use super::{
     Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, Database, query, query_scalar},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query, query_scalar};
 
 const ADD_BUILD: &str = "
     INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings,

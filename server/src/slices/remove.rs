@@ -4,10 +4,8 @@ use super::{
     Bundled, Mark, Origin, SliceBuilds, SliceName, locked, read_one, rollout, set_live, trail,
     trail::SliceAction, watch,
 };
-use crate::{
-    database::{Connection, Database, query},
-    error::Failure,
-};
+use base::error::Failure;
+use store::{Connection, Database, query};
 
 const REMOVE_FILES: &str = "DELETE FROM slice_file WHERE name = $1";
 

@@ -4,11 +4,8 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, rollout, set_live, trail,
     trail::SliceAction, watch, watch::Watch,
 };
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, query, query_as},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
 
 /// The number of signed-in people who must have seen a build fail. A plan waits until as many have seen it.
 pub(super) const PEOPLE: i64 = 5;

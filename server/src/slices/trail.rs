@@ -4,13 +4,10 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{Bundled, SliceName};
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query, query_as},
-    error::Failure,
-    events::Trail,
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::Trail;
+use store::{Connection, query, query_as};
 
 /// Maximum number of trail entries shown.
 const SHOWN: i64 = 100;
@@ -68,7 +65,7 @@ pub enum SliceAction {
     Aborted,
 }
 
-crate::database::stored_as_text!(SliceAction);
+store::stored_as_text!(SliceAction);
 
 /// An entry of the trail.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]

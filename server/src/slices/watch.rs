@@ -12,13 +12,10 @@ use super::{
     rollout::Step,
     taken_back::{PEOPLE, Seen, take_back},
 };
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query, query_as, query_scalar},
-    error::Failure,
-    events::{Kind, NewEvent, Trail},
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::{Kind, NewEvent, Trail};
+use store::{Connection, query, query_as, query_scalar};
 
 /// The author of these changes in the trail.
 const BY: &str = "the service";

@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::{
-    clock::UnixMillis,
-    database::{Connection, Reader, query, query_scalar},
-    mobile_money::Outcome,
-    outbox,
-};
+use base::clock::UnixMillis;
+use lending::{mobile_money::Outcome, outbox};
 use serde_json::json;
+use store::{Connection, Reader, query, query_scalar};
 
 use crate::test_app::{TestApp, waiting};
 

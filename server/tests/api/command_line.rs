@@ -9,12 +9,12 @@ use std::{
 
 use axum::http::Method;
 use insta::assert_snapshot;
-use mkopo::database::{Connection, Database};
 use serde_json::{Value, json};
+use store::{Connection, Database};
 
 use crate::{
-    store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, Listener, TestApp},
+    test_store,
 };
 
 pub fn mkopo() -> Command {
@@ -139,7 +139,7 @@ fn a_database_of_a_newer_version_stops_the_start() {
     let data_dir = folder.path().to_str().unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let database = match store::url(folder.path()) {
+        let database = match test_store::url(folder.path()) {
             Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
             None => Database::open_in(folder.path()).await.unwrap(),
         };
@@ -158,24 +158,24 @@ fn a_database_of_a_newer_version_stops_the_start() {
     let output = mkopo()
         .arg("serve")
         .args(["--listen", "127.0.0.1:0", "--jwt-secret", JWT_SECRET, "--console-token", CONSOLE_TOKEN])
-        .args(store::options(folder.path()))
+        .args(test_store::options(folder.path()))
         .output()
         .unwrap();
     let said = error_line(&output);
-    let setting = if store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
+    let setting = if test_store::is_postgres() { "MKOPO_DATABASE_URL" } else { "MKOPO_DATA_DIR" };
     assert!(said.contains("was created by a newer version of mkopo") && said.contains(setting), "{said}");
-    assert!(store::is_postgres() || said.contains(data_dir), "{said}");
+    assert!(test_store::is_postgres() || said.contains(data_dir), "{said}");
 }
 
 #[test]
 fn an_unusable_postgresql_stops_the_start_without_printing_its_password() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let (server, database) = url.rsplit_once('/').unwrap();
     let server = server.split_once('@').unwrap().1;
-    store::administer("DROP ROLE IF EXISTS guarded");
-    store::administer("CREATE ROLE guarded LOGIN PASSWORD 'the-right-password'");
-    store::administer(&format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
+    test_store::administer("DROP ROLE IF EXISTS guarded");
+    test_store::administer("CREATE ROLE guarded LOGIN PASSWORD 'the-right-password'");
+    test_store::administer(&format!("ALTER DATABASE {database} SET default_transaction_read_only = on"));
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let said: Vec<String> = [
         format!("postgres://guarded:a-wrong-password@{server}/{database}"),
@@ -334,7 +334,7 @@ async fn a_user_who_is_added_can_sign_in_and_one_who_is_deactivated_can_not() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
     let add = async |email: &str| {
         let arguments = [&[email], &GRACE[..], &["--password-stdin"]].concat();
-        add_user(&store::options(app.data_dir()), &arguments, "Kahawa-2026\n").await
+        add_user(&test_store::options(app.data_dir()), &arguments, "Kahawa-2026\n").await
     };
     let login = async || {
         let credentials = json!({"email": "grace@example.com", "password": "Kahawa-2026"});
@@ -386,7 +386,7 @@ async fn every_error_of_mkopo_user_is_one_sentence() {
     let app = TestApp::start_with(&["--demo", "false"]).await;
     let add = async |more: &[&str], password: &str| {
         let arguments = [&["grace@example.com"], &GRACE[..], more].concat();
-        error_line(&add_user(&store::options(app.data_dir()), &arguments, password).await)
+        error_line(&add_user(&test_store::options(app.data_dir()), &arguments, password).await)
     };
     let said = [
         add(&["--password-stdin"], "12345\n").await,

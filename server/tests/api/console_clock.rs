@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use base::clock::Clock;
 use insta::assert_json_snapshot;
-use mkopo::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::{

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::payouts;
+use lending::payouts;
 use serde_json::{Value, json};
 
 use crate::{

@@ -4,13 +4,10 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
 };
+use base::{clock::Clock, randomness::Randomness};
 use insta::assert_json_snapshot;
-use mkopo::{
-    Sandbox,
-    clock::Clock,
-    randomness::Randomness,
-    settings::{DatabaseSettings, Settings},
-};
+use mkopo::Sandbox;
+use settings::{DatabaseSettings, Settings};
 
 use crate::{
     browser::{Browser, PAGES, cookie_of, csrf, get, html, post, words},

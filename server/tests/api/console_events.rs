@@ -4,7 +4,8 @@ use axum::{
     extract::ConnectInfo,
     http::{Method, StatusCode},
 };
-use mkopo::{demo, retention};
+use lending::demo;
+use mkopo::retention;
 use serde_json::{Value, json};
 
 use crate::{

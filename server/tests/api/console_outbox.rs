@@ -37,7 +37,7 @@ async fn a_code_is_read_in_the_outbox_and_signs_in() {
       }
     ]
     "#);
-    let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD, "otp": code});
+    let credentials = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD, "otp": code});
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", credentials).await.status, 200);
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode, header};
-use mkopo::mobile_money::{Outcome, Refusal};
+use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
 use crate::{

@@ -5,12 +5,12 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{
-    store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, waiting},
+    test_store,
 };
 
 const RECIPES: &str = include_str!("../../../docs/console.md");
@@ -49,7 +49,7 @@ impl Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_mkopo"))
             .arg("serve")
             .env("MKOPO_LISTEN", "127.0.0.1:0")
-            .args(store::options(data.path()))
+            .args(test_store::options(data.path()))
             .env("MKOPO_JWT_SECRET", JWT_SECRET)
             .env("MKOPO_DEMO", "true")
             .env("MKOPO_CONSOLE_TOKEN", CONSOLE_TOKEN)

@@ -1,6 +1,6 @@
 use axum::http::Method;
 use insta::assert_json_snapshot;
-use mkopo::mobile_money::{Outcome, Refusal};
+use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
 
 use crate::{

@@ -1,6 +1,6 @@
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::json;
 
 use crate::{

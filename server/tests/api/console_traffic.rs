@@ -3,7 +3,7 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{

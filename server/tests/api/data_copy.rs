@@ -1,12 +1,13 @@
 use std::process::{Command, Output};
 
 use axum::http::Method;
-use mkopo::{clock::Clock, demo};
+use base::clock::Clock;
+use lending::demo;
 use serde_json::json;
 
 use crate::{
-    store,
     test_app::{NOON, TestApp, waiting},
+    test_store,
 };
 
 fn copy(from: &str, to: &str) -> Output {
@@ -38,10 +39,10 @@ async fn a_copy_in_another_database_behaves_the_same() {
 
     // From one engine to the other and back, if the tests use both.
     let folder = tempfile::tempdir().unwrap();
-    let mut from = store::url(app.data_dir())
+    let mut from = test_store::url(app.data_dir())
         .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()));
     let mut hops = vec![format!("sqlite:{}", folder.path().join("copy.db").display())];
-    hops.extend(store::url(folder.path()));
+    hops.extend(test_store::url(folder.path()));
     for to in hops {
         let copied = copy(&from, &to);
         let said = String::from_utf8_lossy(&copied.stdout);
@@ -78,7 +79,7 @@ fn a_missing_database_is_not_copied() {
 
 /// The URL of the database of a service.
 fn url_of(app: &TestApp) -> String {
-    store::url(app.data_dir())
+    test_store::url(app.data_dir())
         .unwrap_or_else(|| format!("sqlite:{}", app.data_dir().join("mkopo.db").display()))
 }
 

@@ -1,22 +1,20 @@
 use std::{panic::AssertUnwindSafe, time::Duration};
 
 use axum::http::StatusCode;
+use base::error::Failure;
 use futures::{FutureExt, future::join_all};
-use mkopo::{
-    database::{Connection, Database},
-    error::Failure,
-};
 use serde_json::Value;
+use store::{Connection, Database};
 use tokio::sync::oneshot;
 
 use crate::{
-    store,
     test_app::{TestApp, waiting},
+    test_store,
 };
 
 /// A write that increments a counter.
 async fn increment(connection: &mut Connection) -> Result<(), sqlx::Error> {
-    mkopo::database::query("UPDATE clock_setting SET offset_ms = offset_ms + 1").execute(connection).await?;
+    store::query("UPDATE clock_setting SET offset_ms = offset_ms + 1").execute(connection).await?;
     Ok(())
 }
 
@@ -32,7 +30,7 @@ async fn write(app: &TestApp, sql: &'static str) -> Result<(), Failure> {
 }
 
 async fn count(app: &TestApp) -> i64 {
-    mkopo::database::query_scalar("SELECT offset_ms FROM clock_setting")
+    store::query_scalar("SELECT offset_ms FROM clock_setting")
         .fetch_one(&mut app.sandbox.database.read().await.unwrap())
         .await
         .unwrap()
@@ -135,7 +133,7 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     let before = count(&app).await;
     let free = occupy_writer(&app).await;
     // The invalid reference is only checked at commit.
-    let deferred_violation = if store::is_postgres() {
+    let deferred_violation = if test_store::is_postgres() {
         "CREATE TABLE debt (staff_id TEXT REFERENCES staff (staff_id) DEFERRABLE INITIALLY DEFERRED);
          INSERT INTO debt (staff_id) VALUES ('nobody')"
     } else {
@@ -232,7 +230,7 @@ async fn closing_leaves_no_connection_open() {
         for _ in 0..16 {
             let database = Database::open(&folder.path().join("mkopo.db")).await.unwrap();
             for reader in join_all((0..8).map(|_| database.read())).await {
-                mkopo::database::query_scalar::<Option<i64>>("SELECT max(at) FROM event")
+                store::query_scalar::<Option<i64>>("SELECT max(at) FROM event")
                     .fetch_one(&mut reader.unwrap())
                     .await
                     .unwrap();

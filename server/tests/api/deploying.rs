@@ -7,15 +7,13 @@ use axum::{
     http::{Method, Request, header},
 };
 use insta::assert_snapshot;
-use mkopo::{
-    database::query_scalar,
-    events::Trail,
-    slices::{
-        SliceName, archive,
-        deploy::{self, NewToken},
-    },
+use lending::events::Trail;
+use mkopo::slices::{
+    SliceName, archive,
+    deploy::{self, NewToken},
 };
 use serde_json::{Value, json};
+use store::query_scalar;
 
 use crate::{
     command_line::error_line,

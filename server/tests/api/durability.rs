@@ -2,14 +2,12 @@
 
 use std::process::Command;
 
-use mkopo::{
-    clock::Clock,
-    database::{Connection, Database, query_scalar},
-};
+use base::clock::Clock;
+use store::{Connection, Database, query_scalar};
 
 use crate::{
-    store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, NOON, TestApp},
+    test_store,
 };
 
 async fn written_with(app: &TestApp) -> String {
@@ -22,10 +20,10 @@ async fn written_with(app: &TestApp) -> String {
 #[tokio::test]
 async fn commits_are_flushed_whatever_the_database_is_set_to() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let name = url.rsplit_once('/').unwrap().1;
     for (set, expected) in [("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")] {
-        store::administer(&format!("ALTER DATABASE {name} SET synchronous_commit = {set}"));
+        test_store::administer(&format!("ALTER DATABASE {name} SET synchronous_commit = {set}"));
         let app = TestApp::start_at(&url, Clock::held_at(NOON)).await;
         assert_eq!(written_with(&app).await, expected);
         app.sandbox.close(std::time::Duration::ZERO).await;
@@ -35,7 +33,7 @@ async fn commits_are_flushed_whatever_the_database_is_set_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_does_not_flush_is_refused_outside_demo_mode() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
     let fsync: String = query_scalar("SELECT current_setting('fsync')")
         .fetch_one(&mut database.read().await.unwrap())

@@ -6,12 +6,12 @@ use std::{
     path::Path,
 };
 
-use mkopo::database::{Connection, Database, query_as, query_scalar};
 use proc_macro2::{TokenStream, TokenTree};
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+use store::{Connection, Database, query_as, query_scalar};
 use syn::{Attribute, ItemMacro, LitStr, Macro, visit::Visit};
 
-use crate::{sources, store};
+use crate::{sources, test_store};
 
 /// The statements of a source.
 #[derive(Default)]
@@ -125,11 +125,11 @@ fn part(token: &TokenTree) -> Option<Part> {
     }
 }
 
-/// All statements in the sources, except those of the database folder, which may be for one engine only.
+/// All statements in the sources, except those of the crate `store`, which may be for one engine only.
 fn statements() -> Vec<String> {
     let mut found = Vec::new();
     for source in sources::all() {
-        if !source.path.starts_with("database") {
+        if !source.path.starts_with("store") {
             let mut statements = Statements::default();
             statements.visit_file(&source.file);
             found.extend(statements.found);
@@ -149,7 +149,7 @@ async fn prepare(connection: &mut Connection, statement: &str) -> Result<(), sql
 #[tokio::test]
 async fn every_statement_is_valid() {
     let folder = tempfile::tempdir().unwrap();
-    let database = match store::url(folder.path()) {
+    let database = match test_store::url(folder.path()) {
         Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
         None => Database::open_in(folder.path()).await.unwrap(),
     };
@@ -171,7 +171,7 @@ const ONLY_ON_POSTGRES: [&str; 1] = ["write_turn"];
 /// The tables, indexes and fixed rows in the migrations of an engine, in a dialect common to both.
 fn schema(engine: &str) -> BTreeSet<String> {
     const KINDS: [&str; 4] = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX ", "ALTER TABLE "];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(engine);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/store/migrations").join(engine);
     let mut schema = BTreeSet::new();
     for file in std::fs::read_dir(folder).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
@@ -279,7 +279,7 @@ async fn both_engines_have_the_same_tables_columns_keys_and_indexes() {
     let sqlite = catalog(&sqlite, SQLITE_CATALOG).await;
     assert!(sqlite.len() > 150, "only {} found", sqlite.len());
     // Only when the tests use PostgreSQL.
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let postgres = Database::open_at(&url.parse().unwrap()).await.unwrap();
     let postgres = catalog(&postgres, POSTGRES_CATALOG).await;
     let differing: Vec<_> = sqlite.symmetric_difference(&postgres).collect();
@@ -302,7 +302,7 @@ const POSTGRES_UNINDEXED: &str = "
 #[tokio::test]
 async fn every_foreign_key_has_an_index() {
     let folder = tempfile::tempdir().unwrap();
-    let (database, statement) = match store::url(folder.path()) {
+    let (database, statement) = match test_store::url(folder.path()) {
         Some(url) => (Database::open_at(&url.parse().unwrap()).await.unwrap(), POSTGRES_UNINDEXED),
         None => (Database::open_in(folder.path()).await.unwrap(), SQLITE_UNINDEXED),
     };
@@ -315,7 +315,7 @@ async fn every_foreign_key_has_an_index() {
 #[tokio::test]
 async fn strings_are_sorted_by_their_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
     let otherwise: Vec<String> = query_scalar(
         "SELECT attrelid::regclass || '.' || attname FROM pg_index

@@ -3,7 +3,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, Method, StatusCode};
 use futures::future::join_all;
 use insta::assert_json_snapshot;
-use mkopo::mobile_money::Outcome;
+use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 
@@ -112,7 +112,7 @@ async fn every_final_refusal_replays() {
 async fn reject(app: &TestApp, loan: &Value) {
     let loan_id = loan["loan_id"].as_str().unwrap().to_owned();
     let rejected = app.sandbox.database.write(async move |connection| {
-        mkopo::database::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
+        store::query("UPDATE loan SET status = 'REJECTED' WHERE loan_id = $1")
             .bind(loan_id)
             .execute(connection)
             .await?;
@@ -359,7 +359,7 @@ async fn a_loan_id_over_64_characters_is_unknown_and_nothing_is_stored() {
         loan["loan_id"] = json!("L".repeat(length));
         let answer = agent.disburse_with_key(&loan, &format!("key-{length}")).await;
         assert_eq!(answer.failure().1, "loan_not_found");
-        let stored: i64 = mkopo::database::query_scalar("SELECT count(*) FROM idempotency_key")
+        let stored: i64 = store::query_scalar("SELECT count(*) FROM idempotency_key")
             .fetch_one(&mut app.sandbox.database.read().await.unwrap())
             .await
             .unwrap();

@@ -1,7 +1,7 @@
 //! The audit finds every way in which the books can disagree.
 
 use axum::http::Method;
-use mkopo::database::Connection;
+use store::Connection;
 
 use crate::test_app::{TestApp, waiting};
 

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use futures::future::join_all;
-use mkopo::{events::Trail, mobile_money::ScenarioChange};
+use lending::{events::Trail, mobile_money::ScenarioChange};
 use serde_json::Value;
 use sqlx::{Connection, PgConnection};
 
 use crate::{
-    store,
     test_app::{Answer, TestApp},
+    test_store,
 };
 
 const SERVERS: usize = 3;
@@ -102,14 +102,14 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_loan_that_somebody_holds_stalls_its_own_calls_only() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let app = TestApp::start_with(&["--lanes", "2"]).await;
     let loans = approve(&app, 12, 20_000, |number| format!("+2547120070{number:02}")).await;
     let agent = app.sign_in("agent").await;
     let held = loans[0]["loan_id"].as_str().unwrap();
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
     let lock = format!("BEGIN; SELECT 1 FROM loan WHERE loan_id = '{held}' FOR UPDATE");
     sqlx::raw_sql(sqlx::AssertSqlSafe(lock)).execute(&mut connection).await.unwrap();
     let began = Instant::now();
@@ -152,7 +152,7 @@ async fn a_key_that_is_sent_for_many_loans_at_once_pays_one_of_them() {
 async fn the_next_outcomes_are_each_taken_once() {
     let servers = servers().await;
     let loans = approve(&servers[0], 12, 20_000, |number| format!("+2547120030{number:02}")).await;
-    let refusal = mkopo::mobile_money::Outcome::Refused(mkopo::mobile_money::Refusal::MaximumBalance);
+    let refusal = lending::mobile_money::Outcome::Refused(lending::mobile_money::Refusal::MaximumBalance);
     servers[0].next_outcomes(&[refusal; 5]).await;
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "8")), (7, 5));
@@ -178,12 +178,12 @@ const CLAIM_AS_BEFORE: &str = "
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let servers = servers().await;
     let loans = approve(&servers[0], 60, 20_000, |number| format!("+2547120040{number:02}")).await;
-    let url = store::url(servers[0].data_dir()).unwrap();
+    let url = test_store::url(servers[0].data_dir()).unwrap();
     let before = async {
         let mut connection = PgConnection::connect(&url).await.unwrap();
         let mut claimed = 0;
@@ -224,13 +224,13 @@ async fn a_server_of_the_release_before_and_new_ones_claim_each_loan_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;
     let loan = app.approve_loan(20_000, "+254712005000").await;
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
     sqlx::raw_sql("BEGIN; UPDATE session SET ended_at = 1").execute(&mut connection).await.unwrap();
     let ending = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
@@ -243,14 +243,14 @@ async fn a_call_whose_session_is_being_ended_waits_and_then_pays_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn claims_of_loans_that_somebody_locks_in_the_wrong_order_are_tried_again() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let app = TestApp::start_with(&["--lanes", "2"]).await;
     let loans = approve(&app, 2, 20_000, |number| format!("+25471200600{number}")).await;
     let mut ids: Vec<&str> = loans.iter().map(|loan| loan["loan_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
-    let mut connection = PgConnection::connect(&store::url(app.data_dir()).unwrap()).await.unwrap();
+    let mut connection = PgConnection::connect(&test_store::url(app.data_dir()).unwrap()).await.unwrap();
     // Locks the loans in the wrong order, one lane's set being between the two.
     let lock =
         |id: &str| sqlx::AssertSqlSafe(format!("SELECT 1 FROM loan WHERE loan_id = '{id}' FOR UPDATE"));

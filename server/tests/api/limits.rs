@@ -5,7 +5,7 @@ use axum::{
     http::{Method, StatusCode},
 };
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::test_app::{Answer, TestApp, request};
@@ -38,7 +38,7 @@ fn passed(statuses: &[StatusCode]) -> usize {
 
 async fn rows(app: &TestApp) -> i64 {
     let mut reader = app.sandbox.database.read().await.unwrap();
-    mkopo::database::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut reader).await.unwrap()
+    store::query_scalar("SELECT count(*) FROM try_count").fetch_one(&mut reader).await.unwrap()
 }
 
 #[tokio::test]
@@ -419,7 +419,7 @@ async fn e_mail_addresses_typed_at_sign_in_are_not_stored() {
     login_from(&app, HERE, "my-password@oops", "x").await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let subjects: Vec<String> =
-        mkopo::database::query_scalar("SELECT subject FROM try_count").fetch_all(&mut reader).await.unwrap();
+        store::query_scalar("SELECT subject FROM try_count").fetch_all(&mut reader).await.unwrap();
     assert_eq!(subjects.len(), 3);
     assert!(subjects.iter().all(|subject| !subject.contains("oops")), "{subjects:?}");
 }

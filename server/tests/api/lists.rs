@@ -9,16 +9,15 @@ use std::{
 use axum::http::{HeaderMap, StatusCode, header};
 use futures::future::join_all;
 use http_body_util::BodyExt;
-use mkopo::{
-    Sandbox,
-    database::version::Version,
-    database::{Connection, Database},
+use lending::{
     lists::{List, PageQuery, Row},
     loans::PendingLoan,
     payouts::Record,
 };
+use mkopo::Sandbox;
 use proptest::prelude::*;
 use serde_json::Value;
+use store::{Connection, Database, version::Version};
 
 use crate::test_app::{TestApp, waiting};
 
@@ -84,7 +83,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 async fn write(sandbox: &Sandbox, statement: &'static str, id: String, at: i64, amount: i64) {
     let write = sandbox.database.write(async move |connection: &mut Connection| {
-        mkopo::database::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
+        store::query(statement).bind(id).bind(at).bind(amount).execute(connection).await?;
         Ok(())
     });
     write.await.unwrap();

@@ -2,7 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::mobile_money::Outcome;
+use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{

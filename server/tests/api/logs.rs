@@ -1,7 +1,7 @@
 use std::{cell::RefCell, io::Write};
 
 use axum::http::StatusCode;
-use mkopo::{demo, outbox};
+use lending::{demo, outbox};
 use serde_json::json;
 
 use crate::{

@@ -72,6 +72,6 @@ mod slice_brings;
 mod slice_reports;
 mod slices;
 mod sources;
-mod store;
 mod test_app;
+mod test_store;
 mod updates;

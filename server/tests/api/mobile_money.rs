@@ -1,15 +1,15 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use base::phone::Msisdn;
 use futures::future::join_all;
 use insta::assert_json_snapshot;
-use mkopo::{
-    database::version::Generation,
+use lending::{
     events::Trail,
     mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
-    phone::Msisdn,
 };
 use serde_json::{Value, json};
+use store::version::Generation;
 
 use crate::test_app::{NOON, TestApp, waiting};
 

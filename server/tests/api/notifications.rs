@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use insta::assert_json_snapshot;
-use mkopo::mobile_money::Outcome;
+use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
 
 use crate::{

@@ -6,7 +6,7 @@ use axum::{
     body::Body,
     http::{Method, Request},
 };
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{

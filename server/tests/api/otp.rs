@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::test_app::{Answer, TestApp};
@@ -66,10 +66,8 @@ async fn the_code_is_not_in_the_answer_and_not_stored_in_plain_text() {
     let code = app.newest_code(AGENT).await;
     assert!(!String::from_utf8(answer.bytes).unwrap().contains(&code));
     let mut reader = app.sandbox.database.read().await.unwrap();
-    let fingerprint: String = mkopo::database::query_scalar("SELECT fingerprint FROM one_time_code")
-        .fetch_one(&mut reader)
-        .await
-        .unwrap();
+    let fingerprint: String =
+        store::query_scalar("SELECT fingerprint FROM one_time_code").fetch_one(&mut reader).await.unwrap();
     assert_eq!(fingerprint.len(), 64, "in hexadecimal");
     assert!(!fingerprint.contains(&code));
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::outbox;
+use lending::outbox;
 use serde_json::json;
 use tokio::task::JoinHandle;
 

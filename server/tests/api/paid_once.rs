@@ -6,18 +6,17 @@ use std::{
 };
 
 use axum::http::{Method, StatusCode};
-use mkopo::{
-    clock::Clock,
-    console::data::{Start, reset},
-    database::Connection,
+use base::{clock::Clock, error::Failure};
+use lending::{
     demo::{DemoData, FIRST_SEED},
-    error::Failure,
     events::Trail,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
 };
+use mkopo::console::data::{Start, reset};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, SqliteConnection};
+use store::Connection;
 use tokio::sync::oneshot;
 
 use crate::test_app::{Answer, NOON, Staff, TestApp, waiting};

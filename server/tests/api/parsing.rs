@@ -8,17 +8,19 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderName, HeaderValue, Method, Request, header},
 };
-use clap::Parser;
-use mkopo::{
+use base::{
     clock::{self, UnixMillis},
-    commands::CommandLine,
-    database::url::DatabaseUrl,
     email::Email,
     phone::Msisdn,
+};
+use clap::Parser;
+use mkopo::{
+    commands::CommandLine,
     slices::{SliceName, archive},
 };
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
+use store::url::DatabaseUrl;
 
 use crate::hostile::HEADERS;
 use crate::test_app::{CONSOLE_TOKEN, Listener, TestApp, request};

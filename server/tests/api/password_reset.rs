@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::test_app::{Answer, TestApp};

@@ -2,7 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 
 use crate::{

@@ -6,8 +6,9 @@ use axum::{
     body::Body,
     http::{Method, Request, StatusCode},
 };
+use base::{clock::Clock, randomness::Randomness};
 use http_body_util::BodyExt;
-use mkopo::{Sandbox, clock::Clock, randomness::Randomness};
+use mkopo::Sandbox;
 use serde_json::json;
 use tower::ServiceExt;
 

@@ -26,9 +26,9 @@ use crate::{
 
 /// Checks the provider at `url`, with a payout.
 async fn check(url: &str) -> Vec<Tried> {
-    let caller = Caller::new(mkopo::settings::provider::ProviderUrl::parse(url).unwrap(), None).unwrap();
+    let caller = Caller::new(settings::provider::ProviderUrl::parse(url).unwrap(), None).unwrap();
     let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
     let mut confirm = |_: &Chosen| Ok(true);
     Check::new(caller, "a-key".to_owned()).run(credentials, Some(&mut confirm)).await.unwrap()
 }
@@ -57,10 +57,9 @@ async fn our_own_provider_is_clean() {
 async fn without_payouts_nothing_is_paid_and_no_attempt_is_used_up() {
     let provider = OwnProvider::start().await;
     let before = provider.app.sign_in("agent").await.records().await.len();
-    let caller =
-        Caller::new(mkopo::settings::provider::ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
+    let caller = Caller::new(settings::provider::ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
     let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
     Check::new(caller, "a-key".to_owned()).run(credentials, None).await.unwrap();
     assert_eq!(provider.app.sign_in("agent").await.records().await.len(), before);
     let messages = provider.app.console(Method::GET, "/outbox", None).await.json();
@@ -165,7 +164,7 @@ async fn a_second_payout_for_a_loan_that_was_paid_is_caught() {
 async fn provider(arguments: &[&str], url: &str) -> Output {
     let mut command = mkopo();
     command.arg("provider").args(arguments).args(["--url", url, "--email", "agent@mkopo.test"]);
-    command.env("MKOPO_PROVIDER_PASSWORD", mkopo::demo::PASSWORD);
+    command.env("MKOPO_PROVIDER_PASSWORD", lending::demo::PASSWORD);
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 

@@ -3,20 +3,20 @@
 use std::collections::{BTreeSet, HashSet};
 
 use axum::http::{Method, StatusCode};
-use mkopo::{
-    demo::Recording,
-    provider::{caller::Caller, check::Credentials, record::record},
-    settings::provider::ProviderUrl,
-};
+use lending::demo::Recording;
+use mkopo::provider::{caller::Caller, check::Credentials, record::record};
 use serde_json::{Value, json};
+use settings::provider::ProviderUrl;
 
-use crate::{command_line::mkopo, provider_stub::OwnProvider, sandboxes::Given, store, test_app::TestApp};
+use crate::{
+    command_line::mkopo, provider_stub::OwnProvider, sandboxes::Given, test_app::TestApp, test_store,
+};
 
 /// Records a provider with demo data.
 async fn recorded(provider: &OwnProvider, is_jittered: bool) -> Recording {
     let caller = Caller::new(ProviderUrl::parse(&provider.url).unwrap(), None).unwrap();
     let credentials =
-        Credentials { email: "agent@mkopo.test".to_owned(), password: mkopo::demo::PASSWORD.into() };
+        Credentials { email: "agent@mkopo.test".to_owned(), password: lending::demo::PASSWORD.into() };
     record(&caller, credentials, &[7; 32], is_jittered).await.unwrap()
 }
 
@@ -113,7 +113,7 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let before = waiting_and_paid(&app).await;
     let seed = |file: std::path::PathBuf, data_dir: std::path::PathBuf| {
         let mut command = mkopo();
-        command.arg("seed").arg("--from").arg(file).args(store::options(&data_dir));
+        command.arg("seed").arg("--from").arg(file).args(test_store::options(&data_dir));
         tokio::task::spawn_blocking(move || command.output().unwrap())
     };
     let output = seed(file.clone(), app.data_dir().to_owned()).await.unwrap();
@@ -198,7 +198,7 @@ async fn a_recording_that_cannot_be_leaves_no_sandbox_behind() {
 async fn waiting_and_paid(app: &TestApp) -> (usize, usize) {
     let count = async |sql: &'static str| -> i64 {
         let mut reader = app.sandbox.database.read().await.unwrap();
-        mkopo::database::query_scalar(sql).fetch_one(&mut reader).await.unwrap()
+        store::query_scalar(sql).fetch_one(&mut reader).await.unwrap()
     };
     let loans = count("SELECT count(*) FROM loan WHERE status = 'APPROVED'").await;
     let payouts = count("SELECT count(*) FROM payout").await;

@@ -2,13 +2,13 @@
 //! that lags. Nothing that they keep in memory from before is served from then on.
 
 use axum::http::{Method, StatusCode};
-use mkopo::database::{Connection, Database, query, query_scalar};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+use store::{Connection, Database, query, query_scalar};
 
 use crate::{
-    store,
     test_app::{Staff, TestApp, waiting},
+    test_store,
 };
 
 async fn me(staff: &Staff<'_>) -> StatusCode {
@@ -59,7 +59,7 @@ async fn a_server_whose_lease_is_not_in_the_data_enters_it_again() {
 #[tokio::test]
 async fn what_another_process_commits_is_served_from_the_next_call_on() {
     let app = TestApp::start().await;
-    let other = match store::url(app.data_dir()) {
+    let other = match test_store::url(app.data_dir()) {
         Some(url) => Database::open_at(&url.parse().unwrap()).await.unwrap(),
         None => Database::open_in(app.data_dir()).await.unwrap(),
     };
@@ -102,26 +102,26 @@ async fn in_database(url: &str, sql: &str) {
 
 /// Closes all connections to a database, so that it can be copied or renamed.
 fn disconnect(name: &str) {
-    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
-    store::administer(&format!(
+    test_store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
+    test_store::administer(&format!(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
     ));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_that_is_put_in_place_is_noticed() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let app = TestApp::start().await;
-    let url = store::url(app.data_dir()).unwrap();
+    let url = test_store::url(app.data_dir()).unwrap();
     let name = url.rsplit_once('/').unwrap().1.to_owned();
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
 
     disconnect(&name);
-    store::administer(&format!("CREATE DATABASE {name}_copy TEMPLATE {name}"));
-    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    test_store::administer(&format!("CREATE DATABASE {name}_copy TEMPLATE {name}"));
+    test_store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
     // In the copy the session ends; here, nothing does.
     let copy = format!("{url}_copy");
     in_database(
@@ -139,12 +139,12 @@ async fn a_copy_that_is_put_in_place_is_noticed() {
     for name in [&name, &format!("{name}_copy")] {
         disconnect(name);
     }
-    store::administer(&format!("ALTER DATABASE {name} RENAME TO {name}_old"));
-    store::administer(&format!("ALTER DATABASE {name}_copy RENAME TO {name}"));
-    store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    test_store::administer(&format!("ALTER DATABASE {name} RENAME TO {name}_old"));
+    test_store::administer(&format!("ALTER DATABASE {name}_copy RENAME TO {name}"));
+    test_store::administer(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
     assert_eq!(me(&agent).await, StatusCode::UNAUTHORIZED);
     assert_eq!(app.sign_in("agent").await.pending().await.len(), 0);
-    store::administer(&format!("DROP DATABASE {name}_old"));
+    test_store::administer(&format!("DROP DATABASE {name}_old"));
 }
 
 /// What a list shows of loan ids.
@@ -174,7 +174,7 @@ async fn a_loan_whose_id_changes_is_listed_under_its_new_id_only() {
 
 #[tokio::test]
 async fn a_table_that_is_emptied_at_once_is_served_empty() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let app = TestApp::start().await;

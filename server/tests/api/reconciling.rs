@@ -1,15 +1,15 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use base::clock::Clock;
 use futures::future::join_all;
-use mkopo::{
-    clock::Clock,
-    database::{Connection, query},
+use lending::{
     events::Trail,
     mobile_money::{Outcome, ScenarioChange},
     payouts,
 };
 use serde_json::{Value, json};
+use store::{Connection, query};
 
 use crate::test_app::{NOON, Staff, TestApp, waiting};
 

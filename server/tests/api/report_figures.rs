@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use axum::http::{Method, StatusCode};
+use base::{clock::UnixMillis, randomness::Randomness};
 use insta::assert_json_snapshot;
-use mkopo::{
-    clock::UnixMillis,
+use lending::{
     demo,
     mobile_money::{Outcome, Refusal},
-    randomness::Randomness,
 };
 use serde_json::{Value, json};
 

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use mkopo::{database::query_scalar, retention};
+use mkopo::retention;
 use serde_json::json;
+use store::query_scalar;
 
 use crate::{
     slices::{build, portal, publish},

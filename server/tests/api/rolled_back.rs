@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
+use lending::demo;
 use mkopo::{
-    database::query_scalar,
-    demo, retention,
+    retention,
     slices::{archive, watch},
 };
 use serde_json::{Value, json};
+use store::query_scalar;
 use tempfile::TempDir;
 
 use crate::{

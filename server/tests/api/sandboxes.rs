@@ -7,7 +7,8 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use futures::future::join_all;
-use mkopo::{demo, sandboxes};
+use lending::demo;
+use mkopo::sandboxes;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};

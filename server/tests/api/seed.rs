@@ -1,5 +1,6 @@
 use axum::http::StatusCode;
-use mkopo::{database::Database, demo};
+use lending::demo;
+use store::Database;
 
 use crate::test_app::{NOON, TestApp, waiting};
 

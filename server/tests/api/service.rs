@@ -104,7 +104,7 @@ async fn the_linked_sqlite_has_the_fix_for_lost_write_ahead_logs() {
     let app = TestApp::start_on_file().await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let version: String =
-        mkopo::database::query_scalar("SELECT sqlite_version()").fetch_one(&mut reader).await.unwrap();
+        store::query_scalar("SELECT sqlite_version()").fetch_one(&mut reader).await.unwrap();
     let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
     assert!(
         parts.as_slice() >= [3, 51, 3].as_slice(),

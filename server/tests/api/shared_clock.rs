@@ -1,12 +1,12 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use mkopo::clock::{Clock, UnixMillis};
+use base::clock::{Clock, UnixMillis};
 use serde_json::json;
 
 use crate::{
-    store,
     test_app::{TestApp, waiting},
+    test_store,
 };
 
 const HOUR_MS: i64 = 3_600_000;
@@ -20,7 +20,7 @@ async fn time_of(app: &TestApp) -> UnixMillis {
 async fn servers_whose_machines_disagree_by_two_hours_agree_on_the_time() {
     let folder = tempfile::tempdir().unwrap();
     // A file is on one machine, which has one clock.
-    let Some(url) = store::url(folder.path()) else { return };
+    let Some(url) = test_store::url(folder.path()) else { return };
     let fast = TestApp::start_at(&url, Clock::ahead_by(HOUR_MS)).await;
     let slow = TestApp::start_at(&url, Clock::ahead_by(-HOUR_MS)).await;
     let (first, second, third) = (time_of(&fast).await, time_of(&slow).await, time_of(&fast).await);

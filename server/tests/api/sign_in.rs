@@ -193,10 +193,7 @@ async fn a_correctly_signed_token_with_wrong_claims_is_refused() {
     app.sign_in("agent").await;
     let mut reader = app.sandbox.database.read().await.unwrap();
     let (session_id, staff_id): (String, String) =
-        mkopo::database::query_as("SELECT session_id, staff_id FROM session")
-            .fetch_one(&mut reader)
-            .await
-            .unwrap();
+        store::query_as("SELECT session_id, staff_id FROM session").fetch_one(&mut reader).await.unwrap();
     let right = claims(&session_id, &staff_id);
     let sign = |claims: &Value, secret: &str| {
         encode(&Header::new(Algorithm::HS256), claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap()
@@ -288,8 +285,8 @@ async fn a_change_of_the_sessions_user_takes_effect_immediately() {
         ("UPDATE staff SET role = 'supervisor' WHERE email = $1", "agent@mkopo.test"),
         ("UPDATE staff SET is_active = FALSE WHERE email = $1", "agent@mkopo.test"),
     ] {
-        let write = here.sandbox.database.write(async move |connection: &mut mkopo::database::Connection| {
-            mkopo::database::query(statement).bind(email).execute(connection).await?;
+        let write = here.sandbox.database.write(async move |connection: &mut store::Connection| {
+            store::query(statement).bind(email).execute(connection).await?;
             Ok(())
         });
         write.await.unwrap();

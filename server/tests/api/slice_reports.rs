@@ -7,8 +7,9 @@ use axum::{
     extract::ConnectInfo,
     http::{Method, Request, StatusCode, header},
 };
-use mkopo::{database::query_as, retention, slices::watch};
+use mkopo::{retention, slices::watch};
 use serde_json::{Value, json};
+use store::query_as;
 
 use crate::{
     slices::{build, portal, publish, start},

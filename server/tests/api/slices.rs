@@ -7,8 +7,9 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, Request, header},
 };
 use insta::assert_snapshot;
-use mkopo::{database::query_scalar, slices, slices::archive};
+use mkopo::slices::{self, archive};
 use serde_json::{Value, json};
+use store::query_scalar;
 use tempfile::TempDir;
 
 use crate::{

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 
 use syn::{Attribute, File, Item};
 
-/// A file under `src`.
+/// A file of the program.
 pub struct Source {
-    /// Relative to `src`.
+    /// Starts with the name of its crate: `mkopo/console/mod.rs`.
     pub path: PathBuf,
     /// Without unit tests.
     pub file: File,
 }
 
 impl Source {
-    /// The path of its module: `console/faults/page.rs` is `console::faults::page`.
+    /// The path of its module: `mkopo/console/faults/page.rs` is `mkopo::console::faults::page`.
     pub fn module(&self) -> Vec<String> {
         let mut module: Vec<String> =
             self.path.with_extension("").iter().map(|name| name.to_str().unwrap().to_owned()).collect();
@@ -24,24 +24,29 @@ impl Source {
     }
 }
 
-/// All files under `src`.
+/// All files of all crates.
 pub fn all() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = Vec::new();
-    read(&root, &root, &mut sources);
+    read("mkopo".as_ref(), &root.join("src"), &mut sources);
+    for entry in std::fs::read_dir(root.join("crates")).unwrap() {
+        let folder = entry.unwrap().path();
+        read(folder.file_name().unwrap().as_ref(), &folder.join("src"), &mut sources);
+    }
     sources
 }
 
-fn read(root: &Path, folder: &Path, sources: &mut Vec<Source>) {
+fn read(module: &Path, folder: &Path, sources: &mut Vec<Source>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let module = module.join(path.file_name().unwrap());
         if path.is_dir() {
-            read(root, &path, sources);
+            read(&module, &path, sources);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let mut file = syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap();
             file.items
                 .retain(|item| !matches!(item, Item::Mod(module) if module.attrs.iter().any(is_cfg_test)));
-            sources.push(Source { path: path.strip_prefix(root).unwrap().to_owned(), file });
+            sources.push(Source { path: module, file });
         }
     }
 }

@@ -8,27 +8,31 @@ use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
 };
+use base::{
+    clock::{Clock, UnixMillis},
+    randomness::Randomness,
+};
 use clap::Parser;
 use http_body_util::BodyExt;
-use mkopo::{
-    Sandbox,
-    clock::{Clock, UnixMillis},
-    commands::{Command, CommandLine},
-    database::{Connection, query, query_as, query_scalar},
+use lending::{
     demo,
     events::Trail,
-    http::connections::{self, Limits},
     mobile_money::{MAGIC, Outcome, ScenarioChange},
     payouts::{self, Invariant},
-    randomness::Randomness,
-    settings::{DatabaseSettings, Settings},
+};
+use mkopo::{
+    Sandbox,
+    commands::{Command, CommandLine},
+    http::connections::{self, Limits},
 };
 use serde_json::{Value, json};
+use settings::{DatabaseSettings, Settings};
+use store::{Connection, query, query_as, query_scalar};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::OnceCell};
 use tower::ServiceExt;
 
-use crate::{contract, store};
+use crate::{contract, test_store};
 
 /// Saturday, 14 November 2026, noon in Nairobi.
 pub const NOON: UnixMillis = UnixMillis(1_794_646_800_000);
@@ -101,7 +105,7 @@ impl TestApp {
             return Self::open(data_dir, Clock::held_at(NOON), options, 0).await;
         }
         let template = TEMPLATE.get_or_init(Template::create).await;
-        store::copy(template.data_dir.path(), data_dir.path());
+        test_store::copy(template.data_dir.path(), data_dir.path());
         let clock = Clock::held_at(NOON);
         let settings = settings(data_dir.path().to_str().unwrap(), options);
         Self::open_with(data_dir, clock, settings, template.randomness.fork(), 0).await
@@ -363,9 +367,9 @@ async fn answer(router: Router, request: Request<Body>) -> Answer {
 /// The settings of a test: demo mode, in that data folder.
 pub fn settings(data_dir: &str, options: &[&str]) -> Settings {
     let demo = if options.contains(&"--demo") { &[][..] } else { &["--demo", "true"] };
-    let needs_secret = store::is_postgres() && !options.contains(&"--jwt-secret");
+    let needs_secret = test_store::is_postgres() && !options.contains(&"--jwt-secret");
     let secret = if needs_secret { &["--jwt-secret", JWT_SECRET][..] } else { &[] };
-    let store = store::options(Path::new(data_dir));
+    let store = test_store::options(Path::new(data_dir));
     let console =
         if options.contains(&"--console-token") { &[][..] } else { &["--console-token", CONSOLE_TOKEN] };
     let line = ["mkopo", "serve"].into_iter().chain(console.iter().copied());

@@ -7,7 +7,8 @@ use axum::{
     http::{HeaderValue, Method, StatusCode},
 };
 use http_body_util::BodyExt;
-use mkopo::{http::connections::Limits, mobile_money::Outcome};
+use lending::mobile_money::Outcome;
+use mkopo::http::connections::Limits;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

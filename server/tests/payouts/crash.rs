@@ -12,26 +12,21 @@ use std::{
     time::Duration,
 };
 
-use mkopo::{
-    Sandbox,
-    clock::Clock,
-    database::{Connection, query},
-    events::Trail,
-    mobile_money::ScenarioChange,
-    payouts,
-    randomness::Randomness,
-    settings::{DatabaseSettings, Settings},
-};
+use base::{clock::Clock, randomness::Randomness};
+use lending::{events::Trail, mobile_money::ScenarioChange, payouts};
+use mkopo::Sandbox;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
+use settings::{DatabaseSettings, Settings};
+use store::{Connection, query};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::{
     number,
     server::{Answer, Server, sign_in_as, try_call},
-    store,
     test_app::{disbursement_of, settings},
+    test_store,
 };
 
 const CALLERS: usize = 8;
@@ -206,7 +201,7 @@ pub fn check(settings: Settings, answers: &Answers) {
         let audit = payouts::invariant(&mut reader).await.unwrap();
         assert!(audit.ok, "{audit:?}");
         assert_eq!(audit.pending, 2, "all except the demo's two have settled");
-        let receipts: HashMap<String, String> = mkopo::database::query_as::<(String, String)>(
+        let receipts: HashMap<String, String> = store::query_as::<(String, String)>(
             "SELECT loan_id, receipt FROM payout WHERE receipt IS NOT NULL",
         )
         .fetch_all(&mut reader)
@@ -217,7 +212,7 @@ pub fn check(settings: Settings, answers: &Answers) {
         for (loan, receipt) in &answers.paid {
             assert_eq!(receipts.get(&format!("LN-X{loan}")), Some(receipt), "a payout is lost");
         }
-        let texts: Vec<(String, i64)> = mkopo::database::query_as(
+        let texts: Vec<(String, i64)> = store::query_as(
             "SELECT recipient, count(*) FROM outbox_message GROUP BY recipient HAVING count(*) > 1",
         )
         .fetch_all(&mut reader)
@@ -237,9 +232,9 @@ fn kill_repeatedly(rounds: u32) {
     for round in 0..rounds {
         let mut rng = ChaCha12Rng::seed_from_u64(u64::from(round));
         // PostgreSQL needs more time, because each commit is a network round trip.
-        let longest = if store::is_postgres() { 750 } else { 250 };
+        let longest = if test_store::is_postgres() { 750 } else { 250 };
         let after = Duration::from_millis(rng.random_range(5..longest));
-        pay_until_killed(Server::start_on(&store::options(folder.path())), &answers, after);
+        pay_until_killed(Server::start_on(&test_store::options(folder.path())), &answers, after);
     }
     let answers = answers.into_inner().unwrap();
     assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());

@@ -14,11 +14,11 @@ mod sandboxes;
 mod schedules;
 mod server;
 mod servers;
-#[path = "../api/store.rs"]
-mod store;
 #[path = "../api/test_app.rs"]
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod test_app;
+#[path = "../api/test_store.rs"]
+mod test_store;
 
 /// The number in an environment variable, which makes a long test shorter or longer.
 fn number(variable: &str) -> Option<u32> {

@@ -6,7 +6,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mkopo::clock::{Clock, UnixMillis};
+use base::clock::{Clock, UnixMillis};
 use sqlx::{Connection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::{
@@ -16,8 +16,8 @@ use tokio::{
 };
 
 use crate::{
-    store,
     test_app::{NOON, TestApp},
+    test_store,
 };
 
 /// How many servers there are.
@@ -168,7 +168,7 @@ impl Pair {
         for on in 0..SERVERS {
             self.crash(on);
         }
-        if store::is_postgres() {
+        if test_store::is_postgres() {
             return copy_of(&self.folder);
         }
         // Otherwise a connection that is still closing could write during the copy.
@@ -195,6 +195,6 @@ impl Pair {
 /// A copy of the data in `folder`, which is not open.
 fn copy_of(folder: &TempDir) -> Arc<TempDir> {
     let copy = Arc::new(tempfile::tempdir().unwrap());
-    store::copy(folder.path(), copy.path());
+    test_store::copy(folder.path(), copy.path());
     copy
 }

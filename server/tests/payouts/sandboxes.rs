@@ -9,15 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mkopo::{Sandbox, clock::Clock, demo, randomness::Randomness, settings::DatabaseSettings};
+use base::{clock::Clock, randomness::Randomness};
+use lending::demo;
+use mkopo::Sandbox;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
+use settings::DatabaseSettings;
 
 use crate::{
     server::{Answer, Server, try_call},
     servers::Cluster,
-    store,
     test_app::{CONSOLE_TOKEN, disbursement_of, settings, waiting},
+    test_store,
 };
 
 const PENDING: &str = "/api/v1/disbursements/pending";
@@ -78,7 +81,7 @@ fn pay(server: &Server, sandbox: &str, token: &str, loan: &Value) -> u16 {
 
 #[test]
 fn a_sandbox_is_on_the_server_that_made_it_and_the_others_say_so() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -165,7 +168,7 @@ fn a_server_that_is_killed_while_sandboxes_are_made_and_removed_leaves_each_whol
     // More where making one takes longer.
     const ROUNDS: std::ops::Range<u64> = 6..40;
     let folder = tempfile::tempdir().unwrap();
-    let mut options = store::options(folder.path());
+    let mut options = test_store::options(folder.path());
     options.extend(["--sandboxes".to_owned(), "1000".to_owned()]);
     let answered = Mutex::new(Answered::default());
     let are_enough = |answered: &Answered| answered.made.len() > 10 && answered.removed.len() > 5;
@@ -250,7 +253,7 @@ fn on_a_full_disk_no_sandbox_is_made_and_nothing_is_left_of_it() {
 #[test]
 fn a_server_raises_the_number_of_files_that_it_may_have_open() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start_with_files(1024, &store::options(folder.path()));
+    let server = Server::start_with_files(1024, &test_store::options(folder.path()));
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
     let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     let numbers: Vec<Option<u64>> =
@@ -262,7 +265,7 @@ fn a_server_raises_the_number_of_files_that_it_may_have_open() {
 #[test]
 fn a_removed_sandbox_with_calls_in_progress_is_gone_for_them_too() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start_on(&store::options(folder.path()));
+    let server = Server::start_on(&test_store::options(folder.path()));
     make(&server, "pr-12");
     let token = sign_in(&server, "pr-12");
     let bearer = format!("Bearer {CONSOLE_TOKEN}");

@@ -8,7 +8,8 @@ use std::{
 };
 
 use axum::http::Method;
-use mkopo::{clock::Clock, mobile_money::Outcome, payouts};
+use base::clock::Clock;
+use lending::{mobile_money::Outcome, payouts};
 use proptest::{
     prelude::*,
     sample::select,
@@ -210,7 +211,7 @@ async fn money(app: &TestApp) -> [i64; 2] {
         SELECT float, (SELECT CAST(sum(amount) AS BIGINT) FROM mobile_money_payment WHERE result_code = '0')
         FROM mobile_money_account";
     let mut reader = app.sandbox.database.read().await.unwrap();
-    let (float, paid) = mkopo::database::query_as(MONEY).fetch_one(&mut reader).await.unwrap();
+    let (float, paid) = store::query_as(MONEY).fetch_one(&mut reader).await.unwrap();
     [float, paid]
 }
 
@@ -352,7 +353,7 @@ impl DemoData {
             ClockMove::To { minutes } => {
                 self.has_keys &= minutes < 1440;
                 let minutes_ms = minutes * 60_000;
-                json!({"now": mkopo::clock::UnixMillis(NOON.0 + minutes_ms).to_string()})
+                json!({"now": base::clock::UnixMillis(NOON.0 + minutes_ms).to_string()})
             }
             ClockMove::Frozen(frozen) => json!({"frozen": frozen}),
         };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::http::{HeaderMap, Request};
-use mkopo::demo;
+use lending::demo;
 use serde_json::{Value, json};
 use ureq::Agent;
 

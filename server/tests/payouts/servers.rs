@@ -15,9 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mkopo::settings::{DatabaseSettings, Settings};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde_json::{Value, json};
+use settings::{DatabaseSettings, Settings};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
@@ -25,8 +25,8 @@ use crate::{
     crash::{self, Answers, LOANS, fill, keep_paying, pay},
     number,
     server::{Answer, Server, sign_in, try_call},
-    store,
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
+    test_store,
 };
 
 const SERVERS: usize = 3;
@@ -129,7 +129,7 @@ fn pay_once(server: &Server, token: &str, loan: usize) -> Answer {
 
 #[test]
 fn five_hundred_calls_for_one_loan_spread_over_three_servers_pay_once() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -176,7 +176,7 @@ const WAITING_FOR_A_ROW: &str = "
 
 #[test]
 fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -207,7 +207,7 @@ fn a_payout_that_is_written_concurrently_without_the_lock_prevents_another() {
 
 #[test]
 fn what_one_server_does_holds_on_the_others_at_their_next_call() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -329,7 +329,7 @@ impl Drop for Pooler {
 
 #[test]
 fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_nothing_stale() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -380,7 +380,7 @@ fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_noth
 
 #[test]
 fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_once() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -400,13 +400,13 @@ fn servers_that_start_together_on_an_empty_database_create_its_tables_and_data_o
 
 #[test]
 fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
     let server = Server::start_on(&cluster.options());
     let token = sign_in(&server.address);
-    let login = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+    let login = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD});
     for mode in ["immediate", "fast"] {
         let pending = get(&server, PENDING, &token).body;
         cluster.stop(mode);
@@ -444,7 +444,7 @@ fn administer(url: &str, statements: &[&str]) {
 
 #[test]
 fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recovers() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -454,7 +454,7 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
     let url = url.replace("mkopo@", "app@").replace("/postgres", "/app");
     let server = Server::start_on(&[data_dir, folder, option, url]);
     let token = sign_in(&server.address);
-    let credentials = json!({"email": "agent@mkopo.test", "password": mkopo::demo::PASSWORD});
+    let credentials = json!({"email": "agent@mkopo.test", "password": lending::demo::PASSWORD});
     let log_in = || call(&server.address, "POST", "/api/v1/auth/login", "", Some(&credentials));
 
     // Another connection holds the lock.
@@ -496,7 +496,7 @@ fn a_database_that_is_locked_or_refuses_connections_answers_503_until_it_recover
 
 #[test]
 fn tls_to_postgresql_requires_a_trusted_certificate() {
-    if !store::is_postgres() {
+    if !test_store::is_postgres() {
         return;
     }
     let cluster = Cluster::start();
@@ -650,7 +650,7 @@ fn pay_and_kill(cluster: &Cluster, rounds: u32, answers: &Mutex<Answers>) -> Vec
 
 #[test]
 fn servers_and_postgresql_that_are_killed_lose_nothing_and_pay_nothing_twice() {
-    if store::is_postgres() {
+    if test_store::is_postgres() {
         kill_servers_repeatedly(30, LOANS);
     }
 }
@@ -658,7 +658,7 @@ fn servers_and_postgresql_that_are_killed_lose_nothing_and_pay_nothing_twice() {
 #[test]
 #[ignore = "takes half an hour"]
 fn servers_and_postgresql_that_are_killed_repeatedly_lose_nothing_and_pay_nothing_twice() {
-    if store::is_postgres() {
+    if test_store::is_postgres() {
         kill_servers_repeatedly(number("MKOPO_TEST_ROUNDS").unwrap_or(1000), 25 * LOANS);
     }
 }

@@ -14,11 +14,9 @@ use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
 use super::server::{Body, Server, ServerArguments};
-use crate::{
-    error::Failure,
-    settings::values,
-    slices::{Share, SliceName, archive},
-};
+use crate::slices::{Share, SliceName, archive};
+use base::error::Failure;
+use settings::values;
 
 /// The arguments of `mkopo slice`.
 #[derive(clap::Args, Debug)]

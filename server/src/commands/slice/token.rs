@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::parse;
 use crate::{
     commands::server::{Body, Server, part},
-    settings::values,
     slices::deploy,
 };
+use settings::values;
 
 /// The operations on deploy tokens.
 #[derive(clap::Subcommand, Debug)]

@@ -4,13 +4,13 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::{Change, ClockState, set, state};
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{
     clock::{UnixMillis, duration},
     error::Failure,
-    events::Trail,
-    http::extract::Json,
 };
+use lending::events::Trail;
+use web::extract::Json;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -5,14 +5,16 @@ pub(super) mod page;
 
 use serde::Serialize;
 
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{
     clock::{SETTABLE, Setting, UnixMillis},
-    database::Connection,
     error::Failure,
+};
+use lending::{
     events::Trail,
     world::{store_clock, stored_clock},
 };
+use store::Connection;
 
 /// The state of the clock.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -4,6 +4,7 @@ use axum::response::Response;
 use jiff::{civil::DateTime, tz::TimeZone};
 use leptos::prelude::*;
 
+use crate::console::clock::{self, Change, ClockState};
 use crate::console::view::{
     form::{Button, Field},
     frame::{Frame, SuccessMessages},
@@ -11,9 +12,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{Tone, date_and_time, duration_text, tag},
 };
-use crate::{
+use base::{
     clock::{UnixMillis, duration},
-    console::clock::{self, Change, ClockState},
     error::Failure,
 };
 

@@ -19,9 +19,9 @@ use crate::{
         words::{Tone, number, tag, timestamp},
     },
     contract::{Kind, Side},
-    error::Failure,
     provider::{Found, Report},
 };
+use base::error::Failure;
 
 const REFRESH_MS: u32 = 2000;
 

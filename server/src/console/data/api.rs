@@ -12,14 +12,13 @@ use super::{
     Start,
     snapshots::{self, Name, Snapshot},
 };
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::{
     demo::{self, DemoData},
-    error::Failure,
     events::Trail,
-    http::extract::{Optional, Path},
 };
+use web::extract::{Optional, Path};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -3,12 +3,9 @@
 use anyhow::{anyhow, ensure};
 
 use super::{NEXT_GENERATION, ONE_ROW_TABLES, SNAPSHOT_TABLES, TABLES, Table};
-use crate::{
-    database::{Connection, Database, Reader, query, query_scalar, rows, server_lease},
-    error::Failure,
-    events::Trail,
-    payouts,
-};
+use base::error::Failure;
+use lending::{events::Trail, payouts};
+use store::{Connection, Database, Reader, query, query_scalar, rows, server_lease};
 
 /// The amount of copied data.
 #[derive(Clone, Copy, Debug)]

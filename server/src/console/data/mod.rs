@@ -9,7 +9,7 @@ pub mod snapshots;
 pub use copy::{Copied, copy};
 pub use reset::{Start, reset};
 
-use crate::database::{Connection, query};
+use store::{Connection, query};
 
 /// A table and its statements.
 struct Table {
@@ -69,7 +69,7 @@ async fn empty(connection: &mut Connection) -> Result<(), sqlx::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::{Database, query_scalar};
+    use store::{Database, query_scalar};
 
     #[tokio::test]
     async fn every_table_is_listed() {

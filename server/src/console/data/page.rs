@@ -3,6 +3,10 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
+use crate::console::data::{
+    self, Start,
+    snapshots::{self, Name, Snapshot},
+};
 use crate::console::view::{
     form::{Button, Field},
     frame::{Frame, SuccessMessages, empty_state},
@@ -12,14 +16,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Question, Visit},
     words::{count, timestamp},
 };
-use crate::{
-    console::data::{
-        self, Start,
-        snapshots::{self, Name, Snapshot},
-    },
-    demo::{self, DemoData},
-    error::Failure,
-};
+use base::error::Failure;
+use lending::demo::{self, DemoData};
 
 const SUCCESS: SuccessMessages = &[
     ("reset", "The demo data is restored."),

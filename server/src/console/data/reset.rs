@@ -1,16 +1,12 @@
 //! Resets to the demo data.
 
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{
     clock::{Setting, UnixMillis},
-    database::Connection,
-    demo,
     error::Failure,
-    events::Trail,
-    mobile_money::ScenarioChange,
-    rules,
-    world::store_clock,
 };
+use lending::{demo, events::Trail, mobile_money::ScenarioChange, rules, world::store_clock};
+use store::Connection;
 
 /// The state after a reset. Equal values give the same loans and records, ids included.
 #[derive(Clone, Copy, Debug)]

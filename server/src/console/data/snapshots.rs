@@ -3,15 +3,12 @@
 use serde::Serialize;
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{
-        Connection, query, query_as, query_scalar,
-        rows::{self, Rows},
-    },
-    error::Failure,
-    events::Trail,
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::Trail;
+use store::{
+    Connection, query, query_as, query_scalar,
+    rows::{self, Rows},
 };
 
 const MAX_SNAPSHOTS: i64 = 100;

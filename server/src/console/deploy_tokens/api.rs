@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use crate::{
     Sandbox,
-    error::Failure,
-    events::Trail,
-    http::extract::{Json, Path},
     slices::deploy::{self, AddedToken, DeployToken, NewToken},
 };
+use base::error::Failure;
+use lending::events::Trail;
+use web::extract::{Json, Path};
 
 /// Routes, relative to the console's API, which makes sure that only the operator calls them.
 pub fn routes() -> Router {

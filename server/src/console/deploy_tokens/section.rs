@@ -4,7 +4,6 @@ use axum::response::Response;
 use leptos::prelude::*;
 
 use crate::{
-    clock::UnixMillis,
     console::{
         door::Access,
         view::{
@@ -17,9 +16,9 @@ use crate::{
             words::{Tone, tag, timestamp},
         },
     },
-    error::Failure,
     slices::deploy::{self, AddedToken, DeployToken, EXPIRES_IN, NAME, NewToken},
 };
+use base::{clock::UnixMillis, error::Failure};
 
 /// The forms.
 pub const ADD: &str = "add-token";

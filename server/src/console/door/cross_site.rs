@@ -10,7 +10,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::{Sandbox, error::Failure, settings::Settings};
+use crate::Sandbox;
+use base::error::Failure;
+use settings::Settings;
 
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");

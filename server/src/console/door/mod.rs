@@ -16,19 +16,18 @@ use axum::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{
-    Sandbox,
+use crate::{Sandbox, sandboxes};
+use base::error::Failure;
+use lending::{
     auth::{
         client_address::ClientAddress,
         fingerprint::Fingerprints,
         limits::{self, Action, Caller},
     },
-    database::Connection,
-    error::Failure,
     events::{Kind, NewEvent},
-    http::accept,
-    sandboxes,
 };
+use store::Connection;
+use web::accept;
 
 /// The name of the cookie. Browsers accept the prefix `__Host-` only over TLS, and only from this host.
 pub fn cookie_name(behind_tls: bool) -> &'static str {

@@ -14,18 +14,17 @@ use axum::{
 use super::{Access, Operator, cookie_name, sign_ins, tickets, verify};
 use crate::{
     Sandbox,
-    auth::client_address::ClientAddress,
     console::view::{
         frame::{self, Frame, empty_state},
         icon::Icon,
         page::Page,
         visit::{Fields, SignedIn, Visit, see_other},
     },
-    error::{Failure, FailureBody},
-    events::Trail,
-    http::accept,
     sandboxes::Name,
 };
+use base::error::{Failure, FailureBody};
+use lending::{auth::client_address::ClientAddress, events::Trail};
+use web::accept;
 
 /// Pages load only their own files, submit forms only to this server, and cannot be framed.
 const POLICY: HeaderValue = HeaderValue::from_static(

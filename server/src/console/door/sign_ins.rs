@@ -3,13 +3,10 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{Access, Operator, name_of};
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query, query_scalar},
-    error::Failure,
-    events::{Kind, NewEvent},
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::{Kind, NewEvent};
+use store::{Connection, query, query_scalar};
 
 /// The time without use after which a sign-in ends.
 const IDLE_END: Duration = Duration::from_hours(12);

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, Database, query, query_scalar},
-    error::Failure,
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query, query_scalar};
 
 /// Prefix of tickets.
 const PREFIX: &str = "ticket-";

@@ -3,12 +3,10 @@
 use axum::{Json as Answer, Router, routing::get};
 
 use super::filter::GivenFilter;
-use crate::{
-    Sandbox,
-    error::Failure,
-    events::{self, Event},
-    http::extract::Query,
-};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::events::{self, Event};
+use web::extract::Query;
 
 /// Default number of events.
 const DEFAULT_LIMIT: u32 = 100;

@@ -2,11 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::{
+use base::{clock::UnixMillis, email::Email, error::Failure};
+use lending::{
     auth::fingerprint::Fingerprints,
-    clock::UnixMillis,
-    email::Email,
-    error::Failure,
     events::{Filter, Kind},
 };
 

@@ -13,10 +13,8 @@ use crate::console::view::{
     visit::Visit,
     words::{Tone, count, tag, timestamp},
 };
-use crate::{
-    error::Failure,
-    events::{self, Event, Kind},
-};
+use base::error::Failure;
+use lending::events::{self, Event, Kind};
 
 const PAGE_SIZE: u32 = 100;
 const REFRESH_MS: u32 = 2000;

@@ -2,7 +2,9 @@
 
 use axum::http::Method;
 
-use crate::{console::view::page::Page, email::Email, events::Kind};
+use crate::console::view::page::Page;
+use base::email::Email;
+use lending::events::Kind;
 
 /// Fields that name the subject of an act, in the order of precedence.
 const ABOUT: [&str; 5] = ["email", "name", "id", "loan_id", "user_email"];

@@ -12,7 +12,6 @@ use serde_json::Value;
 use super::recorded::Recorded;
 use crate::{
     Sandbox,
-    auth::client_address::ClientAddress,
     console::{
         CALLS,
         door::Operator,
@@ -21,9 +20,12 @@ use crate::{
             visit::{Fields, SignedIn},
         },
     },
-    events::{NewEvent, Trail},
-    http::{accept, extract::whole},
 };
+use lending::{
+    auth::client_address::ClientAddress,
+    events::{NewEvent, Trail},
+};
+use web::{accept, extract::whole};
 
 /// The author of acts by programs: all have the same token.
 const OPERATOR: &str = "operator";

@@ -7,12 +7,10 @@ use axum::{
 };
 
 use super::{Fault, NewFault};
-use crate::{
-    Sandbox,
-    error::Failure,
-    events::Trail,
-    http::extract::{Json, Path},
-};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::events::Trail;
+use web::extract::{Json, Path};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -13,13 +13,10 @@ use futures::{StreamExt, stream};
 use super::{Fault, FaultPhase, Kind, draw};
 use crate::{
     Sandbox,
-    error::{Failure, FailureFormat},
-    http::{
-        connections::{Cut, Endless},
-        edge,
-        extract::whole,
-    },
+    http::{connections::Cut, edge},
 };
+use base::error::{Failure, FailureFormat};
+use web::{Endless, extract::whole};
 
 /// The time to send half a response before the connection is closed.
 const FLUSH_DELAY: Duration = Duration::from_millis(50);

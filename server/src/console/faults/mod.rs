@@ -14,13 +14,10 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Sandbox,
-    database::{Connection, query, query_as, query_scalar},
-    error::Failure,
-    events::Trail,
-    http::API,
-};
+use crate::{Sandbox, http::API};
+use base::error::Failure;
+use lending::events::Trail;
+use store::{Connection, query, query_as, query_scalar};
 
 /// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +37,7 @@ pub enum Kind {
     Malformed,
 }
 
-crate::database::stored_as_text!(Kind);
+store::stored_as_text!(Kind);
 
 /// When a fault applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +49,7 @@ pub enum FaultPhase {
     After,
 }
 
-crate::database::stored_as_text!(FaultPhase);
+store::stored_as_text!(FaultPhase);
 
 /// A fault.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]

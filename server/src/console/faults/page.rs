@@ -4,6 +4,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
 
+use crate::console::faults::{self, Fault, FaultPhase, Kind, NewFault};
 use crate::console::view::{
     form::{Button, Field},
     frame::{Frame, SuccessMessages, empty_state, note},
@@ -13,10 +14,7 @@ use crate::console::view::{
     visit::{Done, FieldError, Fields, Visit},
     words::{Tone, count},
 };
-use crate::{
-    console::faults::{self, Fault, FaultPhase, Kind, NewFault},
-    error::Failure,
-};
+use base::error::Failure;
 
 const REFRESH_MS: u32 = 2000;
 

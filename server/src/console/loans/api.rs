@@ -4,7 +4,10 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::post};
 use serde::Deserialize;
 
 use super::{GivenLoan, approve};
-use crate::{Sandbox, error::Failure, events::Trail, http::extract::Optional, loans::PendingLoan};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::{events::Trail, loans::PendingLoan};
+use web::extract::Optional;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

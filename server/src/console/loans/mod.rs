@@ -5,16 +5,14 @@ pub(super) mod page;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::{Connection, query, query_scalar},
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure, phone::Msisdn};
+use lending::{
     demo,
-    error::Failure,
     events::Trail,
     loans::{self, PendingLoan, pending_loan},
-    phone::Msisdn,
 };
+use store::{Connection, query, query_scalar};
 
 /// Maximum number of loans that one call approves.
 const MAX_COUNT: u32 = 1000;

@@ -3,6 +3,7 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
+use crate::console::loans::{self, GivenLoan};
 use crate::console::view::{
     form::Field,
     frame::{Frame, SuccessMessages, empty_state},
@@ -12,9 +13,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{Tone, count, kes, tag, timestamp},
 };
-use crate::{
-    console::loans::{self, GivenLoan},
-    error::Failure,
+use base::error::Failure;
+use lending::{
     lists::PageQuery,
     loans::{DisbursementStatus, PendingLoan},
 };

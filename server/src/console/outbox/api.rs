@@ -3,14 +3,13 @@
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
-use crate::{
-    Sandbox,
-    console::wait::wait,
-    error::Failure,
+use crate::{Sandbox, console::wait::wait};
+use base::error::Failure;
+use lending::{
     events::Trail,
-    http::extract::Query,
     outbox::{self, Channel, OutboxMessage},
 };
+use web::extract::Query;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -11,10 +11,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{count, timestamp},
 };
-use crate::{
-    error::Failure,
-    outbox::{self, Channel, Filter, OutboxMessage},
-};
+use base::error::Failure;
+use lending::outbox::{self, Channel, Filter, OutboxMessage};
 
 const PAGE_SIZE: usize = 50;
 /// Often, because people wait for codes.

@@ -15,10 +15,9 @@ use crate::console::view::{
     visit::Visit,
     words::{count, kes, number},
 };
-use crate::{
-    clock::UnixMillis,
-    console::{staff, traffic::Outline},
-    error::Failure,
+use crate::console::{staff, traffic::Outline};
+use base::{clock::UnixMillis, error::Failure};
+use lending::{
     loans::{self, Waiting},
     outbox,
     payouts::{self, DayTotal, PayoutStatus},

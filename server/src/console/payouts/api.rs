@@ -4,14 +4,13 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Deserialize;
 
 use super::past::{self, GivenPayout};
-use crate::{
-    Sandbox,
-    console::wait::wait,
-    error::Failure,
+use crate::{Sandbox, console::wait::wait};
+use base::error::Failure;
+use lending::{
     events::Trail,
-    http::extract::{Optional, Query},
     payouts::{self, Invariant, Record},
 };
+use web::extract::{Optional, Query};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -11,8 +11,8 @@ use crate::console::view::{
     visit::Visit,
     words::{Tone, count, kes, tag, timestamp},
 };
-use crate::{
-    error::Failure,
+use base::error::Failure;
+use lending::{
     lists::PageQuery,
     payouts::{self, Invariant, PayoutStatus, Record},
 };

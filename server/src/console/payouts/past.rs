@@ -2,17 +2,15 @@
 
 use serde::Deserialize;
 
-use crate::{
-    Sandbox,
-    clock::UnixMillis,
-    database::Connection,
+use crate::Sandbox;
+use base::{clock::UnixMillis, email::Email, error::Failure};
+use lending::{
     demo,
-    email::Email,
-    error::Failure,
     events::Trail,
     mobile_money::Outcome,
     payouts::{self, Record},
 };
+use store::Connection;
 
 /// The given fields of a payout to make, named as in its record.
 #[derive(Clone, Debug, Default, Deserialize)]

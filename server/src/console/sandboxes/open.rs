@@ -9,9 +9,9 @@ use crate::{
         door::{Access, Operator, tickets},
         view::visit::{Visit, see_other},
     },
-    error::Failure,
     sandboxes::Name,
 };
+use base::error::Failure;
 
 /// Redirects to the console of the sandbox in the query, with a ticket that opens it once.
 pub async fn open(visit: Visit, Extension(operator): Extension<Operator>) -> Result<Response, Failure> {

@@ -14,12 +14,12 @@ use crate::console::{
         words::{Tone, count, number, tag, timestamp},
     },
 };
-use crate::{
+use crate::sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish};
+use base::{
     clock::{UnixMillis, duration},
-    demo::DemoData,
     error::Failure,
-    sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
 };
+use lending::demo::DemoData;
 
 const SUCCESS: SuccessMessages = &[("removed", "{} is removed.")];
 

@@ -3,13 +3,13 @@
 use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Serialize;
 
-use crate::{
-    Sandbox,
-    error::Failure,
+use crate::Sandbox;
+use base::error::Failure;
+use lending::{
     events::Trail,
-    http::extract::Json,
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
 };
+use web::extract::Json;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -12,10 +12,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{Tone, kes, tag},
 };
-use crate::{
-    error::Failure,
-    mobile_money::{DAILY_LIMIT, MAGIC, MAXIMUM, MINIMUM, Outcome, Scenario, ScenarioChange},
-};
+use base::error::Failure;
+use lending::mobile_money::{DAILY_LIMIT, MAGIC, MAXIMUM, MINIMUM, Outcome, Scenario, ScenarioChange};
 
 const REFRESH_MS: u32 = 2000;
 /// The most outcomes that one form adds to the queue.
@@ -66,7 +64,7 @@ fn label(outcome: Outcome) -> String {
 }
 
 fn next(visit: &Visit) -> AnyView {
-    let refused = Outcome::Refused(crate::mobile_money::Refusal::InsufficientFunds);
+    let refused = Outcome::Refused(lending::mobile_money::Refusal::InsufficientFunds);
     let outcome = Field::new("next", "Outcome").value(refused.name());
     let how_many = Field::new("count", "How many payouts").value("1");
     view! {

@@ -19,13 +19,11 @@ use crate::console::{
         words::{Tone, count, tag, timestamp},
     },
 };
-use crate::{
-    error::Failure,
-    slices::{
-        self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-        deploy::AddedToken, rollout::Change, taken_back_rule,
-    },
+use crate::slices::{
+    self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+    deploy::AddedToken, rollout::Change, taken_back_rule,
 };
+use base::error::Failure;
 
 /// The author in the history: all operators use the same token.
 const BY: &str = "the console";

@@ -7,9 +7,9 @@ use crate::{
         form::{Button, Field},
         visit::{Done, FieldError, Visit},
     },
-    error::Failure,
     slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, rollout},
 };
+use base::error::Failure;
 
 /// The buttons of a slice while a rollout of it runs.
 pub fn buttons(visit: &Visit, name: &str, rollout: &Rollout) -> AnyView {

@@ -7,16 +7,15 @@ use leptos::prelude::*;
 use semver::Version;
 
 use crate::{
-    clock::UnixMillis,
     console::view::{
         chart::{Column, column_chart},
         table::{Head, table},
         words::{count, number},
     },
-    database::Connection,
-    error::Failure,
     slices::reports::history::{Counts, History, history, sums},
 };
+use base::{clock::UnixMillis, error::Failure};
+use store::Connection;
 
 /// A period of a chart.
 struct Span {

@@ -8,13 +8,10 @@ use axum::{
 use serde::Serialize;
 
 use super::{Account, AccountChange, AccountToOpen};
-use crate::{
-    Sandbox,
-    email::Email,
-    error::Failure,
-    events::Trail,
-    http::extract::{Json, Path},
-};
+use crate::Sandbox;
+use base::{email::Email, error::Failure};
+use lending::events::Trail;
+use web::extract::{Json, Path};
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -6,22 +6,19 @@ pub(super) mod page;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Sandbox,
+use crate::Sandbox;
+use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
+use lending::{
     auth::{
         Role, Staff,
         accounts::{self, NewAccount},
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
         session,
     },
-    clock::UnixMillis,
-    database::{Connection, query, query_as},
-    email::Email,
-    error::Failure,
     events::Trail,
-    phone::Msisdn,
-    settings::values,
 };
+use settings::values;
+use store::{Connection, query, query_as};
 
 /// An account with its number of open sessions.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]

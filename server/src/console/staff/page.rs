@@ -4,6 +4,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
 
+use crate::console::staff::{self, Account, AccountChange};
 use crate::console::view::{
     form::Button,
     frame::{Frame, SuccessMessages, empty_state},
@@ -13,12 +14,8 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{Tone, count, tag},
 };
-use crate::{
-    auth::Role,
-    console::staff::{self, Account, AccountChange},
-    email::Email,
-    error::Failure,
-};
+use base::{email::Email, error::Failure};
+use lending::auth::Role;
 
 const REFRESH_MS: u32 = 3000;
 

@@ -3,7 +3,10 @@
 use axum::{Json as Answer, Router, http::StatusCode, response::Response, routing::get};
 
 use super::{Call, filter::GivenFilter, har};
-use crate::{Sandbox, error::Failure, events::Trail, http::extract::Query};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::events::Trail;
+use web::extract::Query;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

@@ -9,7 +9,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use super::secrets::Secrets;
-use crate::http::extract::whole;
+use web::extract::whole;
 
 /// The largest body to keep. For larger ones, only the size is kept.
 const MAX_BYTES: usize = 8 * 1024;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Outline;
-use crate::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure};
 
 /// The given filters; an empty one matches every call.
 #[derive(Clone, Debug, Default, Deserialize)]

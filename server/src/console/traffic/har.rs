@@ -11,10 +11,10 @@ use super::{Snapshot, body::KeptBody, call::Entry, headers::Headers, read, secre
 use crate::{
     Sandbox,
     console::{clock, faults},
-    demo::{Beginning, DemoData},
-    error::Failure,
     http::API,
 };
+use base::error::Failure;
+use lending::demo::{Beginning, DemoData};
 
 /// Characters to encode in a path, besides non-ASCII. Without `%`, so that encoded ones stay as they are.
 const NOT_IN_PATH: AsciiSet = CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`');

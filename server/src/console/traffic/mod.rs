@@ -24,7 +24,9 @@ pub use self::{
     call::{Call, Outline},
     observed::Observed,
 };
-use crate::{Sandbox, demo::Beginning, error::Failure};
+use crate::Sandbox;
+use base::error::Failure;
+use lending::demo::Beginning;
 
 /// The number of calls to keep.
 const CAPACITY: usize = 1000;

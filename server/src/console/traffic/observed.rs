@@ -7,11 +7,11 @@ use axum::{extract::Request, http::Method, response::Response};
 use super::{body::KeptBody, call::Entry, headers::Headers};
 use crate::{
     Sandbox,
-    auth::session::Session,
-    clock::UnixMillis,
     console::faults::{Kind, inject::Hit},
     http::{connections::Cut, edge},
 };
+use base::clock::UnixMillis;
+use lending::auth::session::Session;
 
 /// A call that is not answered yet.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
 
+use crate::console::traffic::{self, Call, filter::GivenFilter, har};
 use crate::console::view::{
     form::{Button, Field},
     frame::{Frame, SuccessMessages, empty_state},
@@ -13,10 +14,7 @@ use crate::console::view::{
     visit::{Done, FieldError, Visit},
     words::{Tone, count, tag, timestamp},
 };
-use crate::{
-    console::traffic::{self, Call, filter::GivenFilter, har},
-    error::Failure,
-};
+use base::error::Failure;
 
 const PAGE_SIZE: usize = 100;
 const REFRESH_MS: u32 = 2000;

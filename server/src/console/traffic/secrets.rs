@@ -14,7 +14,8 @@ use super::{
     Snapshot,
     fields::{PARAMETERS, SECRET_FIELDS, SHOWN_FIELDS},
 };
-use crate::{demo, email::Email, error::Failure, phone::Msisdn};
+use base::{email::Email, error::Failure, phone::Msisdn};
+use lending::demo;
 
 /// The text that replaces a secret.
 pub(super) const MASK: &str = "•••";

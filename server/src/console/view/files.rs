@@ -5,10 +5,8 @@ use std::sync::{Arc, LazyLock};
 use axum::{Router, http::HeaderMap, response::Response, routing::get};
 
 use super::under_root;
-use crate::{
-    error::Failure,
-    http::ready_body::{ReadyBody, digest},
-};
+use base::error::Failure;
+use web::ready_body::{ReadyBody, digest};
 
 /// The path of the icon.
 pub const ICON: &str = "/console/assets/icon.svg";

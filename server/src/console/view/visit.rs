@@ -3,12 +3,14 @@
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
-use crate::{Sandbox, console::door::Access, error::Failure, events::Trail, sandboxes::Name};
+use crate::{Sandbox, console::door::Access, sandboxes::Name};
 use axum::{
     extract::FromRequestParts,
     http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
+use base::error::Failure;
+use lending::events::Trail;
 
 /// The fields of a form or a query string.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use super::icon::Icon;
-use crate::clock::UnixMillis;
+use base::clock::UnixMillis;
 
 /// `KES 25,000`.
 pub fn kes(amount: i64) -> String {

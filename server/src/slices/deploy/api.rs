@@ -12,22 +12,24 @@ use serde::Deserialize;
 use super::{DeployToken, redeem};
 use crate::{
     Sandbox,
-    auth::{
-        client_address::ClientAddress,
-        limits::{self, Action, Caller},
-    },
-    database::Connection,
-    error::Failure,
-    events::{Kind, NewEvent, Trail},
-    http::{
-        accept,
-        extract::{Json, Path, Query},
-    },
     slices::{
         self, Bundled, Mark, Share, SliceBuilds, SliceName,
         api::{ActivateBody, check_archive, publication, read_archive},
         rollout::{self, Change, RolloutBody, yes},
     },
+};
+use base::error::Failure;
+use lending::{
+    auth::{
+        client_address::ClientAddress,
+        limits::{self, Action, Caller},
+    },
+    events::{Kind, NewEvent, Trail},
+};
+use store::Connection;
+use web::{
+    accept,
+    extract::{Json, Path, Query},
 };
 
 /// The path that builds are uploaded to.

@@ -9,14 +9,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::SliceName;
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, Database, query, query_as},
-    error::Failure,
-    events::Trail,
-    randomness::Randomness,
-    settings::values,
-};
+use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
+use lending::events::Trail;
+use settings::values;
+use store::{Connection, Database, query, query_as};
 
 /// Prefix of every token, by which people and secret scanners recognise it.
 pub const PREFIX: &str = "mkopo_deploy_";

@@ -11,14 +11,11 @@ use semver::Version;
 use serde::Deserialize;
 
 use super::{Outcome, Received, Report, rounded};
-use crate::{
-    Sandbox,
-    auth::{client_address::ClientAddress, limits::network, session},
-    error::Failure,
-    http::extract::{Json, whole},
-    settings::Settings,
-    slices::SliceName,
-};
+use crate::{Sandbox, slices::SliceName};
+use base::error::Failure;
+use lending::auth::{client_address::ClientAddress, limits::network, session};
+use settings::Settings;
+use web::extract::{Json, whole};
 
 /// Maximum size of a call in bytes.
 const MAX_SIZE: usize = 1024;

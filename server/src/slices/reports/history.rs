@@ -3,11 +3,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{Outcome, minute};
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, query_as},
-    error::Failure,
-};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query_as};
 
 /// Totals of the reports on builds in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

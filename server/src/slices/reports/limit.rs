@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure};
 
 /// Maximum number of calls from one address in a [`WINDOW`].
 const MAX_CALLS: u32 = 60;

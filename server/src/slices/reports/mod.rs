@@ -15,13 +15,10 @@ use serde::{Deserialize, Serialize};
 
 pub use self::limit::Limit;
 use super::{Bundled, SliceBuilds, all, taken_back};
-use crate::{
-    Sandbox,
-    auth::session,
-    clock::UnixMillis,
-    database::{Connection, Database, query, sweep},
-    error::Failure,
-};
+use crate::Sandbox;
+use base::{clock::UnixMillis, error::Failure};
+use lending::auth::session;
+use store::{Connection, Database, query, sweep};
 
 /// Maximum number of reports that wait to be written; more are dropped.
 const MAX_WAITING: usize = 10_000;
@@ -43,7 +40,7 @@ pub enum Outcome {
     CallFailed,
 }
 
-crate::database::stored_as_text!(Outcome);
+store::stored_as_text!(Outcome);
 
 impl Outcome {
     /// Its name, in the contract, the database and the metrics.

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use semver::Version;
 use sha2::{Digest, Sha256};
 
-use crate::{error::Failure, randomness::Randomness};
+use base::{error::Failure, randomness::Randomness};
 
 /// The number of buckets: each is one percent.
 const BUCKETS: u8 = 100;

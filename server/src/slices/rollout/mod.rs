@@ -16,12 +16,9 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, locked, read_one, set_live,
     trail, trail::SliceAction, watch,
 };
-use crate::{
-    clock::UnixMillis,
-    database::{Connection, Database, query, query_as},
-    error::Failure,
-    events::Kind,
-};
+use base::{clock::UnixMillis, error::Failure};
+use lending::events::Kind;
+use store::{Connection, Database, query, query_as};
 
 /// A build that some browsers get, while the others keep the live one.
 #[derive(Clone, Debug, Serialize)]

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Serialize, Serializer};
 
-use crate::clock;
+use base::clock;
 
 /// Maximum number of steps.
 const MAX_STEPS: usize = 20;

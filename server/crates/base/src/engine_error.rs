@@ -1,0 +1,112 @@
+//! Classification of database errors.
+
+use sqlx::{
+    migrate::MigrateError,
+    postgres::{PgDatabaseError, PgSeverity},
+};
+
+use crate::error::Failure;
+
+/// An unavailable database is a temporary condition, not a bug: the transaction is rolled back, and
+/// a retry may succeed.
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        if is_conflict(&error) {
+            tracing::info!(%error, "database conflict");
+            return Self::Conflict;
+        }
+        if is_unavailable(&error) {
+            tracing::warn!(%error, "database unavailable");
+            return Self::Busy;
+        }
+        Self::Storage(error)
+    }
+}
+
+/// `SQLite`'s primary result code.
+fn sqlite_code(error: &dyn sqlx::error::DatabaseError) -> Option<u32> {
+    error.code()?.parse::<u32>().ok().map(|extended| extended & 0xff)
+}
+
+const SQLITE_BUSY: u32 = 5;
+const SQLITE_READONLY: u32 = 8;
+const SQLITE_IOERR: u32 = 10;
+const SQLITE_FULL: u32 = 13;
+const SQLITE_CANTOPEN: u32 = 14;
+
+/// Returns whether the database, the connection or a lock caused the error, and not the statement, so that a
+/// retry may succeed.
+fn is_unavailable(error: &sqlx::Error) -> bool {
+    use sqlx::Error as E;
+    match error {
+        E::Io(_) | E::Tls(_) | E::Protocol(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed => true,
+        E::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
+            Some(error) => is_postgres_unavailable(error.code()),
+            None => matches!(
+                sqlite_code(&**error),
+                Some(SQLITE_BUSY | SQLITE_READONLY | SQLITE_IOERR | SQLITE_FULL | SQLITE_CANTOPEN)
+            ),
+        },
+        _ => false,
+    }
+}
+
+fn is_postgres_unavailable(code: &str) -> bool {
+    // Connection; resources; object state; operator intervention; system; authorization.
+    const CLASSES: [&str; 6] = ["08", "53", "55", "57", "58", "28"];
+    // Read-only (a standby took over), idle timeout, transaction timeout, database does not exist (any
+    // more).
+    const CODES: [&str; 4] = ["25006", "25P03", "25P04", "3D000"];
+    CODES.contains(&code) || code.get(..2).is_some_and(|class| CLASSES.contains(&class))
+}
+
+fn postgres(error: &sqlx::Error) -> Option<&PgDatabaseError> {
+    let sqlx::Error::Database(error) = error else { return None };
+    error.try_downcast_ref()
+}
+
+/// Returns whether PostgreSQL undid the statement because of another transaction: a serialization failure or
+/// a deadlock. The write can be repeated.
+fn is_conflict(error: &sqlx::Error) -> bool {
+    postgres(error).is_some_and(|error| matches!(error.code(), "40001" | "40P01"))
+}
+
+/// Returns whether the disk has no room for the write.
+pub fn is_disk_full(error: &sqlx::Error) -> bool {
+    const POSTGRES_DISK_FULL: &str = "53100";
+    match (postgres(error), error) {
+        (Some(error), _) => error.code() == POSTGRES_DISK_FULL,
+        (None, sqlx::Error::Database(error)) => {
+            matches!(sqlite_code(&**error), Some(SQLITE_IOERR | SQLITE_FULL))
+        }
+        (None, sqlx::Error::Migrate(error)) => match &**error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => is_disk_full(error),
+            _ => false,
+        },
+        (None, _) => false,
+    }
+}
+
+/// Returns whether an empty transaction can be started again immediately: its connection broke since it was
+/// last used, or it was the victim of a conflict.
+pub fn can_begin_again(error: &sqlx::Error) -> bool {
+    match postgres(error) {
+        Some(pg) => pg.severity() == PgSeverity::Fatal || is_conflict(error),
+        None => match error {
+            sqlx::Error::Io(error) => error.kind() != std::io::ErrorKind::TimedOut,
+            sqlx::Error::Protocol(_) => true,
+            _ => false,
+        },
+    }
+}
+
+/// Returns whether a failed commit certainly wrote nothing. A full disk fails before the commit record is
+/// written. A commit that PostgreSQL rejects is rolled back; if PostgreSQL closes the connection instead, it
+/// may have committed before.
+pub fn is_uncommitted(error: &sqlx::Error) -> bool {
+    match (postgres(error), error) {
+        (Some(error), _) => error.severity() == PgSeverity::Error,
+        (None, sqlx::Error::Database(error)) => sqlite_code(&**error) == Some(SQLITE_FULL),
+        (None, _) => false,
+    }
+}

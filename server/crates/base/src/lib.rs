@@ -1,0 +1,16 @@
+//! The ground floor: what all other crates are built on, and no business.
+
+// Times, and the clock that tests and the console can set.
+pub mod clock;
+// E-mail addresses.
+pub mod email;
+// Classification of the errors of both database engines.
+pub mod engine_error;
+// Every failure, its status and its body.
+pub mod error;
+// Kenyan mobile numbers.
+pub mod phone;
+// The source of ids, codes and random numbers.
+pub mod randomness;
+// Background tasks and their shutdown.
+pub mod tasks;

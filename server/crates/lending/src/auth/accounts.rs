@@ -1,0 +1,112 @@
+//! Opening, closing and listing the accounts of staff.
+
+use secrecy::SecretString;
+
+use super::{Role, Staff, otp, password::Passwords, session};
+use crate::events::Trail;
+use base::{
+    clock::{Clock, UnixMillis},
+    email::Email,
+    error::Failure,
+    phone::Msisdn,
+    randomness::Randomness,
+};
+use store::{Connection, Database, query, query_as, query_scalar};
+
+/// An account to create.
+pub struct NewAccount {
+    /// The address they sign in with.
+    pub email: Email,
+    /// The user name, which the portal shows.
+    pub username: String,
+    /// First name.
+    pub first_name: String,
+    /// Last name.
+    pub last_name: String,
+    /// The phone number for reset codes.
+    pub phone_number: Msisdn,
+    /// The role.
+    pub role: Role,
+    /// The password they sign in with.
+    pub password: SecretString,
+}
+
+const INSERT: &str = "
+    INSERT INTO staff
+        (staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+         is_active, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+
+/// Opens an account.
+///
+/// # Errors
+/// Fails with [`Failure::is_unique_violation`] if the address already has an account.
+pub async fn open(
+    database: &Database,
+    passwords: &Passwords,
+    randomness: &Randomness,
+    now: UnixMillis,
+    account: NewAccount,
+    trail: &Trail,
+) -> Result<(), Failure> {
+    let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
+    let password_hash = passwords.hash(password).await?;
+    let staff_id = randomness.id(now);
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            query(INSERT)
+                .bind(staff_id)
+                .bind(email)
+                .bind(username)
+                .bind(first_name)
+                .bind(last_name)
+                .bind(phone_number)
+                .bind(role)
+                .bind(password_hash)
+                .bind(true)
+                .bind(now)
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await
+}
+
+const ALL: &str = "
+    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+           is_active, sign_in_code_required, created_at
+    FROM staff ORDER BY email";
+
+/// Returns all accounts, sorted by e-mail address.
+pub async fn all(connection: &mut Connection) -> Result<Vec<Staff>, Failure> {
+    Ok(query_as(ALL).fetch_all(connection).await?)
+}
+
+const SET_ACTIVE: &str = "
+    UPDATE staff SET is_active = $2, updated_at = $3 WHERE email = $1 RETURNING staff_id";
+
+/// Deactivates the account of `email`, which permanently ends its sessions and codes, or reactivates it.
+/// Returns its id.
+///
+/// # Errors
+/// [`Failure::UserNotFound`].
+pub async fn set_active(
+    connection: &mut Connection,
+    email: &Email,
+    is_active: bool,
+    clock: &Clock,
+) -> Result<String, Failure> {
+    let now = clock.now();
+    let staff_id: String = query_scalar(SET_ACTIVE)
+        .bind(email)
+        .bind(is_active)
+        .bind(now)
+        .fetch_optional(&mut *connection)
+        .await?
+        .ok_or(Failure::UserNotFound)?;
+    if !is_active {
+        session::end_all(connection, &staff_id, clock).await?;
+        otp::end_all(connection, &staff_id, now).await?;
+    }
+    Ok(staff_id)
+}

@@ -1,0 +1,287 @@
+//! The sign-in calls.
+
+use axum::{
+    Extension, Json as Answer, Router,
+    extract::FromRequestParts,
+    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::{delete, get, post, put},
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use super::{
+    Auth, Role, Staff,
+    browser::Browser,
+    change_password::change_password,
+    client_address::ClientAddress,
+    device::DeviceCookie,
+    otp::{self, Otp, Purpose},
+    own_sessions::{OwnSession, end_own_session, own_sessions},
+    password::MAXIMUM_LENGTH,
+    password_reset::{self, PasswordReset},
+    profile::{Profile, ProfileChange, change_profile, profile},
+    required_code::set_required_code,
+    session,
+    session::Session,
+    sign_in::{Credentials, sign_in},
+};
+use crate::world::World;
+use base::{clock::UnixMillis, email::Email, error::Failure};
+use web::extract::{Json, Path};
+
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+
+/// The calls that need no session, such as sign-in.
+pub fn public() -> Router {
+    Router::new()
+        .route("/auth/login", post(login))
+        .route("/auth/request-signin-otp", post(request_signin_otp))
+        .route("/auth/verify-signin-otp", post(verify_signin_otp))
+        .route("/auth/request-password-reset", post(request_password_reset))
+        .route("/auth/reset-password", post(reset_password))
+        .route_layer(middleware::map_response(no_store))
+}
+
+/// Forbids caching.
+pub async fn no_store(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for DeviceCookie {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let world = World::of(parts)?;
+        Ok(Self::find(&parts.headers, world.settings.behind_tls))
+    }
+}
+
+/// The calls that need a session.
+pub fn signed_in() -> Router {
+    Router::new().route("/auth/me", get(me)).route("/auth/logout", post(logout))
+}
+
+/// The calls about the user's own account, for the live screens. All need a session.
+pub fn live() -> Router {
+    Router::new()
+        .route("/profile", get(own_profile).put(put_profile))
+        .route("/profile/password", put(put_password))
+        .route("/profile/sign-in-code", put(put_sign_in_code))
+        .route("/sessions", get(sessions))
+        .route("/sessions/{id}", delete(end_session))
+}
+
+/// A password that is short enough to hash.
+struct Password(SecretString);
+
+impl<'de> Deserialize<'de> for Password {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let password = SecretString::deserialize(deserializer)?;
+        if password.expose_secret().chars().count() > MAXIMUM_LENGTH {
+            return Err(de::Error::custom(format!("a password has at most {MAXIMUM_LENGTH} characters")));
+        }
+        Ok(Self(password))
+    }
+}
+
+#[derive(Serialize)]
+struct SignedInUser {
+    user: TokenUser,
+}
+
+#[derive(Serialize)]
+struct TokenUser {
+    token: String,
+    id: String,
+    username: String,
+    name: String,
+    email: Email,
+    role: Role,
+}
+
+#[derive(Deserialize)]
+struct Login {
+    email: Email,
+    password: Password,
+}
+
+async fn login(
+    Extension(auth): Extension<Auth>,
+    from: ClientAddress,
+    device: DeviceCookie,
+    browser: Browser,
+    Json(Login { email, password }): Json<Login>,
+) -> Result<Response, Failure> {
+    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: None, device, browser }).await
+}
+
+#[derive(Deserialize)]
+struct LoginWithOtp {
+    email: Email,
+    password: Password,
+    otp: Otp,
+}
+
+async fn verify_signin_otp(
+    Extension(auth): Extension<Auth>,
+    from: ClientAddress,
+    device: DeviceCookie,
+    browser: Browser,
+    Json(LoginWithOtp { email, password, otp }): Json<LoginWithOtp>,
+) -> Result<Response, Failure> {
+    signed_in_user(&auth, from, Credentials { email, password: password.0, otp: Some(otp), device, browser })
+        .await
+}
+
+async fn signed_in_user(
+    auth: &Auth,
+    from: ClientAddress,
+    credentials: Credentials,
+) -> Result<Response, Failure> {
+    let signed_in = sign_in(auth, from, credentials).await?;
+    let name = signed_in.staff.name();
+    let Staff { staff_id: id, username, email, role, .. } = signed_in.staff;
+    let user = TokenUser { token: signed_in.token, id, username, name, email, role };
+    let set_cookie = [(header::SET_COOKIE, signed_in.device_cookie)];
+    Ok((set_cookie, Answer(SignedInUser { user })).into_response())
+}
+
+#[derive(Deserialize)]
+struct EmailOnly {
+    email: Email,
+}
+
+#[derive(Serialize)]
+struct Done {
+    message: &'static str,
+}
+
+async fn request_signin_otp(
+    Extension(auth): Extension<Auth>,
+    from: ClientAddress,
+    Json(EmailOnly { email }): Json<EmailOnly>,
+) -> Result<Answer<Done>, Failure> {
+    otp::send(&auth, from, email, Purpose::SignIn).await?;
+    Ok(Answer(Done { message: "A verification code was sent to your email." }))
+}
+
+async fn request_password_reset(
+    Extension(auth): Extension<Auth>,
+    from: ClientAddress,
+    Json(EmailOnly { email }): Json<EmailOnly>,
+) -> Result<Answer<Done>, Failure> {
+    otp::send(&auth, from, email, Purpose::PasswordReset).await?;
+    Ok(Answer(Done { message: "A password reset code was sent to your phone." }))
+}
+
+#[derive(Deserialize)]
+struct ResetRequest {
+    email: Email,
+    otp: Otp,
+    new_password: Password,
+}
+
+async fn reset_password(
+    Extension(auth): Extension<Auth>,
+    from: ClientAddress,
+    Json(ResetRequest { email, otp, new_password }): Json<ResetRequest>,
+) -> Result<Answer<Done>, Failure> {
+    let request = PasswordReset { email, otp, new_password: new_password.0 };
+    password_reset::reset(&auth, from, request).await?;
+    Ok(Answer(Done { message: "Your password was reset. Sign in with the new one." }))
+}
+
+#[derive(Serialize)]
+struct CurrentUser {
+    id: String,
+    username: String,
+    name: String,
+    email: Email,
+    role: Role,
+    phone_number: String,
+    created_at: UnixMillis,
+}
+
+async fn me(session: Session) -> Answer<CurrentUser> {
+    let name = session.staff.name();
+    let Staff { staff_id: id, username, email, role, phone_number, created_at, .. } = session.staff;
+    Answer(CurrentUser { id, username, name, email, role, phone_number, created_at })
+}
+
+async fn logout(
+    Extension(auth): Extension<Auth>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+) -> Result<Response, Failure> {
+    session::end(&auth.world, session, address).await?;
+    let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
+    Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
+}
+
+async fn own_profile(Extension(auth): Extension<Auth>, session: Session) -> Result<Answer<Profile>, Failure> {
+    Ok(Answer(profile(&auth.world, &session).await?))
+}
+
+async fn put_profile(
+    Extension(auth): Extension<Auth>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(change): Json<ProfileChange>,
+) -> Result<Answer<Profile>, Failure> {
+    change_profile(&auth, session.clone(), address, change).await?;
+    profile(&auth.world, &session).await.map(Answer)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PasswordChange {
+    current_password: Password,
+    new_password: Password,
+}
+
+async fn put_password(
+    Extension(auth): Extension<Auth>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(PasswordChange { current_password, new_password }): Json<PasswordChange>,
+) -> Result<StatusCode, Failure> {
+    change_password(&auth, session, address, current_password.0, new_password.0).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignInCodeChange {
+    required: bool,
+    password: Password,
+}
+
+async fn put_sign_in_code(
+    Extension(auth): Extension<Auth>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Json(SignInCodeChange { required, password }): Json<SignInCodeChange>,
+) -> Result<Answer<Profile>, Failure> {
+    set_required_code(&auth, &session, address, password.0, required).await?;
+    profile(&auth.world, &session).await.map(Answer)
+}
+
+async fn sessions(
+    Extension(auth): Extension<Auth>,
+    session: Session,
+) -> Result<Answer<Vec<OwnSession>>, Failure> {
+    Ok(Answer(own_sessions(&auth.world, &session).await?))
+}
+
+async fn end_session(
+    Extension(auth): Extension<Auth>,
+    ClientAddress(address): ClientAddress,
+    session: Session,
+    Path(session_id): Path<String>,
+) -> Result<StatusCode, Failure> {
+    end_own_session(&auth.world, session, address, session_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,47 @@
+//! Changing the user's own password.
+
+use std::net::IpAddr;
+
+use secrecy::SecretString;
+
+use super::{
+    Auth, Staff, new_password,
+    reauthentication::Reauthentication,
+    session::{self, Session},
+};
+use crate::events::Kind;
+use base::error::Failure;
+use store::{Connection, query};
+
+const SET_PASSWORD: &str = "
+    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
+
+/// Sets a new password for the user of `session`, and ends their other sessions.
+///
+/// # Errors
+/// [`Failure::PasswordTooShort`], [`Failure::PasswordTooEasy`], [`Failure::InvalidPassword`],
+/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+pub(super) async fn change_password(
+    auth: &Auth,
+    session: Session,
+    address: IpAddr,
+    current: SecretString,
+    new: SecretString,
+) -> Result<(), Failure> {
+    new_password::check(&new, &session.staff.email, &auth.world.settings.brand)?;
+    let asked = Reauthentication::of(auth, &session, address, current).await?;
+    let password_hash = auth.passwords.hash(new).await?;
+    let clock = auth.world.clock.clone();
+    asked
+        .change(auth, Kind::PasswordChanged, async move |connection: &mut Connection, staff: Staff| {
+            query(SET_PASSWORD)
+                .bind(&staff.staff_id)
+                .bind(password_hash)
+                .bind(clock.now())
+                .execute(&mut *connection)
+                .await?;
+            let ended = session::end_others(connection, &session, &clock).await?;
+            Ok(format!("{ended} other sessions ended"))
+        })
+        .await
+}

@@ -1,0 +1,79 @@
+//! Devices that signed in before, recognised by a cookie.
+//!
+//! The cookie holds an opaque id and an expiry time, signed for one account and its current password. It
+//! identifies nobody and grants no access. It only gives the device its own limit for wrong passwords, so
+//! that an attack from elsewhere does not lock out the owner of the account.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use super::{Auth, Staff, fingerprint::Fingerprints};
+use base::{clock::UnixMillis, error::Failure};
+
+/// The lifetime of the cookie. Each sign-in sets a new one.
+const LIFETIME: Duration = Duration::from_hours(180 * 24);
+
+/// The length of an id, which is as unpredictable as the token that it is derived from.
+const ID_LENGTH: usize = 32;
+
+/// A device that signed in to an account before.
+#[derive(Clone, Debug)]
+pub struct Device {
+    id: String,
+}
+
+/// The cookie's value as a client sent it, signed or not.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceCookie(Option<String>);
+
+impl Device {
+    /// Returns the id, which changes with each sign-in.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl DeviceCookie {
+    /// Finds the cookie in `headers`, if there is one.
+    pub fn find(headers: &HeaderMap, behind_tls: bool) -> Self {
+        let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut cookies = lines.flat_map(|line| line.split(';')).filter_map(|cookie| cookie.split_once('='));
+        let found = cookies.find(|(name, _)| name.trim() == cookie_name(behind_tls));
+        Self(found.map(|(_, value)| value.trim().to_owned()))
+    }
+
+    /// Returns the device if the cookie is valid for the account of `staff`.
+    pub fn device(&self, fingerprints: &Fingerprints, staff: &Staff, now: UnixMillis) -> Option<Device> {
+        let mut parts = self.0.as_deref()?.splitn(3, '.');
+        let (ends_at, id, signature) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_valid = fingerprints.matches(signature, &signed_parts(staff, ends_at, id))
+            && ends_at.parse().is_ok_and(|ends_at: i64| ends_at > now.0);
+        is_valid.then(|| Device { id: id.to_owned() })
+    }
+}
+
+/// Returns the `Set-Cookie` for a device that signed in as `staff` and received `token`.
+pub fn set_cookie(auth: &Auth, staff: &Staff, token: &str) -> Result<HeaderValue, Failure> {
+    let ends_at = auth.world.clock.now().plus(LIFETIME).0.to_string();
+    let id = &auth.fingerprints.of(&["device id", token])[..ID_LENGTH];
+    let signature = auth.fingerprints.of(&signed_parts(staff, &ends_at, id));
+    let behind_tls = auth.world.settings.behind_tls;
+    // Browsers accept the prefix only with this path.
+    let scope = if behind_tls { "Path=/; Secure" } else { "Path=/api/v1/auth" };
+    let cookie = format!(
+        "{}={ends_at}.{id}.{signature}; {scope}; HttpOnly; SameSite=Strict; Max-Age={}",
+        cookie_name(behind_tls),
+        LIFETIME.as_secs(),
+    );
+    HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
+}
+
+fn cookie_name(behind_tls: bool) -> &'static str {
+    if behind_tls { "__Host-mkopo_device" } else { "mkopo_device" }
+}
+
+/// A new password invalidates the cookie, so that whoever knew the old one has no advantage.
+fn signed_parts<'a>(staff: &'a Staff, ends_at: &'a str, id: &'a str) -> [&'a str; 5] {
+    ["device", &staff.staff_id, &staff.password_hash, ends_at, id]
+}

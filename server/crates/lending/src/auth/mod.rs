@@ -1,0 +1,114 @@
+//! Authentication: staff, their passwords, codes and sessions.
+
+pub mod accounts;
+pub mod api;
+mod browser;
+mod change_password;
+pub mod client_address;
+pub mod device;
+pub mod fingerprint;
+mod hs256;
+pub mod limits;
+pub mod live_sessions;
+pub mod new_password;
+pub mod otp;
+mod own_sessions;
+pub mod password;
+pub mod password_reset;
+mod profile;
+mod reauthentication;
+mod required_code;
+pub mod session;
+pub mod sign_in;
+mod trail;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use self::{fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session::Tokens};
+use crate::{outbox::Outbox, world::World};
+use base::{clock::UnixMillis, email::Email, error::Failure};
+use store::{Connection, query_as};
+
+/// The accounts and sessions of a world, and the secrets that protect them. Clones share them.
+#[derive(Clone)]
+pub struct Auth {
+    /// The data and the time.
+    pub world: World,
+    /// Hashes passwords, a limited number at a time.
+    pub passwords: Passwords,
+    /// Signs and reads session tokens.
+    pub tokens: Tokens,
+    /// Keyed hashes of values that must be recognised but not readable in the database.
+    pub fingerprints: Fingerprints,
+    /// The sessions in memory.
+    pub live_sessions: Arc<LiveSessions>,
+    /// Sends the codes.
+    pub outbox: Outbox,
+}
+
+/// The role of a member of staff. The portal shows menu entries by role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Role {
+    Admin,
+    Agent,
+    Supervisor,
+}
+
+store::stored_as_text!(Role);
+
+/// A member of staff.
+#[derive(Clone, Debug, sqlx_macros::FromRow)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Staff {
+    pub staff_id: String,
+    pub email: Email,
+    pub username: String,
+    pub first_name: String,
+    pub last_name: String,
+    pub phone_number: String,
+    pub role: Role,
+    pub password_hash: String,
+    pub is_active: bool,
+    /// Whether sign-in requires a code as well as the password, where the screens are live.
+    pub sign_in_code_required: bool,
+    pub created_at: UnixMillis,
+}
+
+const BY_EMAIL: &str = "
+    SELECT staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+           is_active, sign_in_code_required, created_at
+    FROM staff WHERE email = $1";
+
+impl Staff {
+    /// The account of `email`, active or not.
+    pub async fn by_email(connection: &mut Connection, email: &Email) -> Result<Option<Self>, sqlx::Error> {
+        query_as(BY_EMAIL).bind(email).fetch_optional(connection).await
+    }
+
+    /// First and last name.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+/// The decision of a transaction that checks credentials. The transaction is committed in either case,
+/// because it holds the count of wrong attempts; returning an error instead would roll the count back.
+#[must_use = "a refusal must reach the caller"]
+pub(crate) enum Ruling {
+    Granted,
+    Refused(Failure),
+}
+
+impl Ruling {
+    /// The decision as the caller's result.
+    pub(crate) fn into_result(self) -> Result<(), Failure> {
+        match self {
+            Self::Granted => Ok(()),
+            Self::Refused(failure) => Err(failure),
+        }
+    }
+}

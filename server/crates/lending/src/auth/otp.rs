@@ -1,0 +1,287 @@
+//! One-time codes: six digits, valid once, for five minutes and five attempts.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Auth, Ruling, Staff, limits, limits::Action, limits::Caller};
+use crate::{
+    auth::{client_address::ClientAddress, fingerprint::Fingerprints},
+    outbox,
+    world::Happened,
+};
+use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use store::{Connection, query, query_scalar};
+
+/// The lifetime of a code.
+pub const LIFE: Duration = Duration::from_mins(5);
+/// The time after which another code can be requested.
+pub const RESEND_AFTER: Duration = Duration::from_secs(30);
+/// The maximum number of attempts per code, including the successful one.
+const MAX_ATTEMPTS: i64 = 5;
+
+/// The purpose of a code. A code for one purpose is not valid for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To sign in, together with the password; sent by e-mail.
+    SignIn,
+    /// To set a new password; sent by SMS.
+    PasswordReset,
+}
+
+store::stored_as_text!(Purpose);
+
+impl Purpose {
+    fn name(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign_in",
+            Self::PasswordReset => "password_reset",
+        }
+    }
+
+    fn request_action(self) -> Action {
+        match self {
+            Self::SignIn => Action::SignInCodeRequest,
+            Self::PasswordReset => Action::ResetCodeRequest,
+        }
+    }
+
+    fn attempt_action(self) -> Action {
+        match self {
+            Self::SignIn => Action::SignInCode,
+            Self::PasswordReset => Action::ResetCode,
+        }
+    }
+}
+
+/// A code as it was typed, correct or not. It has no `Debug` output, so it can't be logged.
+#[derive(Clone)]
+pub struct Otp(String);
+
+impl Otp {
+    fn draw(randomness: &Randomness) -> Self {
+        Self(format!("{:06}", randomness.below(1_000_000)))
+    }
+
+    fn fingerprint_parts<'a>(&'a self, staff_id: &'a str, purpose: Purpose) -> [&'a str; 4] {
+        ["one-time code", purpose.name(), staff_id, &self.0]
+    }
+}
+
+impl<'de> Deserialize<'de> for Otp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Malformed input counts as a wrong code.
+        String::deserialize(deserializer).map(|text| Self(text.trim().to_owned()))
+    }
+}
+
+/// Sends a code to the user of `email`. It replaces any earlier code.
+///
+/// # Errors
+/// [`Failure::UserNotFound`], [`Failure::AccountInactive`], [`Failure::CodeSentAlready`] within
+/// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes, or too many codes within
+/// a day.
+pub async fn send(
+    auth: &Auth,
+    ClientAddress(address): ClientAddress,
+    email: Email,
+    purpose: Purpose,
+) -> Result<(), Failure> {
+    let otp = Otp::draw(&auth.world.randomness);
+    let request = Request {
+        caller: Caller::new(&auth.fingerprints, &email, address),
+        email,
+        purpose,
+        otp: otp.clone(),
+        now: auth.world.clock.now(),
+        brand: auth.world.settings.brand.clone(),
+        randomness: auth.world.randomness.clone(),
+        fingerprints: auth.fingerprints.clone(),
+    };
+    let sent = auth
+        .world
+        .database
+        .write(async move |connection: &mut Connection| request.run(connection).await)
+        .await?;
+    auth.outbox.wake();
+    if matches!(sent, Ruling::Granted) {
+        auth.world.tell(Happened::CodeSent(otp.0));
+    }
+    sent.into_result()
+}
+
+struct Request {
+    caller: Caller,
+    email: Email,
+    purpose: Purpose,
+    otp: Otp,
+    now: UnixMillis,
+    brand: String,
+    randomness: Randomness,
+    fingerprints: Fingerprints,
+}
+
+const SENT_AT: &str = "SELECT created_at FROM one_time_code WHERE staff_id = $1 AND purpose = $2";
+
+const STORE: &str = "
+    INSERT INTO one_time_code (staff_id, purpose, fingerprint, wrong_tries, created_at, expires_at)
+    VALUES ($1, $2, $3, 0, $4, $5)
+    ON CONFLICT (staff_id, purpose) DO UPDATE SET
+        fingerprint = excluded.fingerprint, wrong_tries = 0, created_at = excluded.created_at,
+        expires_at = excluded.expires_at, used_at = NULL";
+
+impl Request {
+    async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
+        let Self { caller, purpose, now, .. } = &self;
+        limits::check(connection, purpose.request_action(), caller, *now).await?;
+        let staff = match Staff::by_email(connection, &self.email).await? {
+            Some(staff) if staff.is_active => staff,
+            missing_or_inactive => {
+                limits::count(connection, purpose.request_action(), caller, *now).await?;
+                let is_inactive = missing_or_inactive.is_some();
+                return Ok(Ruling::Refused(if is_inactive {
+                    Failure::AccountInactive
+                } else {
+                    Failure::UserNotFound
+                }));
+            }
+        };
+        let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
+            .bind(&staff.staff_id)
+            .bind(*purpose)
+            .fetch_optional(&mut *connection)
+            .await?;
+        // A code sent in the future was sent before the clock was moved back.
+        if let Some(sent_at) = sent_at.filter(|sent_at| *sent_at <= now.plus(RESEND_AFTER)) {
+            let wait = sent_at.plus(RESEND_AFTER).since(*now);
+            if !wait.is_zero() {
+                return Err(Failure::CodeSentAlready { wait });
+            }
+        }
+        limits::check(connection, Action::Code, caller, *now).await?;
+        limits::count(connection, purpose.request_action(), caller, *now).await?;
+        limits::count(connection, Action::Code, caller, *now).await?;
+        query(STORE)
+            .bind(&staff.staff_id)
+            .bind(*purpose)
+            .bind(self.fingerprints.of(&self.otp.fingerprint_parts(&staff.staff_id, *purpose)))
+            .bind(*now)
+            .bind(now.plus(LIFE))
+            .execute(&mut *connection)
+            .await?;
+        self.enqueue_message(connection, &staff).await?;
+        Ok(Ruling::Granted)
+    }
+
+    async fn enqueue_message(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
+        let Self { brand, now, randomness, .. } = self;
+        let code = outbox::Code { digits: &self.otp.0, expires_at: now.plus(LIFE) };
+        let digits = code.digits;
+        match self.purpose {
+            Purpose::SignIn => {
+                let subject = format!("Your {brand} verification code");
+                let body = format!(
+                    "Dear {},\n\n\
+                     your {brand} verification code is {digits}. It can be used once, within 5 minutes.\n\n\
+                     If you did not ask for it, ignore this message: nobody can sign in with the code \
+                     alone. Never pass it on; {brand} will not ask you for it.\n",
+                    staff.first_name
+                );
+                outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
+            }
+            Purpose::PasswordReset => {
+                let phone = Msisdn::parse(&staff.phone_number)
+                    .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
+                let body = format!(
+                    "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \
+                     If you did not ask for it, ignore this message. Never pass it on."
+                );
+                outbox::sms(connection, randomness, *now, &phone, &body, Some(code)).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+const FIND: &str = "
+    SELECT fingerprint FROM one_time_code
+    WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL AND expires_at > $3 AND wrong_tries < $4";
+
+const WRONG: &str = "
+    UPDATE one_time_code SET wrong_tries = wrong_tries + 1 WHERE staff_id = $1 AND purpose = $2";
+
+const USE: &str = "
+    UPDATE one_time_code SET used_at = $3 WHERE staff_id = $1 AND purpose = $2 AND used_at IS NULL";
+
+/// The result of an attempt to use a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The code was correct.
+    Right,
+    /// The code was wrong.
+    Wrong {
+        /// Whether further attempts are refused for now.
+        is_last: bool,
+    },
+}
+
+/// An attempt to use a code.
+pub struct Attempt {
+    /// The user of the code. Without one, the attempt counts as a wrong code.
+    pub staff_id: Option<String>,
+    /// The purpose of the code.
+    pub purpose: Purpose,
+    /// The code, as typed.
+    pub otp: Otp,
+    /// The account and address that the attempt counts for.
+    pub caller: Caller,
+    /// The time of the attempt.
+    pub now: UnixMillis,
+}
+
+impl Attempt {
+    /// Consumes the code if it is correct. The transaction must be committed in either case, because it
+    /// holds the count of wrong attempts.
+    ///
+    /// # Errors
+    /// [`Failure::TooManyTries`].
+    pub async fn verify(
+        &self,
+        connection: &mut Connection,
+        fingerprints: &Fingerprints,
+    ) -> Result<Verdict, Failure> {
+        let Self { purpose, now, .. } = *self;
+        limits::check(connection, purpose.attempt_action(), &self.caller, now).await?;
+        let staff_id = self.staff_id.as_deref().unwrap_or_default();
+        let stored: Option<String> = query_scalar(FIND)
+            .bind(staff_id)
+            .bind(purpose)
+            .bind(now)
+            .bind(MAX_ATTEMPTS)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let parts = self.otp.fingerprint_parts(staff_id, purpose);
+        if fingerprints.matches(stored.as_deref().unwrap_or_default(), &parts) {
+            query(USE).bind(staff_id).bind(purpose).bind(now).execute(&mut *connection).await?;
+            limits::reset(connection, purpose.attempt_action(), &self.caller).await?;
+            return Ok(Verdict::Right);
+        }
+        query(WRONG).bind(staff_id).bind(purpose).execute(&mut *connection).await?;
+        let is_last = limits::count(connection, purpose.attempt_action(), &self.caller, now).await?;
+        Ok(Verdict::Wrong { is_last })
+    }
+}
+
+const END_ALL: &str = "
+    UPDATE one_time_code SET used_at = $2 WHERE staff_id = $1 AND used_at IS NULL";
+
+/// Ends every code of `staff_id`.
+pub async fn end_all(
+    connection: &mut Connection,
+    staff_id: &str,
+    now: UnixMillis,
+) -> Result<(), sqlx::Error> {
+    query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;
+    Ok(())
+}

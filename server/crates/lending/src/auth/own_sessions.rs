@@ -1,0 +1,89 @@
+//! The user's own sessions: listing them, and ending single ones.
+
+use std::net::IpAddr;
+
+use serde::Serialize;
+
+use super::session::Session;
+use crate::{
+    events::{Kind, NewEvent},
+    world::World,
+};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
+
+/// A session, as its owner sees it.
+#[derive(Debug, Serialize, sqlx_macros::FromRow)]
+pub(super) struct OwnSession {
+    id: String,
+    created_at: UnixMillis,
+    expires_at: UnixMillis,
+    address: Option<String>,
+    device: Option<String>,
+    is_current: bool,
+}
+
+/// At most the latest 100 sessions.
+const OPEN: &str = "
+    SELECT session_id AS id, created_at, expires_at, address, device, session_id = $2 AS is_current
+    FROM session WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3
+    ORDER BY created_at DESC, session_id DESC LIMIT 100";
+
+/// The open sessions of `session`'s user, the newest first.
+///
+/// # Errors
+/// If the database fails.
+pub(super) async fn own_sessions(world: &World, session: &Session) -> Result<Vec<OwnSession>, Failure> {
+    let mut reader = world.database.read().await?;
+    let found = query_as(OPEN)
+        .bind(&session.staff.staff_id)
+        .bind(&session.session_id)
+        .bind(world.clock.now())
+        .fetch_all(&mut reader);
+    Ok(found.await?)
+}
+
+const END: &str = "
+    UPDATE session SET ended_at = $3
+    WHERE session_id = $1 AND staff_id = $2 AND ended_at IS NULL AND expires_at > $3";
+
+/// Ends one session of `session`'s user.
+///
+/// # Errors
+/// [`Failure::SessionNotFound`] if they have no open session with this id.
+pub(super) async fn end_own_session(
+    world: &World,
+    session: Session,
+    address: IpAddr,
+    session_id: String,
+) -> Result<(), Failure> {
+    // PostgreSQL can't store NUL characters.
+    if session_id.contains('\0') {
+        return Err(Failure::SessionNotFound(session_id));
+    }
+    let now = world.clock.now();
+    let is_current = session.session_id == session_id;
+    let kind = if is_current { Kind::SignedOut } else { Kind::SessionsEnded };
+    let staff = session.staff;
+    let event = NewEvent::new(world.clock.unset_now(), kind, staff.email.as_str(), Some(address));
+    let event = if is_current { event } else { event.about(staff.email.as_str()).details("one session") };
+    let written = event.clone();
+    world
+        .database
+        .write(async move |connection: &mut Connection| {
+            let ended = query(END)
+                .bind(&session_id)
+                .bind(&staff.staff_id)
+                .bind(now)
+                .execute(&mut *connection)
+                .await?;
+            if ended == 0 {
+                return Err(Failure::SessionNotFound(session_id));
+            }
+            written.add(connection).await?;
+            Ok(())
+        })
+        .await?;
+    event.log();
+    Ok(())
+}

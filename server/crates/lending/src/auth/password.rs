@@ -1,0 +1,200 @@
+//! Passwords: argon2id with 19 MiB, two passes, one lane (OWASP's first choice), about 14 ms each.
+//!
+//! At most one hash per core runs at a time, on threads that may block. Without this bound,
+//! 64 concurrent sign-ins took 4 GB and starved every other call.
+
+use std::{
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use argon2::{
+    ARGON2ID_IDENT, Algorithm, Argon2, Block, Params, PasswordHash, Version,
+    password_hash::phc::{Output, ParamsString, Salt},
+};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
+
+use base::{error::Failure, randomness::Randomness};
+
+/// The minimum length of a password, in characters.
+pub const MINIMUM_LENGTH: usize = 6;
+/// The maximum length of a password, in characters.
+pub const MAXIMUM_LENGTH: usize = 1024;
+
+/// The maximum wait of a hash for a free core. Callers time out after 10 s, so the answer must come before.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The maximum number of memory blocks kept for the next hashes, of 19 MiB each. Fresh memory would cost each
+/// hash 5,000 page faults, and freed memory is spread over the blocking threads.
+const SPARE: usize = 2;
+
+/// Hashes and checks passwords, with a bound on concurrency that clones share.
+#[derive(Clone, Debug)]
+pub struct Passwords {
+    /// The hashes of one sandbox wait here before they wait for `slots`, which all sandboxes share. Each
+    /// sandbox has at most as many waiting there as may run, so that sandboxes take turns.
+    own_slots: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    /// The memory of finished hashes.
+    spare: Arc<Mutex<Vec<Vec<Block>>>>,
+    timeout: Duration,
+    randomness: Randomness,
+}
+
+impl Passwords {
+    /// Allows one hash per core at a time.
+    pub fn new(randomness: Randomness) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self::bounded(cores, QUEUE_TIMEOUT, randomness)
+    }
+
+    fn bounded(slots: usize, timeout: Duration, randomness: Randomness) -> Self {
+        let new = || Arc::new(Semaphore::new(slots));
+        Self { own_slots: new(), slots: new(), spare: Arc::default(), timeout, randomness }
+    }
+
+    /// Returns the hasher of another sandbox, with the same bound on concurrency.
+    pub fn of_another_sandbox(&self) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { own_slots: Arc::new(Semaphore::new(cores)), ..self.clone() }
+    }
+
+    /// Hashes `password` to the PHC string that is stored.
+    ///
+    /// # Errors
+    /// [`Failure::SignInsWait`] if the queue is too long.
+    pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
+        let salt: [u8; 16] = self.randomness.bytes();
+        self.run(move |memory| hash(&password, &salt, memory)).await?
+    }
+
+    /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
+    /// returns `false`, so that timing does not reveal which accounts exist.
+    ///
+    /// # Errors
+    /// [`Failure::SignInsWait`] if the queue is too long.
+    pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
+        let salt: [u8; 16] = self.randomness.bytes();
+        self.run(move |memory| match stored {
+            Some(stored) => verify(&password, &stored, memory),
+            None => hash(&password, &salt, memory).map(|_| false),
+        })
+        .await?
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Vec<Block>) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let permits = async {
+            let own = Arc::clone(&self.own_slots).acquire_owned().await?;
+            Ok((own, Arc::clone(&self.slots).acquire_owned().await?))
+        };
+        let permits = tokio::time::timeout(self.timeout, permits).await;
+        let permits = permits.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
+        let permits =
+            permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
+        let spare = Arc::clone(&self.spare);
+        tokio::task::spawn_blocking(move || {
+            let lock = || spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut memory = lock().pop().unwrap_or_default();
+            let result = job(&mut memory);
+            let mut spare = lock();
+            if spare.len() < SPARE {
+                spare.push(memory);
+            }
+            drop((spare, permits));
+            result
+        })
+        .await
+        .map_err(|panicked| Failure::Internal(panicked.to_string()))
+    }
+}
+
+fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {
+    let params = Params::new(19 * 1024, 2, 1, None).map_err(unexpected)?;
+    let (algorithm, version) = (Algorithm::Argon2id, Version::V0x13);
+    let stored = PasswordHash {
+        algorithm: ARGON2ID_IDENT,
+        version: Some(version.into()),
+        params: ParamsString::try_from(&params).map_err(unexpected)?,
+        salt: Some(Salt::new(salt).map_err(unexpected)?),
+        hash: Some(compute(&Argon2::new(algorithm, version, params), password, salt, memory)?),
+    };
+    Ok(stored.to_string())
+}
+
+fn verify(password: &SecretString, stored: &str, memory: &mut Vec<Block>) -> Result<bool, Failure> {
+    let stored = PasswordHash::new(stored).map_err(unexpected)?;
+    let (Some(salt), Some(hash)) = (&stored.salt, &stored.hash) else {
+        return Err(unexpected("a stored hash without salt or value"));
+    };
+    let algorithm = Algorithm::try_from(stored.algorithm.as_str()).map_err(unexpected)?;
+    let version = stored.version.map_or(Ok(Version::V0x10), Version::try_from).map_err(unexpected)?;
+    let params = Params::try_from(&stored).map_err(unexpected)?;
+    // The comparison takes the same time wherever the hashes differ.
+    Ok(compute(&Argon2::new(algorithm, version, params), password, salt, memory)? == *hash)
+}
+
+/// Computes the hash in `memory`, which grows as needed.
+fn compute(
+    argon2: &Argon2<'_>,
+    password: &SecretString,
+    salt: &[u8],
+    memory: &mut Vec<Block>,
+) -> Result<Output, Failure> {
+    let params = argon2.params();
+    memory.resize(params.block_count(), Block::new());
+    let mut output = vec![0; params.output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
+    argon2
+        .hash_password_into_with_memory(
+            password.expose_secret().as_bytes(),
+            salt,
+            &mut output,
+            memory.as_mut_slice(),
+        )
+        .map_err(unexpected)?;
+    Output::new(&output).map_err(unexpected)
+}
+
+fn unexpected(error: impl Display) -> Failure {
+    Failure::Internal(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_hash_that_waits_too_long_is_told_when_to_retry() {
+        let passwords = Passwords::bounded(1, Duration::from_millis(10), Randomness::seeded(7));
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let slow = tokio::spawn({
+            let passwords = passwords.clone();
+            async move { passwords.run(move |_| held.recv()).await }
+        });
+        while passwords.slots.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = passwords.hash("Mkopo-demo-1".into()).await;
+        assert!(matches!(refused, Err(Failure::SignInsWait { .. })));
+
+        release.send(()).unwrap();
+        slow.await.unwrap().unwrap().unwrap();
+        let stored = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
+        assert!(passwords.matches("Mkopo-demo-1".into(), Some(stored)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_password_is_stored_as_a_salted_hash() {
+        let passwords = Passwords::bounded(1, QUEUE_TIMEOUT, Randomness::seeded(7));
+        let one = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
+        let other = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
+        assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");
+        assert_ne!(one, other);
+        assert!(!passwords.matches("Mkopo-demo-2".into(), Some(one)).await.unwrap());
+        assert!(!passwords.matches("Mkopo-demo-1".into(), None).await.unwrap());
+    }
+}

@@ -1,0 +1,106 @@
+//! Setting a new password with a code sent by SMS.
+
+use secrecy::SecretString;
+
+use super::{
+    Auth, Ruling, Staff,
+    client_address::ClientAddress,
+    fingerprint::Fingerprints,
+    limits::{self, Action, Caller},
+    new_password,
+    otp::{self, Attempt, Otp, Purpose, Verdict},
+    session,
+    trail::Visitor,
+};
+use crate::events::{Kind, NewEvent};
+use base::{clock::Clock, email::Email, error::Failure};
+use store::{Connection, query};
+
+/// A request to set a new password.
+pub struct PasswordReset {
+    /// The address of the account.
+    pub email: Email,
+    /// The code sent by SMS.
+    pub otp: Otp,
+    /// The password to set.
+    pub new_password: SecretString,
+}
+
+/// Sets a new password and ends all of the user's sessions and codes.
+///
+/// # Errors
+/// [`Failure::PasswordTooShort`] and [`Failure::PasswordTooEasy`], which do not use up the code;
+/// [`Failure::InvalidCode`], also if the user does not exist or is inactive;
+/// [`Failure::TooManyTries`]; [`Failure::SignInsWait`].
+pub async fn reset(
+    auth: &Auth,
+    ClientAddress(address): ClientAddress,
+    request: PasswordReset,
+) -> Result<(), Failure> {
+    let PasswordReset { email, otp, new_password } = request;
+    new_password::check(&new_password, &email, &auth.world.settings.brand)?;
+    let caller = Caller::new(&auth.fingerprints, &email, address);
+    {
+        let mut reader = auth.world.database.read().await?;
+        limits::check(&mut reader, Action::ResetCode, &caller, auth.world.clock.now()).await?;
+    }
+    // Hashed before the code is checked, so that timing reveals nothing and no transaction waits
+    // for the hash.
+    let password_hash = auth.passwords.hash(new_password).await?;
+    let change = Change {
+        visitor: Visitor::new(&auth.fingerprints, auth.world.clock.unset_now(), &email, address),
+        email,
+        otp,
+        password_hash,
+        caller,
+        clock: auth.world.clock.clone(),
+        fingerprints: auth.fingerprints.clone(),
+    };
+    let (decided, event) = auth
+        .world
+        .database
+        .write(async move |connection: &mut Connection| change.apply(connection).await)
+        .await?;
+    event.log();
+    decided.into_result()
+}
+
+struct Change {
+    visitor: Visitor,
+    email: Email,
+    otp: Otp,
+    password_hash: String,
+    caller: Caller,
+    clock: Clock,
+    fingerprints: Fingerprints,
+}
+
+const SET_PASSWORD: &str = "
+    UPDATE staff SET password_hash = $2, password_changed_at = $3, updated_at = $3 WHERE staff_id = $1";
+
+impl Change {
+    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
+        let Self { visitor, email, otp, password_hash, caller, clock, fingerprints } = self;
+        let now = clock.now();
+        let staff = Staff::by_email(connection, &email).await?.filter(|staff| staff.is_active);
+        let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
+        let attempt = Attempt { staff_id, purpose: Purpose::PasswordReset, otp, caller, now };
+        let verdict = attempt.verify(connection, &fingerprints).await?;
+        let (Verdict::Right, Some(staff)) = (verdict, staff) else {
+            let is_last = verdict == Verdict::Wrong { is_last: true };
+            let failure = Failure::InvalidCode;
+            let event = visitor.add_failure(connection, Kind::PasswordResetFailed, &failure, is_last).await?;
+            return Ok((Ruling::Refused(failure), event));
+        };
+        let staff_id = &staff.staff_id;
+        query(SET_PASSWORD).bind(staff_id).bind(password_hash).bind(now).execute(&mut *connection).await?;
+        session::end_all(connection, staff_id, &clock).await?;
+        otp::end_all(connection, staff_id, now).await?;
+        // The user has proved who they are, so a lockout for wrong passwords ends.
+        limits::reset_account(connection, Action::Password, &attempt.caller).await?;
+        tracing::info!(staff.id = staff_id, "password.reset");
+        let details = "all sessions ended";
+        let event = visitor.add_success(connection, Kind::PasswordReset, &staff, details).await?;
+        Ok((Ruling::Granted, event))
+    }
+}

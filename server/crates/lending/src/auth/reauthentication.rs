@@ -1,0 +1,93 @@
+//! Asks a signed-in user for the password again before a change to the account.
+
+use std::net::IpAddr;
+
+use secrecy::SecretString;
+
+use super::{
+    Auth, Ruling, Staff,
+    limits::{self, Action, Caller},
+    session::{self, Session},
+};
+use crate::events::{Kind, NewEvent};
+use base::{clock::UnixMillis, error::Failure};
+use store::Connection;
+
+/// A password that was compared with that of the session's user. Wrong ones are counted as at sign-in.
+pub(super) struct Reauthentication {
+    session: Session,
+    address: IpAddr,
+    caller: Caller,
+    matches: bool,
+    /// The time of the attempt in base time, without the console's setting.
+    at: UnixMillis,
+    now: UnixMillis,
+}
+
+impl Reauthentication {
+    /// Compares `password` with that of `session`'s user.
+    ///
+    /// # Errors
+    /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+    pub async fn of(
+        auth: &Auth,
+        session: &Session,
+        address: IpAddr,
+        password: SecretString,
+    ) -> Result<Self, Failure> {
+        let now = auth.world.clock.now();
+        let caller = Caller::new(&auth.fingerprints, &session.staff.email, address);
+        // Callers over the limit must not reach the expensive hashing.
+        limits::check(&mut *auth.world.database.read().await?, Action::Password, &caller, now).await?;
+        let stored = Some(session.staff.password_hash.clone());
+        let matches = auth.passwords.matches(password, stored).await?;
+        let at = auth.world.clock.unset_now();
+        Ok(Self { session: session.clone(), address, caller, matches, at, now })
+    }
+
+    /// Makes a change to the account if the password is right, and adds it to the audit trail with the
+    /// details that `change` returns.
+    ///
+    /// # Errors
+    /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], or those of `change`.
+    pub async fn change(
+        self,
+        auth: &Auth,
+        kind: Kind,
+        change: impl AsyncFnOnce(&mut Connection, Staff) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        let (ruling, event) = auth
+            .world
+            .database
+            .write(async move |connection: &mut Connection| {
+                let (ruling, event) = if let Some(staff) = self.check(connection).await? {
+                    limits::reset(connection, Action::Password, &self.caller).await?;
+                    let details = change(connection, staff).await?;
+                    (Ruling::Granted, self.event(kind).details(&details))
+                } else {
+                    limits::count(connection, Action::Password, &self.caller, self.now).await?;
+                    let event = self.event(Kind::PasswordChangeFailed);
+                    (Ruling::Refused(Failure::InvalidPassword), event)
+                };
+                event.add(connection).await?;
+                Ok::<_, Failure>((ruling, event))
+            })
+            .await?;
+        event.log();
+        ruling.into_result()
+    }
+
+    /// Returns the user if the password matches and has not been changed since.
+    async fn check(&self, connection: &mut Connection) -> Result<Option<Staff>, Failure> {
+        session::check_open(connection, &self.session.session_id).await?;
+        limits::check(connection, Action::Password, &self.caller, self.now).await?;
+        let known = &self.session.staff;
+        let staff = Staff::by_email(connection, &known.email).await?;
+        // The password may have been changed meanwhile.
+        Ok(staff.filter(|staff| self.matches && staff.password_hash == known.password_hash))
+    }
+
+    fn event(&self, kind: Kind) -> NewEvent {
+        NewEvent::new(self.at, kind, self.session.staff.email.as_str(), Some(self.address))
+    }
+}

@@ -1,0 +1,349 @@
+//! Sessions: a database row, and a token that identifies it.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use axum::{
+    extract::{FromRequestParts, Request},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use secrecy::{ExposeSecret, SecretSlice};
+use serde::{Deserialize, Serialize};
+
+use super::{Auth, Role, Staff, browser::Browser, hs256, live_sessions::Live};
+use crate::{
+    events::{Kind, NewEvent},
+    world::World,
+};
+use base::{
+    clock::{Clock, UnixMillis},
+    error::Failure,
+};
+use store::{Connection, Database, query, query_as, query_scalar, sweep, version::Version};
+use web::accept;
+
+const ISSUER: &str = "mkopo";
+const AUDIENCE: &str = "mkopo-portal";
+
+/// The session of a call. A handler that takes one can't be called without it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The id of the session's row.
+    pub session_id: String,
+    /// The user of the session.
+    pub staff: Staff,
+}
+
+/// Signs and verifies tokens (JWT with HS256 only).
+#[derive(Clone)]
+pub struct Tokens {
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: String,
+    jti: String,
+    iat: i64,
+    exp: i64,
+}
+
+impl Tokens {
+    /// `secret` must have at least 32 bytes.
+    pub fn new(secret: &SecretSlice<u8>) -> Self {
+        hs256::install();
+        Self {
+            encoding: EncodingKey::from_secret(secret.expose_secret()),
+            decoding: DecodingKey::from_secret(secret.expose_secret()),
+        }
+    }
+
+    fn sign(&self, claims: &Claims) -> Result<String, Failure> {
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), claims, &self.encoding)
+            .map_err(|error| Failure::Internal(error.to_string()))
+    }
+
+    /// The claims of `token`, if it was signed by this service and has not expired.
+    fn read(&self, token: &str, now: UnixMillis) -> Option<Claims> {
+        let mut rules = Validation::new(Algorithm::HS256);
+        rules.set_issuer(&[ISSUER]);
+        rules.set_audience(&[AUDIENCE]);
+        rules.set_required_spec_claims(&["exp", "iss", "aud", "sub", "jti"]);
+        // The library would use the system time, which may differ from the service's clock.
+        rules.validate_exp = false;
+        let claims = jsonwebtoken::decode::<Claims>(token, &self.decoding, &rules).ok()?.claims;
+        (claims.exp.saturating_mul(1000) > now.0).then_some(claims)
+    }
+}
+
+const OPEN: &str = "
+    INSERT INTO session (session_id, staff_id, created_at, expires_at, address, device)
+    VALUES ($1, $2, $3, $4, $5, $6)";
+
+/// The network address and the browser that open a session.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The network address.
+    pub address: IpAddr,
+    /// The browser and its system.
+    pub browser: Browser,
+}
+
+const SESSION_MINUTES: &str = "SELECT session_minutes FROM portal_rules";
+
+/// Returns the length of a new session: the deployment's, or the shorter one that an administrator has set.
+pub async fn length(world: &World, connection: &mut Connection) -> Result<Duration, sqlx::Error> {
+    let longest = world.settings.session_length();
+    if !world.settings.has_live_screens() {
+        return Ok(longest);
+    }
+    let minutes: Option<i64> = query_scalar(SESSION_MINUTES).fetch_one(connection).await?;
+    let set = minutes.and_then(|minutes| u64::try_from(minutes).ok()).map(Duration::from_mins);
+    Ok(set.map_or(longest, |set| set.min(longest)))
+}
+
+/// Returns the session id in `token`, if this service signed it and it had not expired at `now`.
+pub fn id_named_by(auth: &Auth, token: &str, now: UnixMillis) -> Option<String> {
+    auth.tokens.read(token, now).map(|claims| claims.jti)
+}
+
+/// A session that is not stored yet.
+pub struct NewSession {
+    session_id: String,
+    staff_id: String,
+    created_at: UnixMillis,
+    expires_at: UnixMillis,
+    place: Place,
+}
+
+/// Creates a session for `staff` that lasts for `length`, and its token, which is valid once the session is
+/// stored.
+pub fn prepare(
+    auth: &Auth,
+    staff: &Staff,
+    length: Duration,
+    place: Place,
+) -> Result<(NewSession, String), Failure> {
+    let created_at = auth.world.clock.now();
+    let expires_at = created_at.plus(length);
+    let session = NewSession {
+        session_id: auth.world.randomness.id(created_at),
+        staff_id: staff.staff_id.clone(),
+        created_at,
+        expires_at,
+        place,
+    };
+    let token = auth.tokens.sign(&Claims {
+        iss: ISSUER.to_owned(),
+        aud: AUDIENCE.to_owned(),
+        sub: session.staff_id.clone(),
+        jti: session.session_id.clone(),
+        iat: created_at.0 / 1000,
+        exp: expires_at.0 / 1000,
+    })?;
+    Ok((session, token))
+}
+
+impl NewSession {
+    /// Stores the session.
+    pub async fn insert(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        query(OPEN)
+            .bind(self.session_id)
+            .bind(self.staff_id)
+            .bind(self.created_at)
+            .bind(self.expires_at)
+            .bind(self.place.address.to_string())
+            .bind(self.place.browser.0)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+}
+
+const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
+
+/// Ends the session of somebody who signs out at `address`. Its token is invalid from now on.
+pub async fn end(world: &World, session: Session, address: IpAddr) -> Result<(), Failure> {
+    let (now, at) = (world.clock.now(), world.clock.unset_now());
+    let Session { session_id, staff } = session;
+    let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address));
+    let ended = world
+        .database
+        .write(async move |connection: &mut Connection| {
+            let ended = query(END).bind(session_id).bind(now).execute(&mut *connection).await?;
+            if ended == 0 {
+                return Ok(None);
+            }
+            event.add(connection).await?;
+            Ok(Some(event))
+        })
+        .await?;
+    if let Some(event) = ended {
+        event.log();
+    }
+    Ok(())
+}
+
+const END_OTHERS: &str = "
+    UPDATE session SET ended_at = $2
+    WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 AND session_id <> $4";
+
+/// Ends all other sessions of `session`'s user, and returns their number.
+pub async fn end_others(
+    connection: &mut Connection,
+    session: &Session,
+    clock: &Clock,
+) -> Result<u64, sqlx::Error> {
+    query(END_OTHERS)
+        .bind(&session.staff.staff_id)
+        .bind(clock.now())
+        .bind(clock.earliest())
+        .bind(&session.session_id)
+        .execute(connection)
+        .await
+}
+
+// Skips expired sessions: there may be millions.
+const END_ALL: &str = "
+    UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
+
+/// Ends all sessions of `staff_id`.
+pub async fn end_all(connection: &mut Connection, staff_id: &str, clock: &Clock) -> Result<(), sqlx::Error> {
+    query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).execute(connection).await?;
+    Ok(())
+}
+
+const END_BATCH: &str = "
+    UPDATE session SET ended_at = $2 WHERE session_id IN
+        (SELECT session_id FROM session
+         WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3 LIMIT 500)";
+
+/// Ends the sessions of `staff_id` that expire after `earliest`, in batches with a transaction each, and
+/// returns their number.
+pub async fn end_all_in_batches(
+    database: &Database,
+    staff_id: String,
+    now: UnixMillis,
+    earliest: UnixMillis,
+) -> Result<u64, Failure> {
+    let end = move || query(END_BATCH).bind(&staff_id).bind(now).bind(earliest);
+    sweep::in_batches(database, end).await
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM session WHERE session_id IN
+        (SELECT session_id FROM session WHERE COALESCE(ended_at, expires_at) <= $1
+         ORDER BY COALESCE(ended_at, expires_at) LIMIT 500)";
+
+/// Deletes the sessions that ended before `oldest`.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+}
+
+const IS_OPEN: &str = "SELECT session_id FROM session WHERE session_id = $1 AND ended_at IS NULL";
+
+/// Fails with [`Failure::NoSession`] if the session has ended since its call arrived, or all data was
+/// replaced. The session can't end before the transaction does.
+pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result<(), Failure> {
+    let open: Option<String> =
+        query_scalar(IS_OPEN).bind(session_id).locking("FOR SHARE").fetch_optional(connection).await?;
+    open.map(|_| ()).ok_or(Failure::NoSession)
+}
+
+/// A session with its user.
+#[derive(sqlx_macros::FromRow)]
+struct Found {
+    expires_at: UnixMillis,
+    #[sqlx(flatten)]
+    staff: Staff,
+}
+
+const FIND: &str = "
+    SELECT expires_at, staff.staff_id, email, username, first_name, last_name, phone_number, role,
+           password_hash, is_active, sign_in_code_required, staff.created_at
+    FROM session JOIN staff ON staff.staff_id = session.staff_id
+    WHERE session_id = $1 AND staff.staff_id = $2 AND ended_at IS NULL AND expires_at > $3 AND is_active";
+
+/// The live session that `token` names, at `version` or later.
+async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
+    let now = auth.world.clock.now();
+    let claims = || auth.tokens.read(token, now).ok_or(Failure::NoSession);
+    let live = auth
+        .live_sessions
+        .get_or_read(token, version, claims, async |claims: Claims| {
+            let mut reader = auth.world.database.read().await?;
+            let found: Option<Found> = query_as(FIND)
+                .bind(&claims.jti)
+                .bind(&claims.sub)
+                .bind(now)
+                .fetch_optional(&mut reader)
+                .await?;
+            let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
+            let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
+            Ok(Live { session: Arc::new(Session { session_id: claims.jti, staff }), expires_at })
+        })
+        .await?;
+    if live.expires_at > now { Ok(live.session) } else { Err(Failure::NoSession) }
+}
+
+const LIVE_STAFF_ID: &str = "
+    SELECT staff.staff_id FROM session JOIN staff ON staff.staff_id = session.staff_id
+    WHERE session_id = $1 AND ended_at IS NULL AND expires_at > $2 AND is_active";
+
+/// Returns the id of the session's user; `None` unless the session is live at `now`.
+pub async fn live_staff_id(
+    connection: &mut Connection,
+    session_id: &str,
+    now: UnixMillis,
+) -> Result<Option<String>, sqlx::Error> {
+    query_scalar(LIVE_STAFF_ID).bind(session_id).bind(now).fetch_optional(connection).await
+}
+
+/// Lets only calls with a live session through.
+pub async fn require(auth: &Auth, mut request: Request, next: Next) -> Response {
+    let version = request.extensions().get::<Version>().copied();
+    let mut response = match authenticate(auth, request.headers(), version).await {
+        Ok(session) => {
+            request.extensions_mut().insert(Arc::clone(&session));
+            let mut response = next.run(request).await;
+            // The traffic recorder reads the session from the response.
+            response.extensions_mut().insert(session);
+            response
+        }
+        Err(failure) => failure.into_response(),
+    };
+    // Whoever uses the browser after a sign-out must find nothing in its cache.
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Lets only administrators through. Must run inside [`require`].
+pub async fn require_admin(session: Session, request: Request, next: Next) -> Result<Response, Failure> {
+    match session.staff.role {
+        Role::Admin => Ok(next.run(request).await),
+        Role::Agent | Role::Supervisor => Err(Failure::RoleNotAllowed),
+    }
+}
+
+async fn authenticate(
+    auth: &Auth,
+    headers: &HeaderMap,
+    version: Option<Version>,
+) -> Result<Arc<Session>, Failure> {
+    let token = accept::bearer(headers).ok_or(Failure::NoSession)?;
+    find(auth, token, version.ok_or(Failure::Busy)?).await
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Session {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let session = parts.extensions.get::<Arc<Self>>().ok_or(Failure::NoSession)?;
+        Ok(Self::clone(session))
+    }
+}

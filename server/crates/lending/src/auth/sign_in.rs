@@ -1,0 +1,175 @@
+//! Signing in with a password, or with a password and a code sent by e-mail.
+
+use axum::http::HeaderValue;
+use secrecy::SecretString;
+
+use super::{
+    Auth, Ruling, Staff,
+    browser::Browser,
+    client_address::ClientAddress,
+    device::{self, DeviceCookie},
+    fingerprint::Fingerprints,
+    limits::{self, Action, Caller},
+    otp::{Attempt, Otp, Purpose, Verdict},
+    session::{self, NewSession, Place},
+    trail::Visitor,
+};
+use crate::events::{Kind, NewEvent};
+use base::{clock::UnixMillis, email::Email, error::Failure};
+use store::Connection;
+
+/// A user who has signed in, with their token.
+pub struct SignedIn {
+    /// The token to send with every call.
+    pub token: String,
+    /// The user.
+    pub staff: Staff,
+    /// The `Set-Cookie` by which the device is recognised.
+    pub device_cookie: HeaderValue,
+}
+
+/// The credentials of a sign-in.
+pub struct Credentials {
+    /// The address of the account.
+    pub email: Email,
+    /// The password of the account.
+    pub password: SecretString,
+    /// The code sent by e-mail, when signing in with a code.
+    pub otp: Option<Otp>,
+    /// The cookie of a device that signed in before.
+    pub device: DeviceCookie,
+    /// The browser.
+    pub browser: Browser,
+}
+
+/// Opens a session if the password of `email` is correct, and the code too if one is given.
+///
+/// # Errors
+/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`],
+/// [`Failure::CodeRequired`] and [`Failure::InvalidCode`] (all only if the password is correct),
+/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+pub async fn sign_in(
+    auth: &Auth,
+    ClientAddress(address): ClientAddress,
+    credentials: Credentials,
+) -> Result<SignedIn, Failure> {
+    let Credentials { email, password, otp, device, browser } = credentials;
+    let fingerprints = &auth.fingerprints;
+    let mut caller = Caller::new(fingerprints, &email, address);
+    let visitor = Visitor::new(fingerprints, auth.world.clock.unset_now(), &email, address);
+    let (staff, length) = {
+        let now = auth.world.clock.now();
+        let mut reader = auth.world.database.read().await?;
+        let staff = Staff::by_email(&mut reader, &email).await?;
+        let device = staff.as_ref().and_then(|staff| device.device(fingerprints, staff, now));
+        caller = caller.on(fingerprints, device.as_ref());
+        // Callers over the limit must not reach the expensive hashing.
+        limits::check(&mut reader, Action::Password, &caller, now).await?;
+        (staff, session::length(&auth.world, &mut reader).await?)
+    };
+    let stored = staff.as_ref().map(|staff| staff.password_hash.clone());
+    let matches = auth.passwords.matches(password, stored).await?;
+
+    let now = auth.world.clock.now();
+    let staff_id = staff.as_ref().map(|staff| staff.staff_id.clone());
+    let (session, token) = match &staff {
+        Some(staff) => session::prepare(auth, staff, length, Place { address, browser })
+            .map(|(session, token)| (Some(session), token))?,
+        None => (None, String::new()),
+    };
+    let decision = Decision {
+        staff: staff.clone(),
+        matches,
+        attempt: otp.map(|otp| Attempt {
+            staff_id,
+            purpose: Purpose::SignIn,
+            otp,
+            caller: caller.clone(),
+            now,
+        }),
+        session,
+        may_require_code: auth.world.settings.has_live_screens(),
+        caller,
+        visitor,
+        now,
+        fingerprints: fingerprints.clone(),
+    };
+    let (decided, event) = auth
+        .world
+        .database
+        .write(async move |connection: &mut Connection| decision.apply(connection).await)
+        .await?;
+    event.log();
+    decided.into_result()?;
+    let staff = staff.ok_or(Failure::UserNotFound)?;
+    tracing::info!(staff.id = staff.staff_id, "session.opened");
+    let device_cookie = device::set_cookie(auth, &staff, &token)?;
+    Ok(SignedIn { token, staff, device_cookie })
+}
+
+/// The facts after the password check. The decision and the count are one transaction.
+struct Decision {
+    staff: Option<Staff>,
+    matches: bool,
+    attempt: Option<Attempt>,
+    session: Option<NewSession>,
+    /// Whether accounts can require a code.
+    may_require_code: bool,
+    caller: Caller,
+    visitor: Visitor,
+    now: UnixMillis,
+    fingerprints: Fingerprints,
+}
+
+impl Decision {
+    async fn apply(self, connection: &mut Connection) -> Result<(Ruling, NewEvent), Failure> {
+        let visitor = self.visitor.clone();
+        let details = if self.attempt.is_some() { "with password and code" } else { "with password" };
+        match self.check(connection).await? {
+            Checked::Right(staff) => {
+                let event = visitor.add_success(connection, Kind::SignedIn, &staff, details).await?;
+                Ok((Ruling::Granted, event))
+            }
+            Checked::Wrong(failure, is_last) => {
+                let event = visitor.add_failure(connection, Kind::SignInFailed, &failure, is_last).await?;
+                Ok((Ruling::Refused(failure), event))
+            }
+        }
+    }
+
+    async fn check(self, connection: &mut Connection) -> Result<Checked, Failure> {
+        let Self { staff, matches, attempt, session, may_require_code, caller, now, fingerprints, .. } = self;
+        limits::check(connection, Action::Password, &caller, now).await?;
+        let (Some(staff), Some(session)) = (staff, session) else {
+            let is_last = limits::count(connection, Action::Password, &caller, now).await?;
+            return Ok(Checked::Wrong(Failure::UserNotFound, is_last));
+        };
+        // The password may have been reset, or the account deactivated, during the check.
+        let staff_now = Staff::by_email(connection, &staff.email).await?;
+        let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
+        let Some(staff) = staff_now.filter(|_| matches) else {
+            let is_last = limits::count(connection, Action::Password, &caller, now).await?;
+            return Ok(Checked::Wrong(Failure::InvalidPassword, is_last));
+        };
+        if !staff.is_active {
+            return Ok(Checked::Wrong(Failure::AccountInactive, false));
+        }
+        if attempt.is_none() && may_require_code && staff.sign_in_code_required {
+            return Ok(Checked::Wrong(Failure::CodeRequired, false));
+        }
+        if let Some(attempt) = attempt
+            && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
+        {
+            return Ok(Checked::Wrong(Failure::InvalidCode, is_last));
+        }
+        limits::reset(connection, Action::Password, &caller).await?;
+        session.insert(connection).await?;
+        Ok(Checked::Right(Box::new(staff)))
+    }
+}
+
+/// The result of checking the credentials. The `bool` says whether further attempts are refused for now.
+enum Checked {
+    Right(Box<Staff>),
+    Wrong(Failure, bool),
+}

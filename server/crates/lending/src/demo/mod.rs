@@ -1,0 +1,556 @@
+//! Realistic Kenyan demo data, deterministic for a seed, with dates relative to the clock.
+
+mod names;
+mod recorded;
+mod seed;
+
+pub use recorded::Recording;
+pub use seed::{PastPayout, approve, pay_in_the_past, seed};
+
+use std::time::Duration;
+
+use futures::future::try_join_all;
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng, seq::IndexedRandom};
+use serde_json::Value;
+
+use self::names::{LAST_NAMES, MEN, PURPOSES, RATES, TERMS, WOMEN};
+use crate::{
+    auth::{Auth, Role, password::Passwords},
+    mobile_money::{Refusal, receipt},
+    payouts::PayoutStatus,
+};
+use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
+use store::{Connection, query, query_scalar};
+
+/// The password of every demo account. They exist in demo mode only.
+pub const PASSWORD: &str = "Mkopo-demo-1";
+
+/// The seed of the data that is created on first start.
+pub const FIRST_SEED: u64 = 1;
+
+struct DemoStaff {
+    username: &'static str,
+    email: &'static str,
+    first_name: &'static str,
+    last_name: &'static str,
+    phone_number: &'static str,
+    role: Role,
+    is_active: bool,
+}
+
+const STAFF: [DemoStaff; 4] = [
+    DemoStaff {
+        username: "Achieng",
+        email: "admin@mkopo.test",
+        first_name: "Achieng",
+        last_name: "Otieno",
+        phone_number: "+254711000001",
+        role: Role::Admin,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Peter",
+        email: "supervisor@mkopo.test",
+        first_name: "Peter",
+        last_name: "Njoroge",
+        phone_number: "+254711000002",
+        role: Role::Supervisor,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Wanjiru",
+        email: "agent@mkopo.test",
+        first_name: "Wanjiru",
+        last_name: "Maina",
+        phone_number: "+254711000003",
+        role: Role::Agent,
+        is_active: true,
+    },
+    DemoStaff {
+        username: "Juma",
+        email: "inactive@mkopo.test",
+        first_name: "Juma",
+        last_name: "Barasa",
+        phone_number: "+254711000004",
+        role: Role::Agent,
+        is_active: false,
+    },
+];
+
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// The text that is printed at start in demo mode.
+pub fn welcome(address: &str) -> String {
+    let mut text = format!("\n  Portal    {address}\n  Password  {PASSWORD}, for each of\n");
+    for staff in &STAFF {
+        let note = if staff.is_active { "" } else { " (deactivated)" };
+        text.push_str("            ");
+        text.push_str(staff.email);
+        text.push_str(note);
+        text.push('\n');
+    }
+    text
+}
+
+/// Fills the database with the data of [`FIRST_SEED`], if it has no accounts yet.
+pub async fn fill_when_empty(auth: &Auth) -> anyhow::Result<Option<Beginning>> {
+    if !is_empty(&mut *auth.world.database.read().await?).await? {
+        return Ok(None);
+    }
+    let hashes = hash_passwords(&auth.passwords).await?;
+    let now = auth.world.clock.now();
+    let world = DemoData::Seeded(FIRST_SEED);
+    let is_filled = auth
+        .world
+        .database
+        .write_alone(async move |connection: &mut Connection| {
+            // Several servers may start at once, but only one may fill the database.
+            let is_first = is_empty(connection).await?;
+            if is_first {
+                fill(connection, world, now, hashes).await?;
+            }
+            Ok(is_first)
+        })
+        .await?;
+    Ok(is_filled.then_some(Beginning { world, now, is_frozen: false }))
+}
+
+const COUNT_STAFF: &str = "SELECT count(*) FROM staff";
+
+async fn is_empty(connection: &mut Connection) -> Result<bool, Failure> {
+    let staff: i64 = query_scalar(COUNT_STAFF).fetch_one(connection).await?;
+    Ok(staff == 0)
+}
+
+/// The hash of the password, for each account.
+pub type Hashes = [String; STAFF.len()];
+
+/// Hashes the password for each account, which takes too long for a transaction.
+pub async fn hash_passwords(passwords: &Passwords) -> Result<Hashes, Failure> {
+    let hashes = try_join_all(STAFF.iter().map(|_| passwords.hash(PASSWORD.into()))).await?;
+    hashes.try_into().map_err(|_| Failure::Internal("expected one hash for each account".to_owned()))
+}
+
+/// The demo data to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DemoData {
+    /// 24 waiting loans and 60 records, deterministic for a seed.
+    Seeded(u64),
+    /// The demo accounts, without loans and records.
+    Empty,
+    /// No data, and no accounts.
+    Nothing,
+}
+
+impl DemoData {
+    /// Parses the demo data that a caller asks for: a number, or `empty`; `None` for null.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] for the field `seed`.
+    pub fn of_json(seed: Option<&Value>) -> Result<Option<Self>, Failure> {
+        let Some(seed) = seed.filter(|seed| !seed.is_null()) else { return Ok(None) };
+        let number = seed.as_u64().and_then(|number| u32::try_from(number).ok());
+        match number {
+            Some(number) => Ok(Some(Self::Seeded(number.into()))),
+            None if *seed == "empty" => Ok(Some(Self::Empty)),
+            None => {
+                let text = "seed must be a whole number from 0 to 4294967295, or `empty`".to_owned();
+                Err(Failure::BadField { field: "seed", text })
+            }
+        }
+    }
+}
+
+/// The start of a sandbox.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// The data.
+    pub world: DemoData,
+    /// The time that the dates of the data are relative to.
+    pub now: UnixMillis,
+    /// Whether the clock was stopped at that time.
+    pub is_frozen: bool,
+}
+
+/// Adds the demo accounts, and the loans and records of `world`, with dates before `now`.
+pub async fn fill(
+    connection: &mut Connection,
+    world: DemoData,
+    now: UnixMillis,
+    hashes: Hashes,
+) -> Result<(), Failure> {
+    let seed = match world {
+        DemoData::Seeded(seed) => seed,
+        DemoData::Empty => FIRST_SEED,
+        DemoData::Nothing => return Ok(()),
+    };
+    let mut demo = Demo::new(seed, now);
+    for (staff, hash) in STAFF.iter().zip(hashes) {
+        let colleague = demo.add_staff(connection, staff, &hash).await?;
+        demo.assign(colleague, staff.is_active);
+    }
+    if world == DemoData::Empty {
+        return Ok(());
+    }
+    demo.history(connection).await?;
+    demo.waiting(connection).await
+}
+
+/// Generates demo data from one seed.
+struct Demo {
+    rng: ChaCha12Rng,
+    ids: Randomness,
+    now: UnixMillis,
+    /// The staff who approve loans; some loans have no known approver.
+    approvers: Vec<Colleague>,
+    /// The staff who pay loans out.
+    payers: Vec<Colleague>,
+    loans_made: u32,
+}
+
+/// A member of staff.
+#[derive(Clone, sqlx_macros::FromRow)]
+struct Colleague {
+    staff_id: String,
+    first_name: String,
+    last_name: String,
+    email: String,
+    role: Role,
+}
+
+/// A waiting loan whose customer has a magic number.
+struct MagicLoan {
+    /// Its index among the waiting loans.
+    number: u32,
+    phone_number: &'static str,
+    notes: &'static str,
+}
+
+const MAGIC_LOANS: [MagicLoan; 5] = [
+    MagicLoan { number: 2, phone_number: "+254700002040", notes: "Demo: mobile money refuses this payment." },
+    MagicLoan { number: 4, phone_number: "+254700009003", notes: "Demo: the result takes 12 seconds." },
+    MagicLoan {
+        number: 5,
+        phone_number: "+254700009001",
+        notes: "Demo: paid, but the answer is lost; it settles by itself.",
+    },
+    MagicLoan {
+        number: 10,
+        phone_number: "+254700009002",
+        notes: "Demo: the request is lost; it fails by itself and can be tried again.",
+    },
+    MagicLoan { number: 13, phone_number: "+254700000001", notes: "Demo: the float is too low." },
+];
+
+/// The note of the waiting loan that is above mobile money's maximum.
+const ABOVE_MAXIMUM: &str =
+    "Demo: mobile money refuses this payment, which is above its maximum of KES 250,000.";
+
+/// The details of a loan that are not generated.
+#[derive(Clone, Copy, Default)]
+struct Details {
+    amount: Option<i64>,
+    phone_number: Option<&'static str>,
+    notes: Option<&'static str>,
+}
+
+/// The outcome of a demo payout.
+#[derive(Clone, Copy)]
+enum DemoPayout {
+    Completed,
+    Refused(Refusal),
+    /// Mobile money is processing it, and reports the result a day after the start.
+    Processing,
+}
+
+/// The reasons why demo payouts failed.
+const REFUSALS: [Refusal; 3] =
+    [Refusal::InsufficientFunds, Refusal::UnregisteredCustomer, Refusal::MaximumBalance];
+
+/// The time that mobile money took to answer.
+pub const ANSWERED_AFTER: Duration = Duration::from_secs(2);
+
+/// A loan, with the fields that its payouts need.
+#[derive(sqlx_macros::FromRow)]
+struct DemoLoan {
+    loan_id: String,
+    phone_number: String,
+    amount: i64,
+}
+
+const ADD_STAFF: &str = "
+    INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role,
+                       password_hash, is_active, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)";
+
+const ADD_CUSTOMER: &str = "
+    INSERT INTO customer (customer_id, first_name, last_name, phone_number, id_number, nickname, gender,
+                          status, account_id, account_number, account_status, credit_score, risk_level)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, 'ACTIVE', $8, $9, 'ACTIVE', $10, $11)";
+
+const APPROVE_LOAN: &str = "
+    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, purpose, status,
+                      remaining_balance, notes, approver_id, approver_name, approver_email, approved_at,
+                      created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'APPROVED', $7, $8, $9, $10, $11, $12, $13, $12)";
+
+const DISBURSE_LOAN: &str =
+    "UPDATE loan SET status = 'DISBURSED', disbursed_at = $2, updated_at = $2 WHERE loan_id = $1";
+
+const ADD_PAYOUT: &str = "
+    INSERT INTO payout (payout_id, loan_id, transaction_id, amount, phone_number, status, receipt,
+                        result_code, error_message, staff_id, agent_id, created_at, processed_at, check_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '1', $11, $12, $11)";
+
+const ADD_PAYMENT: &str = "
+    INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at,
+                                      result_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+impl Demo {
+    fn new(seed: u64, now: UnixMillis) -> Self {
+        Self {
+            rng: ChaCha12Rng::seed_from_u64(seed),
+            ids: Randomness::seeded(seed),
+            now,
+            approvers: Vec::new(),
+            payers: Vec::new(),
+            loans_made: 0,
+        }
+    }
+
+    /// Lets `colleague` approve or pay the loans that are generated from now on.
+    fn assign(&mut self, colleague: Colleague, is_active: bool) {
+        if !is_active {
+            return;
+        }
+        if colleague.role != Role::Agent {
+            self.approvers.push(colleague.clone());
+        }
+        if colleague.role != Role::Supervisor {
+            self.payers.push(colleague);
+        }
+    }
+
+    async fn add_staff(
+        &mut self,
+        db: &mut Connection,
+        staff: &DemoStaff,
+        hash: &str,
+    ) -> Result<Colleague, Failure> {
+        let created_at = self.now.minus(400 * DAY);
+        let staff_id = self.ids.id(created_at);
+        query(ADD_STAFF)
+            .bind(&staff_id)
+            .bind(staff.email)
+            .bind(staff.username)
+            .bind(staff.first_name)
+            .bind(staff.last_name)
+            .bind(staff.phone_number)
+            .bind(staff.role)
+            .bind(hash)
+            .bind(staff.is_active)
+            .bind(created_at)
+            .execute(db)
+            .await?;
+        Ok(Colleague {
+            staff_id,
+            first_name: staff.first_name.to_owned(),
+            last_name: staff.last_name.to_owned(),
+            email: staff.email.to_owned(),
+            role: staff.role,
+        })
+    }
+
+    /// Adds 56 records of the last 90 days, including today: loans that were paid out, one in eight
+    /// on the second try.
+    async fn history(&mut self, db: &mut Connection) -> Result<(), Failure> {
+        let mut records = 0;
+        while records < 56 {
+            let back = match records {
+                0..3 => HOUR * (records + 1),
+                3..12 => HOUR * 12 * (records - 2),
+                _ => DAY * (records + 30),
+            };
+            let paid_at = self.now.minus(back.min(90 * DAY)).minus(MINUTE * self.rng.random_range(0..50));
+            let loan = self.approve(db, paid_at.minus(DAY), Details::default()).await?;
+            if records % 8 == 5 {
+                let refusal = REFUSALS[records as usize % REFUSALS.len()];
+                self.pay(db, &loan, paid_at.minus(2 * HOUR), DemoPayout::Refused(refusal)).await?;
+                records += 1;
+            }
+            self.pay(db, &loan, paid_at, DemoPayout::Completed).await?;
+            query(DISBURSE_LOAN).bind(&loan.loan_id).bind(paid_at).execute(&mut *db).await?;
+            records += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds 24 waiting loans: two have failed before, two are being paid, and five show a problem
+    /// when they are paid.
+    async fn waiting(&mut self, db: &mut Connection) -> Result<(), Failure> {
+        for number in 0..24_u32 {
+            let approved_at =
+                self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.rng.random_range(0..55));
+            let amount = match number {
+                0 => Some(25_000),
+                1 => Some(75_000),
+                22 => Some(300_000),
+                _ => None,
+            };
+            let magic = MAGIC_LOANS.iter().find(|magic| magic.number == number);
+            let details = Details {
+                amount,
+                phone_number: magic.map(|magic| magic.phone_number),
+                notes: magic.map(|magic| magic.notes).or_else(|| (number == 22).then_some(ABOVE_MAXIMUM)),
+            };
+            let loan = self.approve(db, approved_at, details).await?;
+            match number {
+                6 => {
+                    let refusal = DemoPayout::Refused(Refusal::UnregisteredCustomer);
+                    self.pay(db, &loan, self.now.minus(90 * MINUTE), refusal).await?;
+                }
+                22 => {
+                    let refusal = DemoPayout::Refused(Refusal::AboveMaximum);
+                    self.pay(db, &loan, self.now.minus(26 * HOUR), refusal).await?;
+                }
+                8 | 9 => {
+                    self.pay(db, &loan, self.now.minus(number * MINUTE), DemoPayout::Processing).await?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn approve(
+        &mut self,
+        db: &mut Connection,
+        approved_at: UnixMillis,
+        details: Details,
+    ) -> Result<DemoLoan, Failure> {
+        self.loans_made += 1;
+        let number = self.loans_made;
+        let woman = self.rng.random_bool(0.5);
+        let first_name = pick(&mut self.rng, if woman { &WOMEN } else { &MEN });
+        let last_name = loop {
+            let name = pick(&mut self.rng, &LAST_NAMES);
+            if name != first_name {
+                break name;
+            }
+        };
+        let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
+        let phone_number = details.phone_number.map_or(phone_number, str::to_owned);
+        let customer_id = format!("CUS-{number:05}");
+        let credit_score: i64 = self.rng.random_range(420..800);
+        let risk_level = match credit_score {
+            ..520 => "HIGH",
+            520..640 => "MEDIUM",
+            _ => "LOW",
+        };
+        query(ADD_CUSTOMER)
+            .bind(&customer_id)
+            .bind(first_name)
+            .bind(last_name)
+            .bind(&phone_number)
+            .bind(self.rng.random_range(20_000_000..39_999_999).to_string())
+            .bind(self.rng.random_bool(0.2).then(|| format!("Mama {first_name}")).filter(|_| woman))
+            .bind(if woman { "Female" } else { "Male" })
+            .bind(format!("ACC-{number:05}"))
+            .bind(format!("0110{:08}", self.rng.random_range(1..99_999_999)))
+            .bind(credit_score)
+            .bind(risk_level)
+            .execute(&mut *db)
+            .await?;
+        let amount = details.amount.unwrap_or_else(|| self.amount());
+        let loan_id = format!("LN-{}-{number:05}", approved_at.in_nairobi().year());
+        let approver = match self.rng.random_range(0..6) {
+            0 => None,
+            1 | 2 => self.approvers.first(),
+            _ => self.approvers.last(),
+        };
+        query(APPROVE_LOAN)
+            .bind(&loan_id)
+            .bind(&customer_id)
+            .bind(amount)
+            .bind(pick(&mut self.rng, &RATES))
+            .bind(pick(&mut self.rng, &TERMS))
+            .bind(self.rng.random_bool(0.85).then(|| pick(&mut self.rng, &PURPOSES)))
+            .bind(amount)
+            .bind(details.notes)
+            .bind(approver.map(|staff| &staff.staff_id))
+            .bind(approver.map(|staff| format!("{} {}", staff.first_name, staff.last_name)))
+            .bind(approver.map(|staff| &staff.email))
+            .bind(approved_at)
+            .bind(approved_at.minus(DAY * self.rng.random_range(1..5)))
+            .execute(db)
+            .await?;
+        Ok(DemoLoan { loan_id, phone_number, amount })
+    }
+
+    async fn pay(
+        &mut self,
+        db: &mut Connection,
+        loan: &DemoLoan,
+        created_at: UnixMillis,
+        payout: DemoPayout,
+    ) -> Result<String, Failure> {
+        let transaction_id = self.ids.id(created_at);
+        let receipt = match payout {
+            DemoPayout::Refused(_) => None,
+            DemoPayout::Completed | DemoPayout::Processing => Some(receipt(created_at, &self.ids)),
+        };
+        let (status, result_at) = match payout {
+            DemoPayout::Completed => (PayoutStatus::Completed, created_at.plus(ANSWERED_AFTER)),
+            DemoPayout::Refused(_) => (PayoutStatus::Failed, created_at.plus(ANSWERED_AFTER)),
+            DemoPayout::Processing => (PayoutStatus::Pending, self.now.plus(DAY)),
+        };
+        let refusal = if let DemoPayout::Refused(refusal) = payout { Some(refusal) } else { None };
+        let result_code = refusal.map_or("0", Refusal::code);
+        let settled = status != PayoutStatus::Pending;
+        let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
+        let payout_id = self.ids.id(created_at);
+        query(ADD_PAYOUT)
+            .bind(&payout_id)
+            .bind(&loan.loan_id)
+            .bind(&transaction_id)
+            .bind(loan.amount)
+            .bind(&loan.phone_number)
+            .bind(status)
+            .bind(receipt.as_ref().filter(|_| settled))
+            .bind(settled.then_some(result_code))
+            .bind(refusal.map(Refusal::text))
+            .bind(payer.map(|staff| &staff.staff_id))
+            .bind(created_at)
+            .bind(settled.then_some(result_at))
+            .execute(&mut *db)
+            .await?;
+        query(ADD_PAYMENT)
+            .bind(&transaction_id)
+            .bind(&receipt)
+            .bind(&loan.phone_number)
+            .bind(loan.amount)
+            .bind(result_code)
+            .bind(created_at)
+            .bind(result_at)
+            .execute(db)
+            .await?;
+        Ok(payout_id)
+    }
+
+    /// A random amount, in multiples of 500: mostly small, sometimes large.
+    fn amount(&mut self) -> i64 {
+        let top = match self.rng.random_range(0..10) {
+            0..4 => 50,
+            4..8 => 150,
+            _ => 420,
+        };
+        self.rng.random_range(10..=top) * 500
+    }
+}
+
+fn pick<T: Copy, const N: usize>(rng: &mut ChaCha12Rng, from: &[T; N]) -> T {
+    *from.choose(rng).unwrap_or(&from[0])
+}

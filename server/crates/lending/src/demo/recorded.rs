@@ -1,0 +1,282 @@
+//! Data recorded from another provider, with made-up names and numbers.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+use super::{ADD_PAYMENT, ADD_PAYOUT, DAY};
+use crate::{
+    loans::{self, DisbursementStatus, LoanStatus, PendingLoan},
+    payouts::{PayoutStatus, Record},
+};
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query};
+
+/// Rows per transaction: other writers wait no longer than one batch takes.
+const BATCH: usize = 500;
+
+/// Both lists of a provider.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recording {
+    /// The approved loans that wait to be paid out.
+    pub pending_loans: Vec<PendingLoan>,
+    /// The payouts.
+    pub disbursement_records: Vec<Record>,
+}
+
+const ADD_STAFF: &str = "
+    INSERT INTO staff (staff_id, email, username, first_name, last_name, phone_number, role, password_hash,
+                       is_active, created_at, updated_at)
+    VALUES ($1, $2, $3, $3, $4, '+254711000000', 'agent', $5, $6, $7, $7)
+    ON CONFLICT DO NOTHING";
+
+const ADD_LOAN: &str = "
+    INSERT INTO loan (loan_id, customer_id, amount, interest_rate_bp, term_months, status, remaining_balance,
+                      approver_id, approver_name, approver_email, approved_at, disbursed_at, created_at,
+                      updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+
+/// A loan, and the time at which it was paid out.
+type Loan = (PendingLoan, Option<UnixMillis>);
+
+fn wrong(text: String) -> Failure {
+    Failure::BadField { field: "recording", text }
+}
+
+/// Blames the recording for rows that a constraint of the database rejected.
+fn refused(failure: Failure) -> Failure {
+    match failure {
+        Failure::Storage(sqlx::Error::Database(error)) => {
+            tracing::info!(%error, "recording.refused");
+            wrong("a loan or payout of the recording can't be added: is this recording in the database already?".to_owned())
+        }
+        failure => failure,
+    }
+}
+
+impl Recording {
+    /// Reads a file that `mkopo provider record` wrote.
+    ///
+    /// # Errors
+    /// If it can't be read, or is not a recording.
+    pub fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
+        serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not a recording of `mkopo provider record`", file.display()))
+    }
+
+    /// Adds the loans and payouts, with deactivated accounts for the staff who made them, whose password
+    /// nobody knows (`hash`). Returns the numbers of loans and payouts added.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] for the field `recording`, and errors of the database.
+    pub async fn add(self, database: &Database, hash: &str) -> Result<(usize, usize), Failure> {
+        let payouts = self.payouts()?;
+        let loans = self.loans(&payouts)?;
+        let counts = (loans.len(), payouts.len());
+        let mut emails: HashMap<String, String> = HashMap::new();
+        let mut staff: BTreeMap<String, (String, Record)> = BTreeMap::new();
+        for payout in &payouts {
+            let email = payout.user_email.to_lowercase();
+            let owner = emails.entry(email.clone()).or_insert_with(|| payout.user_id.clone());
+            // An address has one account.
+            let email = if *owner == payout.user_id {
+                email
+            } else {
+                format!("{}@example.com", payout.user_id.to_lowercase())
+            };
+            staff.entry(payout.user_id.clone()).or_insert_with(|| (email, payout.clone()));
+        }
+        let staff = staff.into_values().map(|(email, payout)| Row::Staff(email, payout));
+        let rows = staff.chain(loans.into_iter().map(Row::Loan)).chain(payouts.into_iter().map(Row::Payout));
+        write(database, rows.collect(), hash).await?;
+        Ok(counts)
+    }
+
+    /// Returns the payouts. Settled ones have the time at which they settled.
+    fn payouts(&self) -> Result<Vec<Record>, Failure> {
+        let mut live = BTreeSet::new();
+        let mut payouts = self.disbursement_records.clone();
+        for payout in &mut payouts {
+            if payout.status != PayoutStatus::Failed && !live.insert(payout.loan_id.clone()) {
+                return Err(wrong(format!("the loan {} was paid twice", payout.loan_id)));
+            }
+            let ended_at = payout.processed_at.unwrap_or(payout.created_at);
+            payout.processed_at = (payout.status != PayoutStatus::Pending).then_some(ended_at);
+        }
+        Ok(payouts)
+    }
+
+    /// Returns the loans of the payouts, and then the pending ones, which have more customer details.
+    fn loans(&self, payouts: &[Record]) -> Result<Vec<Loan>, Failure> {
+        let mut pending = BTreeMap::new();
+        for loan in &self.pending_loans {
+            let approved = PendingLoan { loan_status: LoanStatus::Approved, ..loan.clone() };
+            if pending.insert(&loan.loan_id, (approved, None)).is_some() {
+                return Err(wrong(format!("the loan {} is listed twice", loan.loan_id)));
+            }
+        }
+        let mut others = BTreeMap::new();
+        for payout in payouts {
+            let loans = if pending.contains_key(&payout.loan_id) { &mut pending } else { &mut others };
+            let (loan, disbursed_at) =
+                loans.entry(&payout.loan_id).or_insert_with(|| (of_payout(payout), None));
+            match payout.status {
+                PayoutStatus::Completed => {
+                    loan.loan_status = LoanStatus::Disbursed;
+                    loan.loan_updated_at = payout.created_at;
+                    *disbursed_at = Some(payout.created_at);
+                }
+                PayoutStatus::Pending => loan.loan_status = LoanStatus::Approved,
+                PayoutStatus::Failed => {}
+            }
+        }
+        Ok(others.into_values().chain(pending.into_values()).collect())
+    }
+}
+
+/// Returns the loan of a payout, which is not among the pending ones, with the details that the payout has.
+fn of_payout(payout: &Record) -> PendingLoan {
+    let approved_at = payout.created_at.minus(DAY);
+    PendingLoan {
+        loan_id: payout.loan_id.clone(),
+        customer_id: payout.customer_id.clone(),
+        customer_first_name: payout.customer_first_name.clone(),
+        customer_last_name: payout.customer_last_name.clone(),
+        customer_phone_number: payout.customer_phone_number.clone(),
+        customer_id_number: payout.customer_id_number.clone(),
+        customer_nickname: None,
+        customer_gender: None,
+        customer_status: "ACTIVE".to_owned(),
+        customer_account_id: payout.customer_id.clone(),
+        account_number: payout.customer_id.clone(),
+        account_status: "ACTIVE".to_owned(),
+        credit_score: None,
+        risk_level: None,
+        total_loan_amount: payout.amount,
+        interest_rate_bp: 0,
+        loan_status: LoanStatus::Rejected,
+        disbursement_status: DisbursementStatus::NotStarted,
+        approved_at,
+        approver_id: payout.approver_id.clone(),
+        approver_name: payout.approver_name.clone(),
+        approver_email: payout.approver_email.clone(),
+        remaining_balance: payout.amount,
+        notes: None,
+        loan_created_at: approved_at,
+        loan_updated_at: approved_at,
+        term: None,
+        purpose: None,
+    }
+}
+
+/// A row that is added.
+enum Row {
+    Staff(String, Record),
+    Loan(Loan),
+    Payout(Record),
+}
+
+impl Row {
+    /// Adds the row. Nobody knows the password of an account whose hash is `hash`.
+    async fn add(self, connection: &mut Connection, hash: &str) -> Result<(), Failure> {
+        match self {
+            Self::Staff(email, payout) => add_staff(connection, &email, &payout, hash).await,
+            Self::Loan(loan) => add_loan(connection, loan).await,
+            Self::Payout(payout) => add_payout(connection, payout).await,
+        }
+    }
+}
+
+/// Adds `rows` in batches.
+async fn write(database: &Database, rows: Vec<Row>, hash: &str) -> Result<(), Failure> {
+    let mut rows = rows.into_iter().peekable();
+    while rows.peek().is_some() {
+        let mut transaction = database.begin().await?;
+        for row in rows.by_ref().take(BATCH) {
+            row.add(&mut transaction, hash).await.map_err(refused)?;
+        }
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+async fn add_staff(
+    connection: &mut Connection,
+    email: &str,
+    payout: &Record,
+    hash: &str,
+) -> Result<(), Failure> {
+    query(ADD_STAFF)
+        .bind(&payout.user_id)
+        .bind(email)
+        .bind(&payout.user_first_name)
+        .bind(&payout.user_last_name)
+        .bind(hash)
+        .bind(false)
+        .bind(payout.created_at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add_loan(connection: &mut Connection, (loan, disbursed_at): Loan) -> Result<(), Failure> {
+    loans::write_customer(connection, &loan).await?;
+    query(ADD_LOAN)
+        .bind(&loan.loan_id)
+        .bind(&loan.customer_id)
+        .bind(loan.total_loan_amount)
+        .bind(loan.interest_rate_bp)
+        .bind(loan.term)
+        .bind(loan.loan_status)
+        .bind(loan.remaining_balance)
+        .bind(&loan.approver_id)
+        .bind(&loan.approver_name)
+        .bind(&loan.approver_email)
+        .bind(loan.approved_at)
+        .bind(disbursed_at)
+        .bind(loan.loan_created_at)
+        .bind(loan.loan_updated_at)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), Failure> {
+    const PAID: &str = "0";
+    let is_paid = payout.status == PayoutStatus::Completed;
+    let receipt = is_paid.then(|| payout.mpesa_ref.unwrap_or_else(|| payout.transaction_id.to_uppercase()));
+    query(ADD_PAYOUT)
+        .bind(&payout.id)
+        .bind(&payout.loan_id)
+        .bind(&payout.transaction_id)
+        .bind(payout.amount)
+        .bind(&payout.phone)
+        .bind(payout.status)
+        .bind(&receipt)
+        .bind(is_paid.then_some(PAID))
+        .bind(payout.error_message.filter(|_| payout.status == PayoutStatus::Failed))
+        .bind(&payout.user_id)
+        .bind(payout.created_at)
+        .bind(payout.processed_at)
+        .execute(&mut *connection)
+        .await?;
+    if let Some(receipt) = receipt {
+        query(ADD_PAYMENT)
+            .bind(&payout.transaction_id)
+            .bind(receipt)
+            .bind(&payout.phone)
+            .bind(payout.amount)
+            .bind(PAID)
+            .bind(payout.created_at)
+            .bind(payout.processed_at)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! Carries the events since a backup over to the data that is restored from it.
+
+use super::Event;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query, query_as};
+
+const LATEST: &str = "SELECT max(at), max(position) FROM event";
+
+const SINCE: &str = "
+    SELECT position AS id, at, kind, who, about, address, details, times FROM event
+    WHERE at > $1 OR position > $2 ORDER BY position";
+
+/// Returns the events of `previous` whose time or position is after all of `restored`, the oldest first:
+/// clocks differ, and the data may have been restored before.
+///
+/// # Errors
+/// If either can't be read.
+pub async fn since_backup(
+    previous: &mut Connection,
+    restored: &mut Connection,
+) -> Result<Vec<Event>, sqlx::Error> {
+    let (at, position): (Option<UnixMillis>, Option<i64>) = query_as(LATEST).fetch_one(restored).await?;
+    query_as(SINCE)
+        .bind(at.unwrap_or(UnixMillis(i64::MIN)))
+        .bind(position.unwrap_or_default())
+        .fetch_all(previous)
+        .await
+}
+
+const ADD: &str = "
+    INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+
+/// Writes the events of another database.
+///
+/// # Errors
+/// If the database fails.
+pub async fn carry_over(connection: &mut Connection, events: Vec<Event>) -> Result<(), Failure> {
+    for Event { at, kind, who, about, address, details, times, .. } in events {
+        query(ADD)
+            .bind(at)
+            .bind(kind)
+            .bind(who)
+            .bind(about)
+            .bind(address)
+            .bind(details)
+            .bind(times)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! The audit trail: who did what, when and from where.
+//!
+//! An event is written in the transaction of its act, and as a line of the log. Events are never changed, and
+//! only old ones are deleted. An event has no password, code, token or phone number, and for a failed sign-in
+//! only a keyed hash of the account.
+
+mod carry;
+mod failures;
+mod kind;
+mod search;
+mod trail;
+
+pub use carry::{carry_over, since_backup};
+pub use kind::Kind;
+pub use search::{Event, Filter, search};
+pub use trail::Trail;
+
+use std::net::IpAddr;
+
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query, sweep};
+
+/// The author of events of the `mkopo` commands.
+pub const COMMAND_LINE: &str = "command line";
+
+/// The maximum length of the details, in characters.
+const MAX_DETAILS: usize = 200;
+
+/// An event that is not written yet.
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    at: UnixMillis,
+    kind: Kind,
+    who: String,
+    address: Option<IpAddr>,
+    about: Option<String>,
+    details: Option<String>,
+}
+
+const ADD: &str = "
+    INSERT INTO event (at, kind, who, about, address, details, times) VALUES ($1, $2, $3, $4, $5, $6, 1)";
+
+impl NewEvent {
+    /// Creates an event by `who` from `address`. `at` is base time, without the console's setting.
+    pub fn new(at: UnixMillis, kind: Kind, who: impl Into<String>, address: Option<IpAddr>) -> Self {
+        Self { at, kind, who: who.into(), address, about: None, details: None }
+    }
+
+    /// Creates an event by an administrator of the machine.
+    pub fn on_command_line(at: UnixMillis, kind: Kind) -> Self {
+        Self::new(at, kind, COMMAND_LINE, None)
+    }
+
+    /// Sets the subject of the event.
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: Some(about.into()), ..self }
+    }
+
+    /// Sets the details.
+    pub fn details(self, details: &str) -> Self {
+        Self { details: Some(details.chars().take(MAX_DETAILS).collect()), ..self }
+    }
+
+    /// Writes the event in the transaction of its act. A failure above the hourly limit is only counted.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn add(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        if self.kind.is_failure() && !failures::may_be_listed(connection, self.at).await? {
+            return failures::count(connection, self.at).await;
+        }
+        query(ADD)
+            .bind(self.at)
+            .bind(self.kind)
+            .bind(&self.who)
+            .bind(&self.about)
+            .bind(self.address.map(|address| address.to_string()))
+            .bind(&self.details)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    /// Logs the event, after it was written.
+    pub fn log(&self) {
+        let Self { kind, who, address, about, details, .. } = self;
+        tracing::info!(
+            event.kind = kind.name(),
+            event.who = who,
+            event.about = about,
+            event.address = address.map(tracing::field::display),
+            event.details = details,
+            "event"
+        );
+    }
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM event WHERE position IN (SELECT position FROM event WHERE at <= $1 ORDER BY at LIMIT 500)";
+
+/// Deletes the events from before `oldest`, and returns their number.
+///
+/// # Errors
+/// If the database fails; earlier batches stay deleted.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+}

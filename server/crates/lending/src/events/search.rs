@@ -1,0 +1,75 @@
+//! Searches the events.
+
+use serde::Serialize;
+
+use super::Kind;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, query_as};
+
+/// An event.
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct Event {
+    pub id: i64,
+    pub at: UnixMillis,
+    pub kind: Kind,
+    pub who: String,
+    pub about: Option<String>,
+    pub address: Option<String>,
+    pub details: Option<String>,
+    pub times: i64,
+}
+
+/// The events to list.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// Done by, or about, somebody with this text in their name.
+    pub who: Option<String>,
+    /// Done by an unknown person who named the account with this keyed hash.
+    pub account_hash: Option<String>,
+    /// From an address that begins with this text.
+    pub address: Option<String>,
+    /// At this time or later.
+    pub since: Option<UnixMillis>,
+    /// At this time or earlier.
+    pub until: Option<UnixMillis>,
+    /// Before the event with this id.
+    pub before: Option<i64>,
+    /// The maximum number of events.
+    pub limit: u32,
+}
+
+const SEARCH: &str = r"
+    SELECT position AS id, at, kind, who, about, address, details, times FROM event
+    WHERE (CAST($1 AS TEXT) IS NULL OR kind = $1)
+      AND (CAST($2 AS TEXT) IS NULL OR who LIKE $2 ESCAPE '\' OR about LIKE $2 ESCAPE '\' OR who = $3)
+      AND (CAST($4 AS TEXT) IS NULL OR address LIKE $4 ESCAPE '\')
+      AND at >= $5 AND at <= $6 AND position < $7
+    ORDER BY position DESC LIMIT $8";
+
+/// The newest events that match `filter`, the newest first.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn search(connection: &mut Connection, filter: &Filter) -> Result<Vec<Event>, Failure> {
+    let Filter { kind, who, account_hash, address, since, until, before, limit } = filter;
+    let found = query_as(SEARCH)
+        .bind(kind.map(Kind::name))
+        .bind(who.as_deref().map(|who| format!("%{}%", escaped(who))))
+        .bind(account_hash)
+        .bind(address.as_deref().map(|address| format!("{}%", escaped(address))))
+        .bind(since.unwrap_or(UnixMillis(i64::MIN)))
+        .bind(until.unwrap_or(UnixMillis(i64::MAX)))
+        .bind(before.unwrap_or(i64::MAX))
+        .bind(i64::from(*limit))
+        .fetch_all(connection)
+        .await?;
+    Ok(found)
+}
+
+/// Escapes `text` so that `LIKE` takes it literally.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}

@@ -1,0 +1,35 @@
+//! Loans that are waiting to be paid out.
+
+pub mod api;
+mod customer;
+mod pending;
+
+pub use customer::write_customer;
+pub use pending::{PendingLoan, Waiting, pending_loan, waiting};
+
+use serde::{Deserialize, Serialize};
+
+/// The status of a loan. Only approved loans can be paid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum LoanStatus {
+    Approved,
+    Disbursed,
+    Rejected,
+}
+
+store::stored_as_text!(LoanStatus);
+
+/// The status of a loan's latest payout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum DisbursementStatus {
+    NotStarted,
+    Pending,
+    Completed,
+    Failed,
+}
+
+store::stored_as_text!(DisbursementStatus);

@@ -1,0 +1,122 @@
+//! The pending list: every approved loan, latest approval first.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DisbursementStatus, LoanStatus};
+use crate::lists;
+use base::clock::UnixMillis;
+use store::{Connection, query_as};
+
+/// A loan in the pending list, with the fields of the contract.
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct PendingLoan {
+    pub loan_id: String,
+    pub customer_id: String,
+    pub customer_first_name: String,
+    pub customer_last_name: String,
+    pub customer_phone_number: String,
+    pub customer_id_number: String,
+    pub customer_nickname: Option<String>,
+    pub customer_gender: Option<String>,
+    pub customer_status: String,
+    pub customer_account_id: String,
+    pub account_number: String,
+    pub account_status: String,
+    pub credit_score: Option<i64>,
+    pub risk_level: Option<String>,
+    pub total_loan_amount: i64,
+    #[serde(rename = "interest_rate", with = "percent")]
+    pub interest_rate_bp: i64,
+    pub loan_status: LoanStatus,
+    pub disbursement_status: DisbursementStatus,
+    pub approved_at: UnixMillis,
+    pub approver_id: Option<String>,
+    pub approver_name: Option<String>,
+    pub approver_email: Option<String>,
+    pub remaining_balance: i64,
+    pub notes: Option<String>,
+    pub loan_created_at: UnixMillis,
+    pub loan_updated_at: UnixMillis,
+    pub term: Option<i64>,
+    pub purpose: Option<String>,
+}
+
+/// Basis points as percent.
+mod percent {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+    #[expect(clippy::cast_precision_loss, reason = "a rate has a few digits")]
+    pub fn serialize<S: Serializer>(basis_points: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(*basis_points as f64 / 100.0)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a rate has a few digits")]
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+        Ok((f64::deserialize(deserializer)? * 100.0).round() as i64)
+    }
+}
+
+/// Selects the columns of [`PendingLoan`]; each query appends its own conditions.
+macro_rules! select_pending {
+    ($rest:literal) => {
+        concat!(
+            "SELECT loan.loan_id, loan.customer_id,
+                    customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
+                    customer.phone_number AS customer_phone_number, customer.id_number AS customer_id_number,
+                    customer.nickname AS customer_nickname, customer.gender AS customer_gender,
+                    customer.status AS customer_status, customer.account_id AS customer_account_id,
+                    customer.account_number, customer.account_status, customer.credit_score,
+                    customer.risk_level, loan.amount AS total_loan_amount, loan.interest_rate_bp,
+                    loan.status AS loan_status,
+                    COALESCE((SELECT payout.status FROM payout WHERE payout.loan_id = loan.loan_id
+                              ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1), 'NOT_STARTED')
+                        AS disbursement_status,
+                    loan.approved_at, loan.approver_id, loan.approver_name, loan.approver_email,
+                    loan.remaining_balance, loan.notes,
+                    loan.created_at AS loan_created_at, loan.updated_at AS loan_updated_at,
+                    loan.term_months AS term, loan.purpose
+             FROM loan JOIN customer ON customer.customer_id = loan.customer_id
+             WHERE loan.status = 'APPROVED' ",
+            $rest
+        )
+    };
+}
+
+const ONE: &str = select_pending!("AND loan.loan_id = $1");
+
+/// The pending loan with this id.
+pub async fn pending_loan(connection: &mut Connection, loan_id: &str) -> Result<PendingLoan, sqlx::Error> {
+    query_as(ONE).bind(loan_id).fetch_one(connection).await
+}
+
+/// The totals of the pending list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The number of loans.
+    pub loans: i64,
+    /// The total amount in KES.
+    pub amount: i64,
+}
+
+const WAITING: &str = "
+    SELECT count(*), CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM loan WHERE status = 'APPROVED'";
+
+/// The number and total amount of pending loans.
+pub async fn waiting(connection: &mut Connection) -> Result<Waiting, sqlx::Error> {
+    let (loans, amount) = query_as(WAITING).fetch_one(connection).await?;
+    Ok(Waiting { loans, amount })
+}
+
+impl lists::Row for PendingLoan {
+    const ALL: &'static str = select_pending!("ORDER BY loan.approved_at DESC, loan.loan_id DESC");
+    const PAGE: &'static str = select_pending!(
+        "AND (loan.approved_at, loan.loan_id) < ($1, $2)
+         ORDER BY loan.approved_at DESC, loan.loan_id DESC LIMIT $3"
+    );
+
+    fn place(&self) -> lists::Place {
+        lists::Place { at: self.approved_at, id: self.loan_id.as_str().into() }
+    }
+}

@@ -1,0 +1,116 @@
+//! The simulated mobile money service (M-Pesa B2C), with [`MobileMoney::pay`] and
+//! [`MobileMoney::status`]. It can also deliver results asynchronously.
+//!
+//! It simulates an external company: it keeps its own books, answers with result codes, and
+//! refuses a request id that it has seen before. It does not know about loans or payouts.
+
+mod books;
+mod outcome;
+mod pay;
+mod receipt;
+mod scenario;
+mod status;
+
+pub use outcome::{MAGIC, Magic, Outcome, Refusal, SUCCESS_TEXT};
+pub use receipt::receipt;
+pub use scenario::{Scenario, ScenarioChange};
+pub use status::{Inquiry, Status};
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
+
+use self::pay::Request;
+use base::{
+    clock::{Clock, UnixMillis},
+    phone::Msisdn,
+    randomness::Randomness,
+};
+use store::{Database, sets::Sets, version::Generation};
+
+/// The minimum amount of a payment, in KES.
+pub const MINIMUM: i64 = 10;
+/// The maximum amount of a payment, in KES.
+pub const MAXIMUM: i64 = 250_000;
+/// The maximum amount that one phone may receive per day, in KES.
+pub const DAILY_LIMIT: i64 = 500_000;
+/// The maximum number of waiting deliveries. Further ones are lost, as on a network, and must be queried.
+pub const MAX_DELIVERIES: usize = 256;
+
+/// A client of the simulated service.
+#[derive(Clone, Debug)]
+pub struct MobileMoney {
+    database: Database,
+    clock: Clock,
+    randomness: Randomness,
+    results: mpsc::Sender<Delivery>,
+    requests: Sets<Request>,
+    /// Held for writing by tests, to hold requests up.
+    line: Arc<RwLock<()>>,
+}
+
+/// A payment request.
+#[derive(Clone, Debug)]
+pub struct Payment {
+    /// Chosen by the caller, never used twice.
+    pub originator_id: String,
+    /// The recipient.
+    pub phone_number: Msisdn,
+    /// The amount in KES.
+    pub amount: i64,
+    /// The base time ([`Clock::unset_now`]) from which on an arriving request is not carried out.
+    pub expires_at: UnixMillis,
+    /// The data that the request was made for. Once other data has replaced it, the request is not carried
+    /// out.
+    pub generation: Generation,
+}
+
+/// The answer to a payment request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The money was sent.
+    Paid {
+        /// The receipt of the payment.
+        receipt: String,
+    },
+    /// No money was sent.
+    Refused(Refusal),
+    /// This originator id was used before. Query its status instead.
+    DuplicateOriginator,
+    /// The request arrived after it had expired or had been voided. It was not carried out and never
+    /// will be.
+    Void,
+    /// The data that the request was made for has been replaced, so the request was not carried out.
+    DataReplaced,
+}
+
+/// A result that is delivered asynchronously, like an M-Pesa callback.
+#[derive(Debug)]
+pub struct Delivery {
+    /// The payment.
+    pub originator_id: String,
+    /// The data that the payment was made for.
+    pub generation: Generation,
+    /// The result of the payment.
+    pub answer: Answer,
+    /// Notified when the result has been processed.
+    pub processed: oneshot::Sender<()>,
+}
+
+impl MobileMoney {
+    /// A service that keeps its books in `database` and delivers results to `results`.
+    pub fn new(
+        database: Database,
+        clock: Clock,
+        randomness: Randomness,
+        results: mpsc::Sender<Delivery>,
+    ) -> Self {
+        let requests = Sets::of(&database);
+        Self { database, clock, randomness, results, requests, line: Arc::default() }
+    }
+
+    /// Holds requests up on their way, as a slow network does, until the guard is dropped. For tests.
+    pub async fn hold_requests(&self) -> OwnedRwLockWriteGuard<()> {
+        Arc::clone(&self.line).write_owned().await
+    }
+}

@@ -1,0 +1,89 @@
+//! Sending money to a phone.
+
+use std::{future::pending, sync::Arc, time::Duration};
+
+use tokio::sync::oneshot;
+
+use super::{Answer, Delivery, MobileMoney, Payment, books::Books};
+use base::{clock::Clock, error::Failure, randomness::Randomness};
+use store::{
+    Connection,
+    sets::{InSets, Written},
+    version::Generation,
+};
+
+/// A payment request that waits to be entered in the books.
+#[derive(Debug)]
+pub struct Request {
+    pub(super) payment: Payment,
+    pub(super) clock: Clock,
+    pub(super) randomness: Randomness,
+}
+
+/// An accepted request, and the route of its answer.
+#[derive(Debug)]
+pub struct Accepted {
+    pub(super) answer: Answer,
+    pub(super) route: AnswerRoute,
+    /// The time that the result takes.
+    pub(super) delay: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum AnswerRoute {
+    Answered,
+    Lost,
+    DeliveredToo,
+    DeliveredFirst,
+}
+
+impl MobileMoney {
+    /// Sends money, or returns the reason why not. The same originator id never sends twice. The answer may
+    /// never arrive: use a timeout, and then query the status.
+    pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
+        let (originator_id, generation) = (payment.originator_id.clone(), payment.generation);
+        drop(self.line.read().await);
+        let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
+        let accepted = self.requests.write_in_turn(Request { payment, clock, randomness }).await?;
+        // A lost request is never answered.
+        let Some(accepted) = accepted else { return pending().await };
+        self.clock.sleep(accepted.delay).await;
+        let deliver = || self.deliver(&originator_id, generation, &accepted.answer);
+        match accepted.route {
+            AnswerRoute::Answered => {}
+            AnswerRoute::Lost => pending().await,
+            AnswerRoute::DeliveredToo => _ = deliver(),
+            AnswerRoute::DeliveredFirst => _ = deliver().await,
+        }
+        Ok(accepted.answer)
+    }
+
+    fn deliver(&self, originator_id: &str, generation: Generation, answer: &Answer) -> oneshot::Receiver<()> {
+        let (processed, is_processed) = oneshot::channel();
+        // The delivery is lost when too many wait or the sandbox is being closed. The books have the result.
+        _ = self.results.try_send(Delivery {
+            originator_id: originator_id.to_owned(),
+            generation,
+            answer: answer.clone(),
+            processed,
+        });
+        is_processed
+    }
+}
+
+impl InSets for Request {
+    /// `None` for a request that is lost.
+    type Done = Option<Accepted>;
+
+    /// All requests change the float, so one lane enters all waiting ones together.
+    fn lane(&self) -> &'static str {
+        ""
+    }
+
+    async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
+        let mut books = Books::open(set, connection).await?;
+        let results = set.iter().map(|request| Ok(books.enter(request))).collect();
+        books.write(connection).await?;
+        Ok(results)
+    }
+}

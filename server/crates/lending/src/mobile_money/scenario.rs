@@ -1,0 +1,163 @@
+//! The scenario of the simulation. It is stored in the database, so that it is the same in every
+//! process and after every restart.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
+use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
+
+use super::{MobileMoney, Outcome};
+use crate::events::Trail;
+use base::error::Failure;
+use store::{Connection, query, query_as, query_scalar};
+use web::extract::LARGEST_INTEGER;
+
+/// The behaviour of mobile money for payments without a magic number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scenario {
+    /// The outcome of a payment when `next` is empty.
+    pub default: Outcome,
+    /// The median latency of an answer, in ms. Latencies are log-normally distributed.
+    pub latency_ms: i64,
+    /// The balance of the account that payouts are paid from, in KES.
+    pub float: i64,
+    /// The seed of the latencies.
+    pub seed: i64,
+    /// The outcomes of the next payments, one each.
+    pub next: Vec<Outcome>,
+}
+
+/// A change to a [`Scenario`]; `None` leaves a field as it is.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of a scenario")]
+pub struct ScenarioChange {
+    pub default: Option<Outcome>,
+    pub latency_ms: Option<u32>,
+    pub float: Option<i64>,
+    pub seed: Option<u32>,
+    pub next: Option<Vec<Outcome>>,
+}
+
+impl ScenarioChange {
+    /// Resets every field to its value in a new database.
+    pub fn back_to_start() -> Self {
+        Self {
+            default: Some(Outcome::Success),
+            latency_ms: Some(0),
+            float: Some(50_000_000),
+            seed: Some(1),
+            next: Some(Vec::new()),
+        }
+    }
+}
+
+const SCENARIO: &str = "
+    SELECT default_outcome, latency_ms, seed,
+           (SELECT float FROM mobile_money_account WHERE account_id = 'payouts')
+    FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
+
+const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY position";
+
+const SET: &str = "
+    UPDATE mobile_money_scenario SET default_outcome = COALESCE($1, default_outcome),
+        latency_ms = COALESCE($2, latency_ms), seed = COALESCE($3, seed),
+        drawn = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN drawn ELSE 0 END
+    WHERE scenario_id = 'payouts'";
+
+const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
+
+const ADD_NEXT: &str = "INSERT INTO mobile_money_next_outcome (position, outcome) VALUES ($1, $2)";
+
+const SET_FLOAT: &str = "UPDATE mobile_money_account SET float = $1 WHERE account_id = 'payouts'";
+
+impl MobileMoney {
+    /// The current scenario.
+    pub async fn scenario(&self) -> Result<Scenario, Failure> {
+        read(&mut *self.database.read().await?).await
+    }
+
+    /// Changes the scenario from the next payment on.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON.
+    pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
+        if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float)) {
+            let text = "float must be between 0 and 2^53 - 1".to_owned();
+            return Err(Failure::BadField { field: "float", text });
+        }
+        trail
+            .write(self.database.begin().await?, async move |connection: &mut Connection| {
+                change.apply(connection).await?;
+                read(connection).await
+            })
+            .await
+    }
+}
+
+impl ScenarioChange {
+    /// Applies the change in `connection`'s transaction.
+    pub async fn apply(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        // In the order in which payments lock the rows.
+        if let Some(float) = self.float {
+            query(SET_FLOAT).bind(float).execute(&mut *connection).await?;
+        }
+        query(SET)
+            .bind(self.default.map(Outcome::name))
+            .bind(self.latency_ms.map(i64::from))
+            .bind(self.seed.map(i64::from))
+            .execute(&mut *connection)
+            .await?;
+        let Some(next) = self.next else { return Ok(()) };
+        query(CLEAR_NEXT).execute(&mut *connection).await?;
+        for (position, outcome) in (1_i64..).zip(next) {
+            query(ADD_NEXT).bind(position).bind(outcome.name()).execute(&mut *connection).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
+    let (default, latency_ms, seed, float): (String, i64, i64, i64) =
+        query_as(SCENARIO).fetch_one(&mut *connection).await?;
+    let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
+    let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
+    Ok(Scenario { default: stored(&default)?, latency_ms, float, seed, next })
+}
+
+pub(super) fn stored(name: &str) -> Result<Outcome, Failure> {
+    Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("unknown stored outcome {name}")))
+}
+
+/// The latency of the `drawn`th answer, log-normally distributed as latencies of real services
+/// are: half of them are below the median, one in twenty is over twice the median.
+pub(super) fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
+    const SPREAD: f64 = 0.45;
+    let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
+    rng.set_stream(drawn.unsigned_abs());
+    let normal: f64 = rng.sample(StandardNormal);
+    let median = Duration::from_millis(median_ms.unsigned_abs());
+    median.mul_f64((SPREAD * normal).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_latencies() {
+        let draw = |seed| (1..5).map(|n| latency(800, seed, n)).collect::<Vec<_>>();
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+    }
+
+    #[test]
+    fn latencies_spread_around_the_median() {
+        let mut times: Vec<_> = (0..1000).map(|n| latency(800, 1, n).as_millis()).collect();
+        times.sort_unstable();
+        assert!((750..850).contains(&times[500]), "median {}", times[500]);
+        assert!((1500..2000).contains(&times[950]), "one in twenty {}", times[950]);
+        assert_eq!(latency(0, 1, 1), Duration::ZERO);
+    }
+}

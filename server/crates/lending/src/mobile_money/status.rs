@@ -1,0 +1,130 @@
+//! The status of a payment, and making it final.
+
+use std::time::Duration;
+
+use super::{MobileMoney, Refusal};
+use base::{
+    clock::{Clock, UnixMillis},
+    error::Failure,
+    phone::Msisdn,
+};
+use store::{Connection, query, query_as, version::Generation};
+
+/// The result code of a request that was voided before it arrived.
+pub(super) const VOID: &str = "VOID";
+
+/// The status of an originator id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The money was sent.
+    Paid {
+        /// The receipt of the payment.
+        receipt: String,
+    },
+    /// No money was sent, and none will be.
+    Refused(Refusal),
+    /// The payment is being processed; query it again.
+    Processing,
+    /// No request with this id has arrived; one still may.
+    Unknown,
+    /// No request with this id was carried out, and none ever will be.
+    Void,
+}
+
+/// A request whose status is queried.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    /// The id of the request.
+    pub originator_id: String,
+    /// The recipient.
+    pub phone_number: Msisdn,
+    /// The amount in KES.
+    pub amount: i64,
+    /// The data that the request was made for.
+    pub generation: Generation,
+}
+
+const STATUS: &str = "
+    SELECT receipt, result_code, requested_at, result_at, result_by FROM mobile_money_payment
+    WHERE originator_id = $1";
+
+/// The `result_by` of payments whose result is due by the console's clock only.
+const NO_TIME: UnixMillis = UnixMillis(9_007_199_254_740_991);
+
+/// A payment in the books.
+#[derive(sqlx_macros::FromRow)]
+struct Entered {
+    receipt: Option<String>,
+    result_code: String,
+    requested_at: UnixMillis,
+    result_at: UnixMillis,
+    result_by: UnixMillis,
+}
+
+impl Entered {
+    /// Returns whether the result is due later by both clocks: the console's may have been ahead when the
+    /// request arrived.
+    fn is_processing(&self, clock: &Clock) -> bool {
+        let now = clock.unset_now();
+        // If base time was ahead too, more than the whole delay is left.
+        let is_plausible = self.result_by == NO_TIME || self.result_by.since(now) <= self.delay();
+        clock.now() < self.result_at && now < self.result_by && is_plausible
+    }
+
+    fn delay(&self) -> Duration {
+        self.result_at.since(self.requested_at)
+    }
+}
+
+const INSERT_VOID: &str = "
+    INSERT INTO mobile_money_payment
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
+    SELECT $1, NULL, $2, $3, $4, $5, $5, $6
+    FROM generation WHERE value = $7
+    ON CONFLICT (originator_id) DO NOTHING";
+
+impl MobileMoney {
+    /// The status of the payment that was requested under `originator_id`.
+    pub async fn status(&self, originator_id: &str) -> Result<Status, Failure> {
+        look_up(&mut *self.database.read().await?, originator_id, &self.clock).await
+    }
+
+    /// The status of a request that has expired, made final: if no request has arrived, the id is voided, and
+    /// a request that arrives later is refused. Waits for a request that is being entered.
+    ///
+    /// So a payout that is recorded as not received can never be paid, whatever the callers' clocks. With a
+    /// service that has no such call, a payout stays PENDING until the service itself reports a failure.
+    pub async fn void(&self, inquiry: Inquiry) -> Result<Status, Failure> {
+        let clock = self.clock.clone();
+        self.database
+            .write_in_turn(async move |connection: &mut Connection| {
+                query(INSERT_VOID)
+                    .bind(&inquiry.originator_id)
+                    .bind(&inquiry.phone_number)
+                    .bind(inquiry.amount)
+                    .bind(VOID)
+                    .bind(clock.now())
+                    .bind(clock.unset_now())
+                    .bind(inquiry.generation)
+                    .execute(&mut *connection)
+                    .await?;
+                look_up(connection, &inquiry.originator_id, &clock).await
+            })
+            .await
+    }
+}
+
+async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock) -> Result<Status, Failure> {
+    let entered: Option<Entered> = query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
+    let Some(entered) = entered else { return Ok(Status::Unknown) };
+    if entered.is_processing(clock) {
+        return Ok(Status::Processing);
+    }
+    Ok(match entered.receipt {
+        Some(receipt) => Status::Paid { receipt },
+        None if entered.result_code == VOID => Status::Void,
+        None => Status::Refused(Refusal::from_code(&entered.result_code).ok_or_else(|| {
+            Failure::Internal(format!("unknown stored result code {}", entered.result_code))
+        })?),
+    })
+}

@@ -1,0 +1,106 @@
+//! Reading messages in the outbox, and waiting for new ones.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::events::Trail;
+use base::{clock::UnixMillis, error::Failure, phone::Msisdn};
+use store::{Connection, Database, query, query_as};
+
+/// Poll interval for messages of other servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The channel by which a message is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Channel {
+    Email,
+    Sms,
+}
+
+store::stored_as_text!(Channel);
+
+/// A message as the console shows it.
+#[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
+pub struct OutboxMessage {
+    /// The id of the message.
+    pub id: String,
+    /// The channel by which the message is sent.
+    pub channel: Channel,
+    /// An e-mail address, or a phone number such as `+2547…`.
+    pub to: String,
+    /// The subject of an e-mail; SMS have none.
+    pub subject: Option<String>,
+    /// The text.
+    pub body: String,
+    /// The one-time code in the text.
+    pub code: Option<String>,
+    /// The time at which the message was added.
+    pub created_at: UnixMillis,
+}
+
+/// The messages to return.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only messages to this e-mail address or phone number.
+    pub to: Option<String>,
+    /// Only messages of this channel.
+    pub channel: Option<Channel>,
+    /// Only messages added after the message with this id. An id that no longer exists counts as
+    /// older than all messages.
+    pub after: Option<String>,
+}
+
+/// A recipient as it is stored: phone numbers in one format, e-mail addresses in lower case.
+pub fn recipient(text: &str) -> String {
+    let text = text.trim();
+    Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
+}
+
+const MESSAGES: &str = "
+    SELECT message_id AS id, channel, recipient AS \"to\", subject, body, code, created_at
+    FROM outbox_message
+    WHERE (CAST($1 AS TEXT) IS NULL OR recipient = $1) AND (CAST($2 AS TEXT) IS NULL OR channel = $2)
+      AND position > COALESCE((SELECT position FROM outbox_message WHERE message_id = $3), 0)
+    ORDER BY position DESC LIMIT 1000";
+
+/// The latest thousand messages that match `filter`, newest first.
+pub async fn messages(
+    connection: &mut Connection,
+    filter: &Filter,
+) -> Result<Vec<OutboxMessage>, sqlx::Error> {
+    query_as(MESSAGES).bind(&filter.to).bind(filter.channel).bind(&filter.after).fetch_all(connection).await
+}
+
+/// Like [`messages`], but if there are none, waits up to `timeout` (in real time) for the first.
+pub async fn wait_for_messages(
+    database: &Database,
+    filter: &Filter,
+    timeout: Duration,
+) -> Result<Vec<OutboxMessage>, Failure> {
+    let deadline = tokio::time::Instant::now() + timeout;
+    let mut commits = database.commits();
+    loop {
+        commits.mark_unchanged();
+        let found = messages(&mut *database.read().await?, filter).await?;
+        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
+            return Ok(found);
+        }
+        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
+        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
+    }
+}
+
+const EMPTY: &str = "DELETE FROM outbox_message";
+
+/// Deletes all messages, sent or not.
+pub async fn empty(database: &Database, trail: &Trail) -> Result<(), Failure> {
+    trail
+        .write(database.begin().await?, async move |connection: &mut Connection| {
+            query(EMPTY).execute(connection).await?;
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,160 @@
+//! Outgoing e-mails and SMS. Each is a row, written in the transaction that it reports.
+
+mod deliver;
+mod messages;
+
+pub use deliver::{deliver_due, keep_delivering, next_delivery};
+pub use messages::{Channel, Filter, OutboxMessage, empty, messages, recipient, wait_for_messages};
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::world::World;
+use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use store::{Connection, Database, query, query_as, query_scalar, sweep};
+
+/// A one-time code that a message carries.
+#[derive(Clone, Copy)]
+pub struct Code<'a> {
+    /// The code as it appears in the text.
+    pub digits: &'a str,
+    /// The time at which the code expires.
+    pub expires_at: UnixMillis,
+}
+
+const ENQUEUE: &str = "
+    INSERT INTO outbox_message
+        (message_id, channel, recipient, subject, body, code, code_expires_at, created_at, next_attempt_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+/// Adds an e-mail to the outbox.
+pub async fn email(
+    connection: &mut Connection,
+    randomness: &Randomness,
+    now: UnixMillis,
+    to: &Email,
+    subject: &str,
+    body: &str,
+    code: Option<Code<'_>>,
+) -> Result<(), sqlx::Error> {
+    query(ENQUEUE)
+        .bind(randomness.id(now))
+        .bind("email")
+        .bind(to)
+        .bind(subject)
+        .bind(body)
+        .bind(code.map(|code| code.digits))
+        .bind(code.map(|code| code.expires_at))
+        .bind(now)
+        .bind(now)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Adds an SMS to the outbox. SMS are not delivered; they are only read in the outbox.
+pub async fn sms(
+    connection: &mut Connection,
+    randomness: &Randomness,
+    now: UnixMillis,
+    to: &Msisdn,
+    body: &str,
+    code: Option<Code<'_>>,
+) -> Result<(), sqlx::Error> {
+    query(ENQUEUE)
+        .bind(randomness.id(now))
+        .bind("sms")
+        .bind(to)
+        .bind(None::<&str>)
+        .bind(body)
+        .bind(code.map(|code| code.digits))
+        .bind(code.map(|code| code.expires_at))
+        .bind(now)
+        .bind(None::<UnixMillis>)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// An SMS that is not in the outbox yet.
+#[derive(Clone, Debug)]
+pub struct NewSms {
+    /// The id of the message.
+    pub message_id: String,
+    /// The recipient.
+    pub to: Msisdn,
+    /// The text.
+    pub body: String,
+    /// The time at which it was written.
+    pub at: UnixMillis,
+}
+
+const ENQUEUE_SMS: &str = "
+    INSERT INTO outbox_message (message_id, channel, recipient, body, created_at)
+    SELECT value ->> 'message_id', 'sms', value ->> 'to', value ->> 'body',
+           CAST(value ->> 'at' AS BIGINT)
+    FROM json_each($1)";
+
+/// Adds any number of SMS to the outbox.
+pub async fn sms_to_all(connection: &mut Connection, messages: &[NewSms]) -> Result<(), sqlx::Error> {
+    let rows: Vec<Value> = messages
+        .iter()
+        .map(|NewSms { message_id, to, body, at }| {
+            json!({ "message_id": message_id, "to": to.as_str(), "body": body, "at": at.0 })
+        })
+        .collect();
+    query(ENQUEUE_SMS).bind(Value::from(rows).to_string()).execute(connection).await?;
+    Ok(())
+}
+
+/// Wakes the sender of this process when there are new messages. Clones wake the same sender.
+#[derive(Clone)]
+pub struct Outbox {
+    world: World,
+    new: Arc<Notify>,
+}
+
+impl Outbox {
+    /// The outbox of `world`.
+    pub fn of(world: World) -> Self {
+        Self { world, new: Arc::default() }
+    }
+
+    /// Notifies the sender of a new message. Call it after the commit.
+    pub fn wake(&self) {
+        self.new.notify_one();
+    }
+
+    /// Waits for the next notification.
+    async fn woken(&self) {
+        self.new.notified().await;
+    }
+}
+
+const COUNT: &str = "SELECT channel, count(*) FROM outbox_message GROUP BY channel";
+const COUNT_WAITING: &str = "SELECT count(*) FROM outbox_message WHERE next_attempt_at IS NOT NULL";
+
+/// The number of messages of each channel.
+pub async fn count_by_channel(connection: &mut Connection) -> Result<Vec<(String, i64)>, sqlx::Error> {
+    query_as(COUNT).fetch_all(connection).await
+}
+
+/// The number of messages that are still to be sent or retried.
+pub async fn count_waiting(connection: &mut Connection) -> Result<i64, sqlx::Error> {
+    query_scalar(COUNT_WAITING).fetch_one(connection).await
+}
+
+const DELETE_BATCH: &str = "
+    DELETE FROM outbox_message WHERE message_id IN
+        (SELECT message_id FROM outbox_message WHERE next_attempt_at IS NULL AND created_at <= $1
+         ORDER BY created_at LIMIT 500)";
+
+/// Deletes the messages from before `oldest` that are not to be sent any more, and returns their number.
+///
+/// # Errors
+/// If the database fails; earlier batches stay deleted.
+pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, Failure> {
+    sweep::in_batches(database, move || query(DELETE_BATCH).bind(oldest)).await
+}

@@ -1,0 +1,136 @@
+//! The payout API.
+
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Payouts, Record, Reply};
+use crate::{
+    auth::session::Session,
+    lists::{List, PageQuery},
+};
+use base::{
+    error::{Failure, FailureFormat, failure_media_type},
+    phone::Msisdn,
+};
+use store::version::Version;
+use web::extract::{Json, LARGEST_INTEGER, Path, Query, without_values};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// The longest id of a loan, in characters.
+const MAX_LOAN_ID_LENGTH: usize = 64;
+
+/// The calls about payouts. All need a session.
+pub fn signed_in() -> Router {
+    Router::new()
+        .route("/disbursements/{loan_id}/disburse", post(disburse))
+        .route("/disbursement-records", get(records))
+}
+
+#[derive(Deserialize)]
+struct WireRequest {
+    agent_id: AgentId,
+    amount: i64,
+    phone_number: String,
+}
+
+/// The portal sends the number 1; other clients may send a string id.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "agent_id must be an integer or a string")]
+enum AgentId {
+    Number(i64),
+    Text(String),
+}
+
+impl WireRequest {
+    fn read(body: &Value) -> Result<Self, Failure> {
+        let request = Self::deserialize(body)
+            .map_err(|error| Failure::InvalidRequest(without_values(&error.to_string())))?;
+        let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
+        match &request.agent_id {
+            AgentId::Number(number) if !(0..=LARGEST_INTEGER).contains(number) => {
+                return wrong("agent_id must be between 0 and 2^53 - 1");
+            }
+            AgentId::Text(text) if text.chars().count() > 64 => {
+                return wrong("agent_id must have at most 64 characters");
+            }
+            AgentId::Number(_) | AgentId::Text(_) => {}
+        }
+        if !(1..=LARGEST_INTEGER).contains(&request.amount) {
+            return wrong("amount must be between 1 and 2^53 - 1");
+        }
+        if !(1..=32).contains(&request.phone_number.chars().count()) {
+            return wrong("phone_number must have 1 to 32 characters");
+        }
+        Ok(request)
+    }
+}
+
+async fn disburse(
+    Extension(payouts): Extension<Payouts>,
+    session: Session,
+    format: FailureFormat,
+    Path(loan_id): Path<String>,
+    headers: HeaderMap,
+    Json(body): Json<Value>,
+) -> Result<Response, Failure> {
+    // Checked before anything is stored about the call.
+    if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
+        return Err(Failure::LoanNotFound(loan_id));
+    }
+    let key = idempotency_key(&headers)?;
+    let wire = WireRequest::read(&body)?;
+    let call = key.map(|key| KeyedCall::new(session.staff.staff_id.clone(), key, &loan_id, &body));
+    let request = DisbursementRequest {
+        loan_id,
+        agent_id: match wire.agent_id {
+            AgentId::Number(number) => number.to_string(),
+            AgentId::Text(text) => text,
+        },
+        amount: wire.amount,
+        phone_number: Msisdn::parse(&wire.phone_number),
+    };
+    Ok(super::disburse(&payouts, &session, request, call, format).await?.into_response())
+}
+
+/// The idempotency key of the call, if any.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failure> {
+    let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = sent.next() else { return Ok(None) };
+    if sent.next().is_some() {
+        return Err(Failure::BadIdempotencyKey);
+    }
+    let key = value.to_str().ok().and_then(IdempotencyKey::parse);
+    key.map(Some).ok_or(Failure::BadIdempotencyKey)
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(header::CONTENT_TYPE, failure_media_type(self.problem));
+        if self.replayed {
+            response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+        }
+        response
+    }
+}
+
+async fn records(
+    Extension(records): Extension<List<Record>>,
+    version: Version,
+    Query(page): Query<PageQuery>,
+    request: Request,
+) -> Result<Response, Failure> {
+    records.answer("/api/v1/disbursement-records", version, &page, request.headers()).await
+}

@@ -1,0 +1,288 @@
+//! The rules for claiming loans for payouts, for any number of calls at a time.
+//!
+//! Everything that the rules need is read first, with the loans and sessions locked. Then the calls are
+//! decided on one after the other, each as if those before it had been committed, and all claims are written
+//! by one statement. So two calls for one loan, or with one key, may be in the same set.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{
+    DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply,
+    idempotency::{self, Keys},
+    records,
+};
+use crate::{loans::LoanStatus, mobile_money::Payment};
+use base::{
+    clock::UnixMillis,
+    error::{Failure, FailureFormat},
+    phone::Msisdn,
+};
+use store::{
+    Connection, query, query_as,
+    sets::{InSets, Written},
+    version::Generation,
+};
+
+/// A call that waits to claim its loan.
+#[derive(Debug)]
+pub struct Claim {
+    pub(super) payout_id: String,
+    pub(super) transaction_id: String,
+    pub(super) session_id: String,
+    pub(super) staff_id: String,
+    pub(super) request: DisbursementRequest,
+    pub(super) call: Option<KeyedCall>,
+    pub(super) format: FailureFormat,
+    pub(super) now: UnixMillis,
+    /// The time of the claim in base time, without the console's setting.
+    pub(super) claimed_at: UnixMillis,
+    /// Whether the maximum that administrators set applies.
+    pub(super) has_maximum: bool,
+}
+
+/// The result of a claim.
+#[derive(Debug)]
+pub enum Claimed {
+    /// The loan is claimed for this payout, and the payment must be requested.
+    New(Box<Record>, Payment),
+    /// The call is answered without a payment.
+    Answered(Reply),
+}
+
+/// Claimed rows stay unchanged until the transaction ends. Rows that somebody else has locked are left out,
+/// and their calls are tried again. Locks are always taken in the order loan, session, key, so that no two
+/// claims wait for each other.
+const LOCK: &str = "FOR NO KEY UPDATE OF loan SKIP LOCKED FOR SHARE OF session SKIP LOCKED";
+
+/// The loan of a call whose session is open, with the future record of its payout.
+#[derive(sqlx_macros::FromRow)]
+struct Claimable {
+    generation: Generation,
+    maximum_amount: Option<i64>,
+    loan_status: LoanStatus,
+    #[sqlx(flatten)]
+    record: Record,
+}
+
+const CLAIMABLE: &str = "
+    SELECT (SELECT value FROM generation) AS generation,
+           (SELECT maximum_amount FROM portal_rules) AS maximum_amount, loan.status AS loan_status,
+           asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
+           CAST(asked.value ->> 'created_at' AS BIGINT) AS created_at, CAST(NULL AS TEXT) AS mpesa_ref,
+           asked.value ->> 'transaction_id' AS transaction_id, customer.phone_number AS phone,
+           CAST(NULL AS TEXT) AS error_message, CAST(NULL AS BIGINT) AS processed_at,
+           staff.staff_id AS user_id, staff.first_name AS user_first_name, staff.last_name AS user_last_name,
+           staff.email AS user_email, customer.customer_id, customer.first_name AS customer_first_name,
+           customer.last_name AS customer_last_name, customer.id_number AS customer_id_number,
+           customer.phone_number AS customer_phone_number, loan.approver_id, loan.approver_name,
+           loan.approver_email, CAST(NULL AS TEXT) AS result_code, loan.notes
+    FROM json_each($1) AS asked
+    JOIN session ON session.session_id = asked.value ->> 'session_id' AND session.ended_at IS NULL
+    JOIN staff ON staff.staff_id = session.staff_id
+    JOIN loan ON loan.loan_id = asked.value ->> 'loan_id'
+    JOIN customer ON customer.customer_id = loan.customer_id
+    ORDER BY loan.loan_id";
+
+/// Tells for each call whether its session is open and whether its loan exists, locked or not.
+const EXISTING: &str = "
+    SELECT value ->> 'payout_id',
+           EXISTS (SELECT 1 FROM session WHERE session_id = value ->> 'session_id' AND ended_at IS NULL),
+           EXISTS (SELECT 1 FROM loan WHERE loan_id = value ->> 'loan_id')
+    FROM json_each($1)";
+
+/// The rows that decide a call.
+enum Found {
+    Loan(Box<Claimable>),
+    NoLoan,
+    NoSession,
+    /// Somebody else has locked the loan or the session.
+    Locked,
+}
+
+const CLAIM: &str = "
+    INSERT INTO payout
+        (payout_id, loan_id, transaction_id, amount, phone_number, status, staff_id, agent_id, created_at,
+         check_at, claimed_at, check_by)
+    SELECT value ->> 'payout_id', value ->> 'loan_id', value ->> 'transaction_id',
+           CAST(value ->> 'amount' AS BIGINT), value ->> 'phone_number', 'PENDING', value ->> 'staff_id',
+           value ->> 'agent_id', CAST(value ->> 'created_at' AS BIGINT), CAST(value ->> 'check_at' AS BIGINT),
+           CAST(value ->> 'claimed_at' AS BIGINT), CAST(value ->> 'check_by' AS BIGINT)
+    FROM json_each($1) WHERE true
+    ON CONFLICT (loan_id) WHERE status IN ('PENDING', 'COMPLETED') DO NOTHING";
+
+impl InSets for Claim {
+    type Done = Claimed;
+
+    fn lane(&self) -> &str {
+        &self.request.loan_id
+    }
+
+    async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Claimed> {
+        let mut found = find(set, connection).await?;
+        let (mut keyed, mut loan_ids) = (Vec::new(), Vec::new());
+        for claim in set {
+            if let Some(Found::Loan(_) | Found::NoLoan) = found.get(&claim.payout_id) {
+                keyed.extend(claim.call.as_ref().map(|call| (call, claim.now)));
+                loan_ids.push(claim.request.loan_id.clone());
+            }
+        }
+        let keys = Keys::of(connection, &keyed).await?;
+        let live = records::live_records(connection, &loan_ids).await?;
+        let mut books = Books { keys, live, claimed: Vec::new() };
+        let mut results = Vec::new();
+        for claim in set {
+            results.push(match found.remove(&claim.payout_id) {
+                Some(Found::Loan(loan)) => books.decide(claim, Some(*loan)),
+                Some(Found::NoLoan) => books.decide(claim, None),
+                Some(Found::NoSession) => Err(Failure::NoSession),
+                Some(Found::Locked) | None => Err(Failure::Conflict),
+            });
+        }
+        books.write(connection).await?;
+        Ok(results)
+    }
+}
+
+/// Locks the loans and sessions of the calls, and returns the rows found, by the payouts' ids.
+async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap<String, Found>, Failure> {
+    let asked: Vec<Value> = set.iter().map(|claim| claim.asked()).collect();
+    let claimable: Vec<Claimable> = query_as(CLAIMABLE)
+        .bind(Value::from(asked).to_string())
+        .locking(LOCK)
+        .fetch_all(&mut *connection)
+        .await?;
+    let claimable = claimable.into_iter().map(|loan| (loan.record.id.clone(), Found::Loan(Box::new(loan))));
+    let mut found: HashMap<String, Found> = claimable.collect();
+    let missing = set.iter().filter(|claim| !found.contains_key(&claim.payout_id));
+    let missing: Vec<Value> = missing.map(|claim| claim.asked()).collect();
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    let existing: Vec<(String, bool, bool)> =
+        query_as(EXISTING).bind(Value::from(missing).to_string()).fetch_all(connection).await?;
+    found.extend(existing.into_iter().map(|(payout_id, is_open, exists)| {
+        let what = match (is_open, exists) {
+            (false, _) => Found::NoSession,
+            (true, false) => Found::NoLoan,
+            (true, true) => Found::Locked,
+        };
+        (payout_id, what)
+    }));
+    Ok(found)
+}
+
+/// The data that decides the claims of a set, with the changes by claims already decided.
+struct Books {
+    keys: Keys,
+    /// The loans' pending and completed payouts.
+    live: HashMap<String, Record>,
+    /// The rows of new payouts.
+    claimed: Vec<Value>,
+}
+
+impl Books {
+    fn decide(&mut self, claim: &Claim, loan: Option<Claimable>) -> Result<Claimed, Failure> {
+        let Some(call) = &claim.call else {
+            let (record, payment) = self.payable(claim, loan)?;
+            return Ok(self.claim(claim, record, payment));
+        };
+        if let Some(reply) = self.keys.answer_to(call, claim.now)? {
+            return Ok(Claimed::Answered(reply));
+        }
+        match self.payable(claim, loan) {
+            Ok((record, payment)) => {
+                self.keys.enter(call, &claim.format, claim.now, Ok(&claim.payout_id));
+                Ok(self.claim(claim, record, payment))
+            }
+            Err(refusal) if idempotency::is_final(&refusal) => {
+                let reply = Reply::refusal(refusal, &claim.format)?;
+                self.keys.enter(call, &claim.format, claim.now, Err(&reply));
+                Ok(Claimed::Answered(reply))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Returns the record of the payout and its payment, if the loan may be paid.
+    fn payable(&self, claim: &Claim, loan: Option<Claimable>) -> Result<(Record, Payment), Failure> {
+        let DisbursementRequest { loan_id, amount, phone_number, .. } = &claim.request;
+        let Some(Claimable { generation, maximum_amount, loan_status, record }) = loan else {
+            return Err(Failure::LoanNotFound(loan_id.clone()));
+        };
+        if let Some(live) = self.live.get(loan_id) {
+            return Err(match live.status {
+                PayoutStatus::Completed => Failure::AlreadyDisbursed(live.to_json()?),
+                PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(live.to_json()?),
+            });
+        }
+        if loan_status != LoanStatus::Approved {
+            return Err(Failure::NotApproved);
+        }
+        if record.amount != *amount {
+            return Err(Failure::AmountMismatch(record.amount));
+        }
+        if let Some(maximum) = maximum_amount.filter(|maximum| claim.has_maximum && amount > maximum) {
+            return Err(Failure::AboveMaximum(maximum));
+        }
+        let phone_number = phone_number.as_ref().filter(|phone_number| phone_number.as_str() == record.phone);
+        let payment = Payment {
+            originator_id: claim.transaction_id.clone(),
+            phone_number: phone_number.ok_or(Failure::PhoneMismatch)?.clone(),
+            amount: *amount,
+            expires_at: claim.claimed_at.plus(REQUEST_LIFETIME),
+            generation,
+        };
+        Ok((record, payment))
+    }
+
+    fn claim(&mut self, claim: &Claim, record: Record, payment: Payment) -> Claimed {
+        self.claimed.push(claim.row());
+        self.live.insert(record.loan_id.clone(), record.clone());
+        Claimed::New(Box::new(record), payment)
+    }
+
+    /// # Errors
+    /// [`Failure::Conflict`] if somebody else has claimed one of the loans without locking it, or entered one
+    /// of the keys.
+    async fn write(self, connection: &mut Connection) -> Result<(), Failure> {
+        let Self { keys, claimed, .. } = self;
+        if !claimed.is_empty() {
+            let asked = claimed.len() as u64;
+            let inserted = query(CLAIM).bind(Value::from(claimed).to_string()).execute(connection).await?;
+            if inserted != asked {
+                return Err(Failure::Conflict);
+            }
+        }
+        keys.write(connection).await
+    }
+}
+
+impl Claim {
+    fn asked(&self) -> Value {
+        json!({
+            "payout_id": self.payout_id,
+            "loan_id": self.request.loan_id,
+            "transaction_id": self.transaction_id,
+            "session_id": self.session_id,
+            "created_at": self.now.0,
+        })
+    }
+
+    fn row(&self) -> Value {
+        json!({
+            "payout_id": self.payout_id,
+            "loan_id": self.request.loan_id,
+            "transaction_id": self.transaction_id,
+            "amount": self.request.amount,
+            "phone_number": self.request.phone_number.as_ref().map(Msisdn::as_str),
+            "staff_id": self.staff_id,
+            "agent_id": self.request.agent_id,
+            "created_at": self.now.0,
+            "check_at": self.now.plus(FIRST_CHECK).0,
+            "claimed_at": self.claimed_at.0,
+            "check_by": self.claimed_at.plus(FIRST_CHECK).0,
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! Paying a loan out: claim the loan, request the payment, settle the payout.
+//!
+//! No database transaction is open during the payment request. The claim is committed before, so
+//! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
+
+use super::{
+    ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Record, Reply,
+    claim::{Claim, Claimed},
+    idempotency,
+    settle::{Settled, Verdict, settle},
+};
+use crate::{
+    auth::session::Session,
+    mobile_money::{Answer, Payment},
+};
+use base::{
+    error::{Failure, FailureFormat},
+    phone::Msisdn,
+};
+use store::Connection;
+
+/// A request to pay a loan out, with the values that the caller confirmed.
+#[derive(Debug)]
+pub struct DisbursementRequest {
+    /// The loan to pay out.
+    pub loan_id: String,
+    /// The agent, as given by the caller.
+    pub agent_id: String,
+    /// The loan's amount, in KES.
+    pub amount: i64,
+    /// The customer's phone; `None` if the request has no valid Kenyan mobile number.
+    pub phone_number: Option<Msisdn>,
+}
+
+/// Pays a loan out on behalf of the user of `session` and returns the answer: 200 if the money was sent, 202
+/// if mobile money has not answered within 8 s, 422 if it refused. A `call` that was answered before gets the
+/// same answer again.
+///
+/// # Errors
+/// [`Failure::NoSession`], [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
+/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::AboveMaximum`],
+/// [`Failure::PhoneMismatch`], [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`],
+/// [`Failure::Busy`]: no payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no
+/// money was sent yet. It is also the answer if the data is replaced while the payout runs.
+pub async fn disburse(
+    payouts: &Payouts,
+    session: &Session,
+    request: DisbursementRequest,
+    call: Option<KeyedCall>,
+    format: FailureFormat,
+) -> Result<Reply, Failure> {
+    let now = payouts.world.clock.now();
+    let claim = Claim {
+        payout_id: payouts.world.randomness.id(now),
+        transaction_id: payouts.world.randomness.id(now),
+        session_id: session.session_id.clone(),
+        staff_id: session.staff.staff_id.clone(),
+        request,
+        call,
+        format,
+        now,
+        claimed_at: payouts.world.clock.unset_now(),
+        has_maximum: payouts.world.settings.has_live_screens(),
+    };
+    // A separate task: a payout must not stop halfway because the caller disconnects.
+    let payout = payouts.world.tasks.finish(claim_pay_settle(payouts.clone(), claim));
+    match payout.await {
+        Ok(Some(reply)) => reply,
+        Ok(None) => Err(Failure::NotCommitted),
+        Err(panicked) => Err(Failure::Internal(panicked.to_string())),
+    }
+}
+
+async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failure> {
+    let (format, has_key) = (claim.format.clone(), claim.call.is_some());
+    let (record, payment) = match payouts.claims.write(claim).await? {
+        Claimed::Answered(reply) => return Ok(reply),
+        Claimed::New(record, payment) => (*record, payment),
+    };
+    tracing::info!(loan.id = record.loan_id, payout.id = record.id, "payout.claimed");
+
+    // The payment continues after the answer stops waiting for it.
+    let paying = payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment));
+    let paid = tokio::select! {
+        paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
+        () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
+    };
+    match paid {
+        Paid::Settled(settled) => match settled.reply {
+            Some(reply) => Ok(reply),
+            None => Reply::of(settled.record, &format),
+        },
+        Paid::DataReplaced => Err(Failure::NotCommitted),
+        Paid::Unknown if has_key => accept(&payouts, record, &format).await,
+        Paid::Unknown => Reply::of(record, &format),
+    }
+}
+
+/// The result of a payment request.
+enum Paid {
+    Settled(Box<Settled>),
+    /// The payout stays PENDING until its status has been queried.
+    Unknown,
+    /// A reset or a restore replaced the data with the payout.
+    DataReplaced,
+}
+
+/// Requests the payment and settles the payout.
+async fn pay_and_settle(payouts: Payouts, payment: Payment) -> Paid {
+    let generation = payment.generation;
+    let transaction_id = payment.originator_id.clone();
+    let answer = tokio::select! {
+        answer = pay(&payouts, payment) => answer,
+        () = payouts.world.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
+    };
+    let settled = match answer {
+        Ok(Answer::DataReplaced) => return Paid::DataReplaced,
+        Ok(answer) => match Verdict::of(answer) {
+            Some(verdict) => settle(&payouts, transaction_id, generation, verdict).await,
+            None => return Paid::Unknown,
+        },
+        Err(failure) => Err(failure),
+    };
+    match settled {
+        Ok(Some(settled)) => Paid::Settled(Box::new(settled)),
+        Ok(None) => Paid::DataReplaced,
+        Err(failure) => {
+            tracing::error!(?failure, "payout.left_pending");
+            Paid::Unknown
+        }
+    }
+}
+
+/// Requests the payment, again if the request was certainly not sent.
+async fn pay(payouts: &Payouts, payment: Payment) -> Result<Answer, Failure> {
+    loop {
+        match payouts.mobile_money.pay(payment.clone()).await {
+            Err(Failure::Busy) => payouts.world.clock.sleep(RESEND_INTERVAL).await,
+            answer => return answer,
+        }
+    }
+}
+
+/// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled, and returns
+/// the stored answer. If it can't be stored, this call gets 'unknown', and a repeat gets the answer.
+async fn accept(payouts: &Payouts, record: Record, format: &FailureFormat) -> Result<Reply, Failure> {
+    let accepted = record.clone();
+    let stored = payouts
+        .world
+        .database
+        .write_in_turn(async move |connection: &mut Connection| {
+            let mut answers = idempotency::answer(connection, std::slice::from_ref(&accepted)).await?;
+            Ok(answers.remove(&accepted.id))
+        })
+        .await;
+    match stored {
+        Ok(Some(reply)) => Ok(reply),
+        // The key has expired.
+        Ok(None) => Reply::of(record, format),
+        Err(failure) => {
+            tracing::warn!(?failure, payout.id = record.id, "payout.answer_not_kept");
+            Err(Failure::NotCommitted)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The audit: compares our books with mobile money's in one query.
+
+use serde::Serialize;
+
+use base::error::Failure;
+use store::{Connection, query_as};
+
+/// The result of the audit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Invariant {
+    /// Money out equals completed for every payout, and no loan was paid twice.
+    pub ok: bool,
+    /// KES sent according to mobile money's books, excluding pending payouts.
+    pub money_out: i64,
+    /// KES of all COMPLETED payouts.
+    pub completed: i64,
+    /// Loans that were paid more than once.
+    pub double_paid: Vec<String>,
+    /// The number of payouts that have not settled yet.
+    pub pending: i64,
+}
+
+/// Money out is the sum of mobile money's payments, except for payouts that are PENDING in our books.
+/// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details, FAILED but
+/// paid, PENDING and paid with other details, or COMPLETED with a loan that is not DISBURSED; payments
+/// without a payout; and loans that are DISBURSED without a COMPLETED payout.
+const AUDIT: &str = "
+    WITH paid AS (
+        SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,
+               payout.status, payout.loan_id
+        FROM mobile_money_payment AS payment
+        LEFT JOIN payout ON payout.transaction_id = payment.originator_id
+        WHERE payment.result_code = '0'
+    ),
+    total AS (
+        SELECT
+            (SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM paid
+             WHERE COALESCE(status, 'NONE') <> 'PENDING') AS money_out,
+            (SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) FROM payout
+             WHERE status = 'COMPLETED') AS completed,
+            (SELECT count(*) FROM payout WHERE status = 'PENDING') AS pending,
+            (SELECT count(*) FROM payout
+             JOIN loan ON loan.loan_id = payout.loan_id
+             LEFT JOIN paid ON paid.originator_id = payout.transaction_id
+             WHERE payout.status = 'FAILED' AND paid.originator_id IS NOT NULL
+                OR payout.status <> 'FAILED' AND (
+                    paid.amount <> payout.amount OR paid.phone_number <> payout.phone_number)
+                OR payout.status = 'COMPLETED' AND (
+                    paid.originator_id IS NULL OR paid.receipt <> payout.receipt
+                    OR loan.status <> 'DISBURSED'))
+            + (SELECT count(*) FROM paid WHERE loan_id IS NULL)
+            + (SELECT count(*) FROM loan WHERE status = 'DISBURSED' AND NOT EXISTS
+                  (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id AND payout.status = 'COMPLETED'))
+            AS disagreements
+    ),
+    double_paid AS (
+        SELECT loan_id FROM paid WHERE loan_id IS NOT NULL GROUP BY loan_id HAVING count(*) > 1
+    )
+    SELECT money_out, completed, pending, disagreements, loan_id
+    FROM total LEFT JOIN double_paid ON TRUE
+    ORDER BY loan_id";
+
+/// Compares our books with mobile money's.
+pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
+    let rows: Vec<(i64, i64, i64, i64, Option<String>)> = query_as(AUDIT).fetch_all(connection).await?;
+    let &(money_out, completed, pending, disagreements, _) =
+        rows.first().ok_or_else(|| Failure::Internal("the audit returned no row".to_owned()))?;
+    let double_paid: Vec<String> = rows.into_iter().filter_map(|row| row.4).collect();
+    let ok = money_out == completed && disagreements == 0 && double_paid.is_empty();
+    Ok(Invariant { ok, money_out, completed, double_paid, pending })
+}

@@ -1,0 +1,96 @@
+//! Paying a loan out exactly once, and the records of payouts.
+
+pub mod api;
+mod by_day;
+mod claim;
+mod disburse;
+mod idempotency;
+mod invariant;
+mod reconcile;
+mod records;
+mod reply;
+mod settle;
+mod sums;
+
+pub use by_day::{DayTotal, by_day};
+pub use disburse::{DisbursementRequest, disburse};
+pub use idempotency::{IdempotencyKey, KeyedCall, delete_expired_keys};
+pub use invariant::{Invariant, invariant};
+pub use reconcile::{keep_receiving, keep_settling, next_check, reconcile};
+pub use records::{Filter, Latest, Record, latest_records, record, wait_for_records};
+pub use reply::Reply;
+pub use sums::{Sum, sums};
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{mobile_money::MobileMoney, outbox::Outbox, world::World};
+use std::sync::Arc;
+use store::sets::Sets;
+use tokio::sync::Mutex;
+
+/// The payouts of a world, with the services that they use. Clones share them.
+#[derive(Clone)]
+pub struct Payouts {
+    world: World,
+    mobile_money: MobileMoney,
+    outbox: Outbox,
+    /// Claims that wait to be written.
+    claims: Sets<claim::Claim>,
+    /// Results that wait to be written.
+    settlements: Sets<settle::Settlement>,
+    /// Held while reconciling, so that this process runs one round at a time.
+    reconciling: Arc<Mutex<()>>,
+}
+
+impl Payouts {
+    /// The payouts of `world`, paid by `mobile_money`.
+    pub fn new(world: World, mobile_money: MobileMoney, outbox: Outbox) -> Self {
+        let (claims, settlements) = (Sets::of(&world.database), Sets::of(&world.database));
+        Self { world, mobile_money, outbox, claims, settlements, reconciling: Arc::default() }
+    }
+}
+
+/// The status of a payout. PENDING becomes COMPLETED or FAILED, which are final.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PayoutStatus {
+    /// The payment was or will be requested; the result is not known yet.
+    Pending,
+    /// The money was sent.
+    Completed,
+    /// No money was sent.
+    Failed,
+}
+
+store::stored_as_text!(PayoutStatus);
+
+impl PayoutStatus {
+    /// Returns the name in the database.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Completed => "COMPLETED",
+            Self::Failed => "FAILED",
+        }
+    }
+}
+
+/// The maximum wait of an answer for mobile money. Callers time out after 10 s, so 'accepted' must be
+/// answered before.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The lifetime of a request to mobile money. It is refused if it arrives later, and voided if it is unknown
+/// then. It is longer than any request waits for the writer, but short enough that the loan of a payout that
+/// never left a crashed server is free again in seconds.
+const REQUEST_LIFETIME: Duration = Duration::from_secs(20);
+
+/// The maximum wait for the answer to a request. After that, its status is queried.
+const PAYMENT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The wait before a request that could not be sent is sent again.
+const RESEND_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The age at which the status of a payout is first queried: after its caller has been answered.
+const FIRST_CHECK: Duration = Duration::from_secs(10);

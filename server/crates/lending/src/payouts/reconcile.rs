@@ -1,0 +1,280 @@
+//! Settles payouts that were left open because the answer was lost, or because the process died
+//! before it could record the answer. No manual work is needed.
+//!
+//! The status of every PENDING payout is queried: first ten seconds after its start, then at intervals of
+//! half its age, up to five minutes, and immediately after a restart. A payout is due by the sandbox's clock
+//! or in base time, whichever comes first, so that setting the clock back delays nothing. Times too far ahead
+//! come from a machine whose clock was ahead, and are set again, so that no payout waits for them. If mobile
+//! money does not know a payout whose request has expired, the request is voided: it can't be paid from then
+//! on, even if it still arrives. Then the payout fails as not received, and its loan can be tried again. A
+//! server leases a payout before it queries it, so that several servers can reconcile concurrently. Settling
+//! is idempotent, in case a lease expires.
+
+use std::time::Duration;
+
+use futures::{StreamExt, future::join_all, stream};
+use tokio::sync::mpsc;
+
+use super::{
+    FIRST_CHECK, Payouts, REQUEST_LIFETIME,
+    settle::{Verdict, settle},
+};
+use crate::mobile_money::{Delivery, Inquiry, Status};
+use base::{
+    clock::{Clock, UnixMillis},
+    error::Failure,
+    phone::Msisdn,
+};
+use store::{Connection, QueryAs, query, query_as, version::Generation};
+
+/// Poll interval for payouts that are due.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The longest interval between two status queries of a payout.
+const MAX_INTERVAL: Duration = Duration::from_mins(5);
+/// The time by which another machine's clock may be ahead before its times are set again.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(2);
+/// The maximum number of payouts leased at once.
+const BATCH_SIZE: i64 = 64;
+/// The maximum number of delivered results settled at once.
+const CONCURRENT_RESULTS: usize = 16;
+
+/// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving the
+/// results that mobile money delivers.
+pub fn keep_settling(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
+    payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
+    payouts.world.tasks.spawn_background(keep_reconciling(payouts.clone()));
+}
+
+/// Like [`keep_settling`], without the queries: the scheduler of sandboxes calls [`reconcile`].
+pub fn keep_receiving(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
+    payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
+}
+
+const NEXT_CHECK: &str = "SELECT min(check_at), min(check_by) FROM payout WHERE status = 'PENDING'";
+
+/// Returns the time until a payout is due to be queried; `None` if none is pending.
+pub async fn next_check(payouts: &Payouts) -> Result<Option<Duration>, Failure> {
+    let (check_at, check_by): (Option<UnixMillis>, Option<UnixMillis>) =
+        query_as(NEXT_CHECK).fetch_one(&mut *payouts.world.database.read().await?).await?;
+    let Now { set, unset } = Now::on(&payouts.world.clock);
+    // A frozen clock does not reach a later time.
+    let is_reached = |at: &UnixMillis| payouts.world.clock.setting().frozen_at.is_none() || *at <= set;
+    let by_set = check_at.filter(is_reached).map(|at| at.since(set));
+    let by_unset = check_by.map(|at| at.since(unset).min(MAX_INTERVAL));
+    Ok(by_set.into_iter().chain(by_unset).min())
+}
+
+/// Results that arrive together are settled together, in one commit of the writer.
+async fn receive_results(payouts: Payouts, results: mpsc::Receiver<Delivery>) {
+    let results = stream::unfold(results, async |mut results| Some((results.recv().await?, results)));
+    results.for_each_concurrent(CONCURRENT_RESULTS, |delivery| receive_result(&payouts, delivery)).await;
+}
+
+async fn receive_result(payouts: &Payouts, delivery: Delivery) {
+    let Delivery { originator_id, generation, answer, processed } = delivery;
+    let Some(verdict) = Verdict::of(answer) else { return };
+    match settle(payouts, originator_id, generation, verdict).await {
+        Ok(Some(_)) => {}
+        Ok(None) => tracing::warn!("received a result for an unknown payment"),
+        // The payout stays PENDING, and its status will be queried.
+        Err(failure) => tracing::error!(?failure, "payout.result_not_kept"),
+    }
+    _ = processed.send(());
+}
+
+async fn keep_reconciling(payouts: Payouts) {
+    let mut make_due_pending = true;
+    loop {
+        if make_due_pending {
+            make_due_pending = !succeeded(&make_due(&payouts).await);
+        }
+        succeeded(&reconcile(&payouts).await);
+        payouts.world.clock.sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Logs a failure, which is retried in the next round. Returns whether `result` is `Ok`.
+fn succeeded<T>(result: &Result<T, Failure>) -> bool {
+    if let Err(failure) = result {
+        tracing::warn!(?failure, "reconciling failed");
+    }
+    result.is_ok()
+}
+
+const MAKE_DUE: &str = "UPDATE payout SET check_at = $1 WHERE status = 'PENDING' AND check_at > $1";
+
+async fn make_due(payouts: &Payouts) -> Result<(), Failure> {
+    let now = payouts.world.clock.now();
+    payouts
+        .world
+        .database
+        .write_in_turn(async move |connection: &mut Connection| {
+            query(MAKE_DUE).bind(now).execute(connection).await?;
+            Ok(())
+        })
+        .await
+}
+
+/// Queries every payout that is due now, and returns the number settled. Rounds of one process are
+/// serialized, so when this returns, no query of a due payout is still running.
+pub async fn reconcile(payouts: &Payouts) -> Result<usize, Failure> {
+    let _guard = payouts.reconciling.lock().await;
+    let mut settled = 0;
+    while is_any_due(payouts).await? {
+        let due = lease(payouts).await?;
+        if due.is_empty() {
+            break;
+        }
+        let outcomes = join_all(due.into_iter().map(|open| check(payouts, open))).await;
+        for outcome in outcomes {
+            match outcome {
+                Ok(true) => settled += 1,
+                Ok(false) => {}
+                // It is due again when its lease expires.
+                Err(failure) => tracing::warn!(?failure, "payout.status_not_heard"),
+            }
+        }
+    }
+    Ok(settled)
+}
+
+/// Checked with a reader first: usually nothing is due, and the writer is not needed.
+async fn is_any_due(payouts: &Payouts) -> Result<bool, Failure> {
+    let mut reader = payouts.world.database.read().await?;
+    Ok(!due(Now::on(&payouts.world.clock), 1).fetch_all(&mut reader).await?.is_empty())
+}
+
+/// The time on both clocks.
+#[derive(Clone, Copy)]
+struct Now {
+    /// The time on the sandbox's clock, which the console sets.
+    set: UnixMillis,
+    /// The base time, without the console's setting.
+    unset: UnixMillis,
+}
+
+impl Now {
+    fn on(clock: &Clock) -> Self {
+        Self { set: clock.now(), unset: clock.unset_now() }
+    }
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct Open {
+    payout_id: String,
+    transaction_id: String,
+    amount: i64,
+    phone_number: Msisdn,
+    created_at: UnixMillis,
+    claimed_at: UnixMillis,
+    checks: i64,
+    generation: Generation,
+}
+
+impl Open {
+    /// Returns whether the payment request is refused from now on.
+    fn is_expired(&self, now: Now) -> bool {
+        now.set >= self.created_at.plus(REQUEST_LIFETIME)
+            || now.unset >= self.claimed_at.plus(REQUEST_LIFETIME)
+    }
+
+    /// Returns the interval until the next query, which is due no later than the request expires.
+    fn next_interval(&self, now: Now) -> Duration {
+        if self.is_expired(now) {
+            return interval_at(now.unset.since(self.claimed_at));
+        }
+        let left = self.claimed_at.plus(REQUEST_LIFETIME).since(now.unset);
+        FIRST_CHECK.min(left.min(self.created_at.plus(REQUEST_LIFETIME).since(now.set)))
+    }
+}
+
+/// Takes the time on both clocks, and the latest times at which a server queries a payout of any age and a
+/// new one. The last two conditions are true only for times that were set by a clock that is ahead of this
+/// one.
+const DUE: &str = "
+    SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
+           (SELECT value FROM generation) AS generation
+    FROM payout
+    WHERE status = 'PENDING' AND (
+        check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2)
+    ORDER BY check_at, payout_id LIMIT $5";
+
+/// The payouts to be queried at `now`, `limit` at most.
+fn due(now: Now, limit: i64) -> QueryAs<Open> {
+    let latest = |interval: Duration| now.unset.plus(interval + 2 * CLOCK_TOLERANCE);
+    query_as(DUE)
+        .bind(now.set)
+        .bind(now.unset)
+        .bind(latest(MAX_INTERVAL))
+        .bind(latest(FIRST_CHECK))
+        .bind(limit)
+}
+
+const LEASE: &str = "
+    UPDATE payout SET check_at = $3, check_by = $4, claimed_at = $5, checks = checks + 1
+    WHERE payout_id = $1 AND checks = $2 AND status = 'PENDING'";
+
+/// Leases due payouts for this server until they are due again.
+async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
+    let mut transaction = payouts.world.begin_with_current_clock().await?;
+    let now = Now::on(&payouts.world.clock);
+    let mut leased = Vec::new();
+    // Skips payouts that are being settled or leased.
+    let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
+    for mut open in open.fetch_all(&mut transaction).await? {
+        open.claimed_at = open.claimed_at.min(now.unset);
+        let mine = query(LEASE)
+            .bind(&open.payout_id)
+            .bind(open.checks)
+            .bind(now.set.plus(open.next_interval(now)))
+            .bind(now.unset.plus(open.next_interval(now)))
+            .bind(open.claimed_at)
+            .execute(&mut transaction)
+            .await?;
+        if mine == 1 {
+            leased.push(open);
+        }
+    }
+    transaction.commit().await?;
+    Ok(leased)
+}
+
+/// The interval between two queries of a payout of this age.
+fn interval_at(age: Duration) -> Duration {
+    (age / 2).clamp(FIRST_CHECK, MAX_INTERVAL)
+}
+
+/// Queries the status of `open` and settles it if possible. Returns whether it was settled.
+async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
+    let status = if open.is_expired(Now::on(&payouts.world.clock)) {
+        let Open { transaction_id, amount, phone_number, generation, .. } = &open;
+        let inquiry = Inquiry {
+            originator_id: transaction_id.clone(),
+            phone_number: phone_number.clone(),
+            amount: *amount,
+            generation: *generation,
+        };
+        payouts.mobile_money.void(inquiry).await?
+    } else {
+        payouts.mobile_money.status(&open.transaction_id).await?
+    };
+    let verdict = match status {
+        Status::Paid { receipt } => Verdict::Paid(receipt),
+        Status::Refused(refusal) => Verdict::Refused(refusal),
+        Status::Void => Verdict::NotReceived,
+        Status::Unknown | Status::Processing => return Ok(false),
+    };
+    Ok(settle(payouts, open.transaction_id, open.generation, verdict).await?.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_grow_with_the_age_up_to_five_minutes() {
+        let ages = [0, 20, 30, 60, 600, 86_400];
+        let intervals = ages.map(|age| interval_at(Duration::from_secs(age)).as_secs());
+        assert_eq!(intervals, [10, 10, 15, 30, 300, 300]);
+    }
+}

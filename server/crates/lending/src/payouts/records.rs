@@ -1,0 +1,247 @@
+//! The transaction history: a record of every payout.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
+
+use super::PayoutStatus;
+use crate::lists;
+use base::{clock::UnixMillis, error::Failure};
+use store::{Connection, Database, query_as, query_scalar};
+
+/// Poll interval for payouts of other servers.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// A payout in the history, with the fields of the contract.
+#[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
+#[expect(missing_docs, reason = "the contract describes them")]
+pub struct Record {
+    pub id: String,
+    pub loan_id: String,
+    pub amount: i64,
+    pub status: PayoutStatus,
+    pub created_at: UnixMillis,
+    pub mpesa_ref: Option<String>,
+    pub transaction_id: String,
+    pub phone: String,
+    pub error_message: Option<String>,
+    pub processed_at: Option<UnixMillis>,
+    pub user_id: String,
+    pub user_first_name: String,
+    pub user_last_name: String,
+    pub user_email: String,
+    pub customer_id: String,
+    pub customer_first_name: String,
+    pub customer_last_name: String,
+    pub customer_id_number: String,
+    pub customer_phone_number: String,
+    pub approver_id: Option<String>,
+    pub approver_name: Option<String>,
+    pub approver_email: Option<String>,
+    /// Mobile money's result code of a failed payout. It is not serialized.
+    #[serde(skip)]
+    pub result_code: Option<String>,
+    /// The loan's notes. They are not serialized.
+    #[serde(skip)]
+    pub notes: Option<String>,
+}
+
+impl Record {
+    /// The JSON of the record in an answer.
+    pub(super) fn to_json(&self) -> Result<Box<RawValue>, Failure> {
+        to_raw_value(self).map_err(|error| Failure::Internal(error.to_string()))
+    }
+}
+
+/// Selects the columns of [`Record`]; each query appends its own conditions.
+macro_rules! select_records {
+    ($rest:literal) => {
+        concat!(
+            "SELECT payout.payout_id AS id, payout.loan_id, payout.amount, payout.status, payout.created_at,
+                    payout.receipt AS mpesa_ref, payout.transaction_id, payout.phone_number AS phone,
+                    payout.error_message, payout.processed_at, payout.staff_id AS user_id,
+                    staff.first_name AS user_first_name, staff.last_name AS user_last_name,
+                    staff.email AS user_email, customer.customer_id,
+                    customer.first_name AS customer_first_name, customer.last_name AS customer_last_name,
+                    customer.id_number AS customer_id_number, customer.phone_number AS customer_phone_number,
+                    loan.approver_id, loan.approver_name, loan.approver_email, payout.result_code, loan.notes
+             FROM payout
+             JOIN loan ON loan.loan_id = payout.loan_id
+             JOIN customer ON customer.customer_id = loan.customer_id
+             JOIN staff ON staff.staff_id = payout.staff_id ",
+            $rest
+        )
+    };
+}
+
+const ONE: &str = select_records!("WHERE payout.payout_id = $1");
+const SOME: &str = select_records!(
+    "WHERE payout.payout_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.payout_id"
+);
+const LIVE: &str = select_records!(
+    "WHERE payout.loan_id IN (SELECT value ->> 'id' FROM json_each($1))
+     AND payout.status IN ('PENDING', 'COMPLETED')"
+);
+const OF_TRANSACTIONS: &str = select_records!(
+    "WHERE payout.transaction_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.loan_id"
+);
+
+impl lists::Row for Record {
+    const ALL: &'static str = select_records!("ORDER BY payout.created_at DESC, payout.payout_id DESC");
+    const PAGE: &'static str = select_records!(
+        "WHERE (payout.created_at, payout.payout_id) < ($1, $2)
+         ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
+    );
+
+    fn place(&self) -> lists::Place {
+        lists::Place { at: self.created_at, id: self.id.as_str().into() }
+    }
+}
+
+/// The records to return.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Only payouts of this loan.
+    pub loan_id: Option<String>,
+    /// Only settled payouts, or only pending ones.
+    pub is_settled: Option<bool>,
+}
+
+const MATCHING: &str = select_records!(
+    "WHERE (CAST($1 AS TEXT) IS NULL OR payout.loan_id = $1)
+       AND ($2 = 'all' OR ($2 = 'settled') = (payout.status <> 'PENDING'))
+     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT 1000"
+);
+
+/// The latest thousand records that match `filter`, newest first. If there are none, waits up to `timeout`
+/// (in real time) for the first.
+pub async fn wait_for_records(
+    database: &Database,
+    filter: &Filter,
+    timeout: Duration,
+) -> Result<Vec<Record>, Failure> {
+    let settled = match filter.is_settled {
+        None => "all",
+        Some(true) => "settled",
+        Some(false) => "pending",
+    };
+    let deadline = tokio::time::Instant::now() + timeout;
+    let mut commits = database.commits();
+    loop {
+        commits.mark_unchanged();
+        let matching = query_as(MATCHING).bind(&filter.loan_id).bind(settled);
+        let found: Vec<Record> = matching.fetch_all(&mut *database.read().await?).await?;
+        if !found.is_empty() || tokio::time::Instant::now() >= deadline {
+            return Ok(found);
+        }
+        let next_poll = (tokio::time::Instant::now() + POLL_INTERVAL).min(deadline);
+        _ = tokio::time::timeout_at(next_poll, commits.changed()).await;
+    }
+}
+
+const LATEST: &str = select_records!(
+    "WHERE payout.created_at >= $1 AND payout.created_at < $2
+     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
+);
+const LATEST_COMPLETED: &str = select_records!(
+    "WHERE payout.status = 'COMPLETED' AND payout.created_at >= $1 AND payout.created_at < $2
+     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
+);
+const LATEST_FAILED: &str = select_records!(
+    "WHERE payout.status = 'FAILED' AND payout.created_at >= $1 AND payout.created_at < $2
+     ORDER BY payout.created_at DESC, payout.payout_id DESC LIMIT $3"
+);
+
+/// The kind of the latest records to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Latest {
+    /// Of all payouts.
+    All,
+    /// Of completed payouts.
+    Completed,
+    /// Of failed payouts.
+    Failed,
+}
+
+/// The latest `limit` records of payouts that were made in `times`, newest first.
+pub async fn latest_records(
+    connection: &mut Connection,
+    times: std::ops::Range<UnixMillis>,
+    which: Latest,
+    limit: u32,
+) -> Result<Vec<Record>, sqlx::Error> {
+    let statement = match which {
+        Latest::All => LATEST,
+        Latest::Completed => LATEST_COMPLETED,
+        Latest::Failed => LATEST_FAILED,
+    };
+    let found = query_as(statement).bind(times.start).bind(times.end).bind(i64::from(limit));
+    found.fetch_all(connection).await
+}
+
+/// The record of one payout.
+pub async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+    Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
+}
+
+/// A list of ids for a statement.
+fn listed(ids: &[String]) -> String {
+    ids.iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
+}
+
+/// The records of these payouts.
+pub(super) async fn records(
+    connection: &mut Connection,
+    payout_ids: &[String],
+) -> Result<Vec<Record>, sqlx::Error> {
+    query_as(SOME).bind(listed(payout_ids)).fetch_all(connection).await
+}
+
+/// The pending or completed payouts of these loans, by loan. A loan has at most one.
+pub(super) async fn live_records(
+    connection: &mut Connection,
+    loan_ids: &[String],
+) -> Result<HashMap<String, Record>, sqlx::Error> {
+    let live: Vec<Record> = query_as(LIVE).bind(listed(loan_ids)).fetch_all(connection).await?;
+    Ok(live.into_iter().map(|record| (record.loan_id.clone(), record)).collect())
+}
+
+const EXISTING: &str = "
+    SELECT transaction_id FROM payout
+    WHERE transaction_id IN (SELECT value ->> 'id' FROM json_each($1))";
+
+/// Payouts, with their loans locked as far as possible.
+pub(super) struct Locked {
+    pub records: Vec<Record>,
+    /// The transaction ids of payouts whose loans somebody else has locked.
+    pub others: HashSet<String>,
+}
+
+/// Locks the loans of the payouts with these transaction ids, and returns the payouts.
+pub(super) async fn lock_records(
+    connection: &mut Connection,
+    transaction_ids: &[String],
+) -> Result<Locked, sqlx::Error> {
+    let records: Vec<Record> = query_as(OF_TRANSACTIONS)
+        .bind(listed(transaction_ids))
+        .locking("FOR NO KEY UPDATE OF loan SKIP LOCKED")
+        .fetch_all(&mut *connection)
+        .await?;
+    let found: HashSet<&str> = records.iter().map(|record| record.transaction_id.as_str()).collect();
+    let missing: Vec<String> =
+        transaction_ids.iter().filter(|id| !found.contains(id.as_str())).cloned().collect();
+    let mut others = HashSet::new();
+    if !missing.is_empty() {
+        let existing: Vec<String> =
+            query_scalar(EXISTING).bind(listed(&missing)).fetch_all(connection).await?;
+        others.extend(existing);
+    }
+    Ok(Locked { records, others })
+}

@@ -1,0 +1,281 @@
+//! Records the results of payouts. Results may arrive more than once, from several sources and in any order:
+//! the first one settles the payout, later ones change nothing.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{
+    ANSWER_TIMEOUT, PayoutStatus, Payouts, Record, Reply, idempotency,
+    records::{self, Locked},
+};
+use crate::{
+    mobile_money::{Answer, Refusal},
+    notifications::{self, Later},
+    outbox::{self, NewSms},
+    world::Happened,
+};
+use base::{clock::UnixMillis, error::Failure, phone::Msisdn, randomness::Randomness};
+use store::{
+    Connection, query, query_scalar,
+    sets::{InSets, Written},
+    version::Generation,
+};
+
+/// The result of a payout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The money was sent, with this receipt.
+    Paid(String),
+    Refused(Refusal),
+    /// The request never reached mobile money, and never will.
+    NotReceived,
+}
+
+impl Verdict {
+    /// The result in an answer; `None` if the answer does not contain one.
+    pub(super) fn of(answer: Answer) -> Option<Self> {
+        match answer {
+            Answer::Paid { receipt } => Some(Self::Paid(receipt)),
+            Answer::Refused(refusal) => Some(Self::Refused(refusal)),
+            Answer::Void => Some(Self::NotReceived),
+            Answer::DuplicateOriginator | Answer::DataReplaced => None,
+        }
+    }
+}
+
+/// A payout that is settled.
+#[derive(Debug)]
+pub struct Settled {
+    pub(super) record: Record,
+    /// The answer to the call that started the payout, if that call had a key.
+    pub(super) reply: Option<Reply>,
+}
+
+/// The generation of the current data.
+const GENERATION: &str = "SELECT value FROM generation";
+
+const SETTLE: &str = "
+    UPDATE payout SET status = asked.status, receipt = asked.receipt, result_code = asked.result_code,
+        error_message = asked.error_message, processed_at = asked.at
+    FROM (SELECT value ->> 'payout_id' AS id, value ->> 'status' AS status, value ->> 'receipt' AS receipt,
+                 value ->> 'result_code' AS result_code, value ->> 'error_message' AS error_message,
+                 CAST(value ->> 'at' AS BIGINT) AS at FROM json_each($1)) AS asked
+    WHERE payout.payout_id = asked.id AND payout.status = 'PENDING'";
+
+const DISBURSE_LOANS: &str = "
+    UPDATE loan SET status = 'DISBURSED', disbursed_at = asked.at, updated_at = asked.at
+    FROM (SELECT value ->> 'loan_id' AS id, CAST(value ->> 'at' AS BIGINT) AS at
+          FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED') AS asked
+    WHERE loan.loan_id = asked.id";
+
+/// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not exist, or
+/// other data has replaced it: a result says nothing about a restored copy.
+pub(super) async fn settle(
+    payouts: &Payouts,
+    transaction_id: String,
+    generation: Generation,
+    verdict: Verdict,
+) -> Result<Option<Settled>, Failure> {
+    let settlement = Settlement {
+        transaction_id,
+        generation,
+        verdict,
+        now: payouts.world.clock.now(),
+        randomness: payouts.world.randomness.clone(),
+        brand: payouts.world.settings.brand.clone(),
+    };
+    let written = payouts.settlements.write_in_turn(settlement).await?;
+    Ok(written.map(|(settled, is_first)| {
+        if is_first {
+            settled.record.log_settled();
+        }
+        if is_first && settled.record.is_later() {
+            payouts.outbox.wake();
+        }
+        if is_first {
+            payouts.world.tell(Happened::PayoutSettled {
+                status: settled.record.status.name(),
+                result_code: settled.record.result_code.clone(),
+            });
+        }
+        settled
+    }))
+}
+
+/// A result that waits to be recorded.
+#[derive(Debug)]
+pub struct Settlement {
+    transaction_id: String,
+    generation: Generation,
+    verdict: Verdict,
+    now: UnixMillis,
+    randomness: Randomness,
+    brand: String,
+}
+
+impl InSets for Settlement {
+    type Done = Option<(Settled, bool)>;
+
+    fn lane(&self) -> &str {
+        &self.transaction_id
+    }
+
+    async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
+        let generation: Generation = query_scalar(GENERATION).fetch_one(&mut *connection).await?;
+        let current = set.iter().filter(|settlement| settlement.generation == generation);
+        let ids: Vec<String> = current.map(|settlement| settlement.transaction_id.clone()).collect();
+        let Locked { mut records, others } = records::lock_records(connection, &ids).await?;
+        let places: HashMap<String, usize> = records
+            .iter()
+            .enumerate()
+            .map(|(place, record)| (record.transaction_id.clone(), place))
+            .collect();
+        let (mut settled, mut found) = (Vec::new(), Vec::new());
+        for settlement in set {
+            let place = places.get(&settlement.transaction_id).copied();
+            found.push(match place.filter(|_| settlement.generation == generation) {
+                Some(place) => {
+                    let is_first = settlement.settle(&mut records[place]);
+                    if is_first {
+                        settled.push((&**settlement, records[place].clone()));
+                    }
+                    Ok(Some((place, is_first)))
+                }
+                None if others.contains(&settlement.transaction_id) => Err(Failure::Conflict),
+                None => Ok(None),
+            });
+        }
+        write_settled(connection, &settled).await?;
+        let answers = idempotency::answer(connection, &records).await?;
+        let done = |(place, is_first): (usize, bool)| {
+            let record = records[place].clone();
+            let reply = answers.get(&record.id).cloned();
+            (Settled { record, reply }, is_first)
+        };
+        Ok(found.into_iter().map(|found| found.map(|found| found.map(done))).collect())
+    }
+}
+
+/// Writes settled payouts, the loans of completed ones, and the messages to customers.
+///
+/// # Errors
+/// [`Failure::Conflict`] if one of the payouts has been settled meanwhile.
+async fn write_settled(
+    connection: &mut Connection,
+    settled: &[(&Settlement, Record)],
+) -> Result<(), Failure> {
+    if settled.is_empty() {
+        return Ok(());
+    }
+    let rows = settled.iter().map(|(settlement, record)| {
+        json!({
+            "payout_id": record.id,
+            "loan_id": record.loan_id,
+            "status": record.status,
+            "receipt": record.mpesa_ref,
+            "result_code": record.result_code,
+            "error_message": record.error_message,
+            "at": settlement.now.0,
+        })
+    });
+    let rows = rows.collect::<Value>().to_string();
+    let written = query(SETTLE).bind(&rows).execute(&mut *connection).await?;
+    if written != settled.len() as u64 {
+        return Err(Failure::Conflict);
+    }
+    let completed = settled.iter().filter(|(_, record)| record.status == PayoutStatus::Completed);
+    let messages: Vec<NewSms> =
+        completed.map(|(settlement, record)| settlement.message(record)).collect::<Result<_, _>>()?;
+    if !messages.is_empty() {
+        query(DISBURSE_LOANS).bind(&rows).execute(&mut *connection).await?;
+        outbox::sms_to_all(connection, &messages).await?;
+    }
+    tell(connection, settled).await
+}
+
+/// Notifies the users of payouts that settled after their calls were answered.
+async fn tell(connection: &mut Connection, settled: &[(&Settlement, Record)]) -> Result<(), Failure> {
+    let Some((settlement, _)) = settled.first() else { return Ok(()) };
+    let later: Vec<Later<'_>> = settled
+        .iter()
+        .filter(|(_, record)| record.is_later())
+        .map(|(_, record)| Later {
+            staff_id: &record.user_id,
+            loan_id: &record.loan_id,
+            amount: record.amount,
+            outcome: match &record.mpesa_ref {
+                Some(receipt) => Ok(receipt.as_str()),
+                None => Err(record.error_message.as_deref().unwrap_or_default()),
+            },
+        })
+        .collect();
+    let Settlement { randomness, brand, now, .. } = settlement;
+    Ok(notifications::tell(connection, randomness, brand, *now, &later).await?)
+}
+
+impl Settlement {
+    /// Puts the result in `record`, unless the record has one. Returns whether it had none.
+    fn settle(&self, record: &mut Record) -> bool {
+        if record.status != PayoutStatus::Pending {
+            self.check_agrees(record);
+            return false;
+        }
+        record.processed_at = Some(self.now);
+        match &self.verdict {
+            Verdict::Paid(receipt) => {
+                record.status = PayoutStatus::Completed;
+                record.mpesa_ref = Some(receipt.clone());
+                record.result_code = Some("0".to_owned());
+            }
+            Verdict::Refused(refusal) => {
+                record.status = PayoutStatus::Failed;
+                record.result_code = Some(refusal.code().to_owned());
+                record.error_message = Some(refusal.text().to_owned());
+            }
+            Verdict::NotReceived => {
+                record.status = PayoutStatus::Failed;
+                record.error_message =
+                    Some("The payment request was not received by mobile money.".to_owned());
+            }
+        }
+        true
+    }
+
+    /// Logs an error if a later result contradicts the first one. The audit reports it too.
+    fn check_agrees(&self, record: &Record) {
+        let agrees = match &self.verdict {
+            Verdict::Paid(receipt) => record.mpesa_ref.as_ref() == Some(receipt),
+            Verdict::Refused(_) | Verdict::NotReceived => record.status == PayoutStatus::Failed,
+        };
+        if !agrees {
+            tracing::error!(payout.id = record.id, verdict = ?self.verdict, "payout.contradicted");
+        }
+    }
+
+    /// Returns the SMS that tells the customer about the payment.
+    fn message(&self, record: &Record) -> Result<NewSms, Failure> {
+        let to = Msisdn::parse(&record.phone)
+            .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
+        let body = format!(
+            "{} Confirmed. Dear {}, your loan of KES {} from {} has been sent to {}.",
+            record.mpesa_ref.as_deref().unwrap_or_default(),
+            record.customer_first_name,
+            record.amount,
+            self.brand,
+            to.local(),
+        );
+        Ok(NewSms { message_id: self.randomness.id(self.now), to, body, at: self.now })
+    }
+}
+
+impl Record {
+    /// Returns whether the payout settled after its call was answered.
+    fn is_later(&self) -> bool {
+        self.processed_at.is_some_and(|settled_at| settled_at.since(self.created_at) >= ANSWER_TIMEOUT)
+    }
+
+    fn log_settled(&self) {
+        tracing::info!(loan.id = self.loan_id, payout.id = self.id, status = ?self.status, "payout.settled");
+    }
+}

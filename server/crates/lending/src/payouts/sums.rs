@@ -1,0 +1,50 @@
+//! The number and the amount of payouts in given times.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::PayoutStatus;
+use base::clock::UnixMillis;
+use store::{Connection, query_as};
+
+/// Payouts with the same status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    /// The number of payouts.
+    pub payouts: i64,
+    /// The total amount in KES.
+    pub amount: i64,
+}
+
+/// Adds up the payouts from `begins` until `ends` for each element of `$1`.
+const OF_PARTS: &str = "
+    SELECT part, payout.status, count(*), CAST(sum(payout.amount) AS BIGINT)
+    FROM (SELECT CAST(value ->> 'part' AS BIGINT) AS part, CAST(value ->> 'begins' AS BIGINT) AS begins,
+                 CAST(value ->> 'ends' AS BIGINT) AS ends
+          FROM json_each($1)) AS asked
+    JOIN payout ON payout.created_at >= asked.begins AND payout.created_at < asked.ends
+    GROUP BY part, payout.status";
+
+/// The sums by status of each of `parts`.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn sums(
+    connection: &mut Connection,
+    parts: &[Range<UnixMillis>],
+) -> Result<Vec<BTreeMap<&'static str, Sum>>, sqlx::Error> {
+    let asked = parts.iter().enumerate();
+    let asked =
+        asked.map(|(part, Range { start, end })| json!({ "part": part, "begins": start.0, "ends": end.0 }));
+    let rows: Vec<(i64, PayoutStatus, i64, i64)> =
+        query_as(OF_PARTS).bind(asked.collect::<Value>().to_string()).fetch_all(connection).await?;
+    let mut found = vec![BTreeMap::new(); parts.len()];
+    for (part, status, payouts, amount) in rows {
+        if let Some(sums) = usize::try_from(part).ok().and_then(|part| found.get_mut(part)) {
+            sums.insert(status.name(), Sum { payouts, amount });
+        }
+    }
+    Ok(found)
+}

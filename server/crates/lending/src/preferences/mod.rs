@@ -1,0 +1,167 @@
+//! The preferences that each person sets for themselves, where the screens are live.
+
+/// The calls of the contract.
+pub mod api;
+
+use std::net::IpAddr;
+
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    auth::session::{self, Session},
+    events::{Kind, NewEvent},
+    rules::{self, PayoutRules},
+    world::World,
+};
+use base::error::Failure;
+use settings::values;
+use store::{Connection, query, query_as};
+
+/// A language of the screens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// English.
+    En,
+    /// Swahili.
+    Sw,
+}
+
+store::stored_as_text!(Language);
+
+/// A person's preferences.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx_macros::FromRow)]
+#[serde(deny_unknown_fields)]
+pub struct Preferences {
+    /// The language of the screens.
+    pub language: Language,
+    /// The IANA time zone of dates; `None` for the deployment's.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub time_zone: Option<String>,
+    /// Whether the person gets an e-mail when one of their payouts settles after its call was answered.
+    pub notify_by_email: bool,
+    /// Whether the person gets an SMS then.
+    pub notify_by_sms: bool,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self { language: Language::En, time_zone: None, notify_by_email: false, notify_by_sms: false }
+    }
+}
+
+/// A person's preferences, with the rules that hold for everybody.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreferencesAndRules {
+    #[serde(flatten)]
+    preferences: Preferences,
+    rules: PayoutRules,
+}
+
+const OF: &str = "
+    SELECT language, time_zone, notify_by_email, notify_by_sms FROM preference WHERE staff_id = $1";
+
+/// The preferences of `staff_id`.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferences, sqlx::Error> {
+    let found: Option<Preferences> = query_as(OF).bind(staff_id).fetch_optional(connection).await?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The preferences of `staff_id`, with the rules that hold for everybody.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn with_rules(world: &World, staff_id: &str) -> Result<PreferencesAndRules, Failure> {
+    let mut reader = world.database.read().await?;
+    let preferences = of(&mut reader, staff_id).await?;
+    Ok(PreferencesAndRules { preferences, rules: rules::for_payouts(&mut reader).await? })
+}
+
+/// The time zone of the dates that `staff_id` sees.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn time_zone_of(
+    world: &World,
+    connection: &mut Connection,
+    staff_id: &str,
+) -> Result<TimeZone, Failure> {
+    let set = of(connection, staff_id).await?.time_zone;
+    Ok(set.and_then(|name| values::time_zone(&name).ok()).unwrap_or_else(|| world.clock.zone().clone()))
+}
+
+const SET: &str = "
+    INSERT INTO preference (staff_id, language, time_zone, notify_by_email, notify_by_sms)
+    VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (staff_id) DO UPDATE SET
+        language = excluded.language, time_zone = excluded.time_zone,
+        notify_by_email = excluded.notify_by_email, notify_by_sms = excluded.notify_by_sms";
+
+/// Replaces the preferences of `session`'s user.
+///
+/// # Errors
+/// [`Failure::BadField`], [`Failure::NoSession`].
+pub async fn set(world: &World, session: Session, address: IpAddr, new: Preferences) -> Result<(), Failure> {
+    if new.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
+        let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null".to_owned();
+        return Err(Failure::BadField { field: "time_zone", text });
+    }
+    let at = world.clock.unset_now();
+    let event = world
+        .database
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            let before = of(connection, &session.staff.staff_id).await?;
+            let changes = before.changes_to(&new);
+            if changes.is_empty() {
+                return Ok(None);
+            }
+            query(SET)
+                .bind(&session.staff.staff_id)
+                .bind(new.language)
+                .bind(&new.time_zone)
+                .bind(new.notify_by_email)
+                .bind(new.notify_by_sms)
+                .execute(&mut *connection)
+                .await?;
+            let who = session.staff.email.as_str();
+            let event = NewEvent::new(at, Kind::PreferencesChanged, who, Some(address)).details(&changes);
+            event.add(connection).await?;
+            Ok::<_, Failure>(Some(event))
+        })
+        .await?;
+    if let Some(event) = event {
+        event.log();
+    }
+    Ok(())
+}
+
+impl Preferences {
+    /// Describes the changes to `new`, for the audit trail.
+    fn changes_to(&self, new: &Self) -> String {
+        let mut changes = Vec::new();
+        if self.language != new.language {
+            let name = match new.language {
+                Language::En => "English",
+                Language::Sw => "Swahili",
+            };
+            changes.push(format!("language: {name}"));
+        }
+        if self.time_zone != new.time_zone {
+            changes.push(format!("time zone: {}", new.time_zone.as_deref().unwrap_or("the portal's")));
+        }
+        for (name, old, new) in [
+            ("notifications by e-mail", self.notify_by_email, new.notify_by_email),
+            ("notifications by SMS", self.notify_by_sms, new.notify_by_sms),
+        ] {
+            if old != new {
+                changes.push(format!("{name}: {}", if new { "on" } else { "off" }));
+            }
+        }
+        changes.join(", ")
+    }
+}

@@ -1,0 +1,183 @@
+//! The rules that administrators set for everybody who uses the portal, where the screens are live.
+
+/// The calls of the contract.
+pub mod api;
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    auth::session::{self, Session},
+    events::{Kind, NewEvent},
+    world::World,
+};
+use base::error::Failure;
+use store::{Connection, query, query_as};
+use web::extract::LARGEST_INTEGER;
+
+/// The shortest session that can be set, in minutes.
+const MIN_SESSION_MINUTES: i64 = 5;
+
+/// The largest number of retries that can be set.
+const MAX_RETRY_ATTEMPTS: i64 = 10;
+
+/// The rules for payouts. The server enforces the maximum; the other rules are for the dialog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx_macros::FromRow)]
+pub struct PayoutRules {
+    /// The largest payout in KES; `None` for any.
+    pub maximum_amount: Option<i64>,
+    /// Whether every payout is confirmed in a dialog.
+    pub confirmation_required: bool,
+    /// Whether a payout that certainly did not pay is tried again automatically.
+    pub auto_retry: bool,
+    /// The maximum number of automatic retries.
+    pub retry_attempts: i64,
+}
+
+/// All rules that administrators set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PortalRules {
+    session_minutes: i64,
+    longest_session_minutes: i64,
+    #[serde(flatten)]
+    payouts: PayoutRules,
+}
+
+/// New rules.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewPortalRules {
+    session_minutes: i64,
+    #[serde(deserialize_with = "Option::deserialize")]
+    maximum_amount: Option<i64>,
+    confirmation_required: bool,
+    auto_retry: bool,
+    retry_attempts: i64,
+}
+
+const PAYOUT_RULES: &str = "
+    SELECT maximum_amount, confirmation_required, auto_retry, retry_attempts FROM portal_rules";
+
+/// The rules for payouts.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn for_payouts(connection: &mut Connection) -> Result<PayoutRules, sqlx::Error> {
+    query_as(PAYOUT_RULES).fetch_one(connection).await
+}
+
+/// All rules.
+///
+/// # Errors
+/// If the database can't be read.
+pub async fn all(world: &World, connection: &mut Connection) -> Result<PortalRules, Failure> {
+    let minutes = session::length(world, connection).await?.as_secs() / 60;
+    Ok(PortalRules {
+        session_minutes: i64::try_from(minutes).unwrap_or(i64::MAX),
+        longest_session_minutes: i64::from(world.settings.session_minutes),
+        payouts: for_payouts(connection).await?,
+    })
+}
+
+const SET: &str = "
+    UPDATE portal_rules SET session_minutes = $1, maximum_amount = $2, confirmation_required = $3,
+           auto_retry = $4, retry_attempts = $5";
+
+/// Replaces the rules. A new session length applies to sessions opened from now on.
+///
+/// # Errors
+/// [`Failure::BadField`], [`Failure::NoSession`].
+pub async fn set(
+    world: &World,
+    session: Session,
+    address: IpAddr,
+    new: NewPortalRules,
+) -> Result<PortalRules, Failure> {
+    let longest = i64::from(world.settings.session_minutes);
+    new.check(longest)?;
+    let at = world.clock.unset_now();
+    let on = world.clone();
+    let (rules, event) = world
+        .database
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            let before = all(&on, connection).await?;
+            // The longest length is not stored, so that it follows the deployment's setting.
+            let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
+            query(SET)
+                .bind(minutes)
+                .bind(new.maximum_amount)
+                .bind(new.confirmation_required)
+                .bind(new.auto_retry)
+                .bind(new.retry_attempts)
+                .execute(&mut *connection)
+                .await?;
+            let rules = all(&on, connection).await?;
+            let changes = before.changes_to(&rules);
+            if changes.is_empty() {
+                return Ok((rules, None));
+            }
+            let who = session.staff.email.as_str();
+            let event = NewEvent::new(at, Kind::SettingsChanged, who, Some(address)).details(&changes);
+            event.add(connection).await?;
+            Ok::<_, Failure>((rules, Some(event)))
+        })
+        .await?;
+    if let Some(event) = event {
+        event.log();
+    }
+    Ok(rules)
+}
+
+const RESET: &str = "
+    UPDATE portal_rules SET session_minutes = NULL, maximum_amount = NULL, confirmation_required = true,
+           auto_retry = false, retry_attempts = 3";
+
+/// Resets the rules to their initial values.
+///
+/// # Errors
+/// If the database fails.
+pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
+    query(RESET).execute(connection).await?;
+    Ok(())
+}
+
+impl NewPortalRules {
+    fn check(&self, longest: i64) -> Result<(), Failure> {
+        let wrong = |field, text| Err(Failure::BadField { field, text });
+        let shortest = MIN_SESSION_MINUTES.min(longest);
+        if !(shortest..=longest).contains(&self.session_minutes) {
+            return wrong("session_minutes", format!("session_minutes must be from {shortest} to {longest}"));
+        }
+        if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum)) {
+            return wrong(
+                "maximum_amount",
+                "maximum_amount must be between 1 and 2^53 - 1, or null".to_owned(),
+            );
+        }
+        if !(0..=MAX_RETRY_ATTEMPTS).contains(&self.retry_attempts) {
+            let text = format!("retry_attempts must be from 0 to {MAX_RETRY_ATTEMPTS}");
+            return wrong("retry_attempts", text);
+        }
+        Ok(())
+    }
+}
+
+impl PortalRules {
+    /// Describes the changes to `new`, for the audit trail.
+    fn changes_to(&self, new: &Self) -> String {
+        let amount = |amount: Option<i64>| amount.map_or("none".to_owned(), |amount| format!("KES {amount}"));
+        let on = |on: bool| if on { "on" } else { "off" }.to_owned();
+        let (old, new_payouts) = (&self.payouts, &new.payouts);
+        let values = [
+            ("session minutes", self.session_minutes.to_string(), new.session_minutes.to_string()),
+            ("maximum amount", amount(old.maximum_amount), amount(new_payouts.maximum_amount)),
+            ("confirmation", on(old.confirmation_required), on(new_payouts.confirmation_required)),
+            ("automatic retry", on(old.auto_retry), on(new_payouts.auto_retry)),
+            ("retry attempts", old.retry_attempts.to_string(), new_payouts.retry_attempts.to_string()),
+        ];
+        let changed = values.iter().filter(|(_, old, new)| old != new);
+        changed.map(|(name, _, new)| format!("{name}: {new}")).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,165 @@
+//! The task that watches for all streams of a sandbox.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Seen, Updates};
+use crate::notifications::{self, Newest};
+use base::error::Failure;
+use store::{Connection, query_as, query_scalar, version::Version};
+use web::ready_body::Digest;
+
+/// Poll interval for changes made by other servers.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The minimum time between two changes that are told, so that pages do not read the lists more often.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The interval between checks for expired sessions.
+const SESSIONS_INTERVAL: Duration = Duration::from_secs(15);
+
+/// The state of the data at the last look.
+#[derive(Default)]
+struct Before {
+    version: Option<Version>,
+    lists: Option<[Digest; 2]>,
+    settings: String,
+    newest: Newest,
+    sessions_checked_at: Option<Instant>,
+}
+
+/// Watches until no stream is open, or the server stops. All streams end with it.
+pub(super) async fn watch(updates: Updates, watching: CancellationToken) {
+    let _ends_streams = watching.clone().drop_guard();
+    let mut commits = updates.0.world.database.commits();
+    let mut before = Before::default();
+    loop {
+        commits.mark_unchanged();
+        let Some(open) = updates.sessions_or_stop() else { return };
+        let has_changed = look(&updates, &mut before, &open).await.unwrap_or_else(|failure| {
+            tracing::warn!(?failure, "updates.not_watched");
+            true
+        });
+        let pause = async {
+            if has_changed {
+                tokio::time::sleep(PAUSE).await;
+            }
+            _ = tokio::time::timeout(POLL_INTERVAL, commits.changed()).await;
+        };
+        tokio::select! {
+            () = pause => {}
+            () = updates.0.stopping.cancelled() => return,
+        }
+    }
+}
+
+/// Looks once, and tells the changes. Returns whether anything has changed.
+async fn look(
+    updates: &Updates,
+    before: &mut Before,
+    open: &[(Arc<str>, Arc<str>)],
+) -> Result<bool, Failure> {
+    let version = updates.0.world.shared_read.version().await?;
+    let mut reader = updates.0.world.database.read().await?;
+    let has_new_version = before.version != Some(version);
+    if has_new_version {
+        updates.0.world.load_clock().await?;
+    }
+    let is_due =
+        before.sessions_checked_at.is_none_or(|checked_at| checked_at.elapsed() >= SESSIONS_INTERVAL);
+    if has_new_version || is_due {
+        end_sessions(updates, &mut reader, open).await?;
+        before.sessions_checked_at = Some(Instant::now());
+    }
+    if !has_new_version {
+        return Ok(false);
+    }
+    let (pending, records) = (updates.0.pending.body_since(version), updates.0.records.body_since(version));
+    let lists = [pending.await?.digest(), records.await?.digest()];
+    let loans = before.lists != Some(lists);
+    let settings_now: String = query_scalar(SETTINGS).fetch_one(&mut reader).await?;
+    let settings = before.settings != settings_now;
+    let staff: Vec<&str> = open.iter().map(|(_, staff_id)| &**staff_id).collect();
+    let newest = notifications::newest(&mut reader, &staff, updates.0.world.clock.now()).await?;
+    let told_all = settings || !newest.has_loan_of(&before.newest);
+    let told_to: HashSet<Arc<str>> = newest.staff_unlike(&before.newest).map(Arc::from).collect();
+    let is_first = before.version.is_none();
+    *before = Before {
+        version: Some(version),
+        lists: Some(lists),
+        settings: settings_now,
+        newest,
+        sessions_checked_at: before.sessions_checked_at,
+    };
+    if is_first {
+        // Streams begin now, and pages read everything then.
+        updates.tell(|seen| seen.latest += 1);
+        return Ok(false);
+    }
+    if !(loans || settings || told_all || !told_to.is_empty()) {
+        return Ok(false);
+    }
+    updates.tell(|seen| seen.add(loans, settings, told_all, told_to));
+    Ok(true)
+}
+
+/// All rules, preferences and read notifications, as one text.
+const SETTINGS: &str = "
+    SELECT concat_ws(' ',
+        (SELECT concat_ws(' ', session_minutes, maximum_amount, confirmation_required, auto_retry, retry_attempts)
+         FROM portal_rules),
+        (SELECT string_agg(concat_ws(' ', staff_id, language, time_zone, notify_by_email, notify_by_sms), ' ')
+         FROM (SELECT * FROM preference ORDER BY staff_id) AS preferences),
+        (SELECT string_agg(concat_ws(' ', staff_id, read_until), ' ')
+         FROM (SELECT * FROM notification_read ORDER BY staff_id) AS marks))";
+
+const STILL_OPEN: &str = "
+    SELECT session_id FROM session JOIN staff ON staff.staff_id = session.staff_id
+    WHERE session_id IN (SELECT value ->> 'id' FROM json_each($1))
+      AND ended_at IS NULL AND expires_at > $2 AND is_active";
+
+/// Ends the streams of sessions that have ended.
+async fn end_sessions(
+    updates: &Updates,
+    reader: &mut Connection,
+    open: &[(Arc<str>, Arc<str>)],
+) -> Result<(), Failure> {
+    let asked: Vec<Value> = open.iter().map(|(session_id, _)| json!({ "id": &**session_id })).collect();
+    let still_open: Vec<(String,)> = query_as(STILL_OPEN)
+        .bind(Value::from(asked).to_string())
+        .bind(updates.0.world.clock.now())
+        .fetch_all(reader)
+        .await?;
+    let still_open: HashSet<&str> = still_open.iter().map(|(id,)| id.as_str()).collect();
+    let asked: HashSet<&str> = open.iter().map(|(id, _)| &**id).collect();
+    updates.end(|id| asked.contains(id) && !still_open.contains(id));
+    Ok(())
+}
+
+impl Seen {
+    /// Adds a change.
+    fn add(&mut self, loans: bool, settings: bool, notifications: bool, told_to: HashSet<Arc<str>>) {
+        self.latest += 1;
+        if loans {
+            self.loans = self.latest;
+        }
+        if settings {
+            self.settings = self.latest;
+        }
+        if notifications {
+            self.notifications = self.latest;
+            // The change for everybody is later than all changes for single users.
+            self.notifications_of = HashMap::new();
+        }
+        for staff_id in told_to {
+            self.notifications_of.insert(staff_id, self.latest);
+        }
+    }
+}

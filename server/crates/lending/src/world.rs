@@ -1,0 +1,151 @@
+//! The data and the time that acts work on.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use tokio::sync::Mutex;
+
+use base::{
+    clock::{Clock, Setting},
+    error::Failure,
+    randomness::Randomness,
+    tasks::Tasks,
+};
+use settings::Settings;
+use store::{Connection, Database, Transaction, query, query_as, version::SharedRead};
+
+/// One isolated instance of the data, with its clock. Clones share it.
+#[derive(Clone)]
+pub struct World(Arc<WorldState>);
+
+/// The state of a [`World`].
+pub struct WorldState {
+    /// The settings of the deployment.
+    pub settings: Arc<Settings>,
+    /// The clock.
+    pub clock: Clock,
+    /// The source of ids and random numbers.
+    pub randomness: Randomness,
+    /// The database.
+    pub database: Database,
+    /// Reads the current version of the data, one read for all waiting calls.
+    pub shared_read: SharedRead,
+    /// The background tasks.
+    pub tasks: Tasks,
+    /// Held while the clock is loaded, so that an older setting never replaces a newer one.
+    pub loading_clock: Mutex<()>,
+    listener: Listener,
+}
+
+/// A function that is told what happened, before the call that caused it is answered.
+pub type Listener = Box<dyn Fn(Happened) + Send + Sync>;
+
+/// Something that happened and that interests others than its caller.
+#[derive(Clone, Debug)]
+pub enum Happened {
+    /// A one-time code was sent in a message.
+    CodeSent(String),
+    /// A payout was settled.
+    PayoutSettled {
+        /// The status of the payout in the database.
+        status: &'static str,
+        /// Mobile money's result code; `None` if the request never reached it.
+        result_code: Option<String>,
+    },
+}
+
+impl std::ops::Deref for World {
+    type Target = WorldState;
+
+    fn deref(&self) -> &WorldState {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("World")
+    }
+}
+
+impl World {
+    /// Creates the world in `database`. `listener` is told what happens in it.
+    pub fn new(
+        settings: Arc<Settings>,
+        clock: Clock,
+        randomness: Randomness,
+        database: Database,
+        shared_read: SharedRead,
+        listener: Listener,
+    ) -> Self {
+        let (tasks, loading_clock) = (Tasks::default(), Mutex::default());
+        Self(Arc::new(WorldState {
+            settings,
+            clock,
+            randomness,
+            database,
+            shared_read,
+            tasks,
+            loading_clock,
+            listener,
+        }))
+    }
+
+    /// The world that a request is for.
+    ///
+    /// # Errors
+    /// [`Failure::Internal`] before it is known.
+    pub fn of(parts: &Parts) -> Result<&Self, Failure> {
+        parts.extensions.get().ok_or_else(|| Failure::Internal("the request has no world".to_owned()))
+    }
+
+    /// Tells the listener what happened.
+    pub fn tell(&self, happened: Happened) {
+        (self.listener)(happened);
+    }
+
+    /// Sets the clock to the stored setting.
+    ///
+    /// # Errors
+    /// If the database can't be read.
+    pub async fn load_clock(&self) -> Result<(), Failure> {
+        let _guard = self.loading_clock.lock().await;
+        let setting = stored_clock(&mut *self.database.read().await?).await?;
+        self.clock.set(setting);
+        Ok(())
+    }
+
+    /// Begins a transaction, after loading the clock if its setting is not the stored one: for background
+    /// work that depends on the time. A reset or a restore, by any server, may have replaced the data, and
+    /// pending payouts must not settle by the clock of the old data.
+    ///
+    /// # Errors
+    /// As [`Database::begin`].
+    pub async fn begin_with_current_clock(&self) -> Result<Transaction, Failure> {
+        loop {
+            let mut transaction = self.database.begin().await?;
+            if stored_clock(&mut transaction).await? == self.clock.setting() {
+                return Ok(transaction);
+            }
+            drop(transaction);
+            self.load_clock().await?;
+        }
+    }
+}
+
+const STORED_CLOCK: &str = "SELECT offset_ms, frozen_at FROM clock_setting WHERE clock_id = 'sandbox'";
+
+/// The setting of the clock in the database.
+pub async fn stored_clock(connection: &mut Connection) -> Result<Setting, sqlx::Error> {
+    let (offset_ms, frozen_at) = query_as(STORED_CLOCK).fetch_one(connection).await?;
+    Ok(Setting { offset_ms, frozen_at })
+}
+
+const STORE_CLOCK: &str =
+    "UPDATE clock_setting SET offset_ms = $1, frozen_at = $2 WHERE clock_id = 'sandbox'";
+
+/// Stores the setting of the clock in the database.
+pub async fn store_clock(connection: &mut Connection, setting: Setting) -> Result<(), sqlx::Error> {
+    query(STORE_CLOCK).bind(setting.offset_ms).bind(setting.frozen_at).execute(connection).await?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The settings of the database and the data folder.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use super::values::{self, secret_in};
+use store::{
+    Database,
+    url::{DatabaseUrl, LANES},
+};
+
+/// The database to use instead of the file in the data folder.
+#[derive(clap::Args, Clone, Debug)]
+pub struct DatabaseSettings {
+    /// Database to use instead of the file in the data folder: `postgres://user:password@host/name`,
+    /// which several servers may share (`sslmode=require` or `verify-full` for TLS), or
+    /// `sqlite:path/to/file`.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL", hide_env_values = true, value_parser = values::database_url,
+          value_name = "URL")]
+    pub database_url: Option<DatabaseUrl>,
+
+    /// File that contains the database URL, for secrets that are mounted as files. A trailing line
+    /// break is ignored. `MKOPO_DATABASE_URL` takes precedence.
+    #[arg(long, global = true, env = "MKOPO_DATABASE_URL_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, values::database_url))]
+    pub database_url_file: Option<DatabaseUrl>,
+
+    /// Number of transactions that write payouts at the same time, on PostgreSQL. More are faster if the
+    /// database is far away. With 1, all writes of all servers come one after the other.
+    #[arg(long, global = true, env = "MKOPO_LANES", default_value_t = LANES, value_name = "NUMBER",
+          value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub lanes: u32,
+}
+
+impl Default for DatabaseSettings {
+    fn default() -> Self {
+        Self { database_url: None, database_url_file: None, lanes: LANES }
+    }
+}
+
+impl DatabaseSettings {
+    /// The configured database URL; `None` for the file in the data folder.
+    pub fn url(&self) -> Option<&DatabaseUrl> {
+        self.database_url.as_ref().or(self.database_url_file.as_ref())
+    }
+}
+
+/// The data folder and the database.
+#[derive(clap::Args, Clone, Debug)]
+pub struct StoreSettings {
+    /// Folder that holds the database and the generated secrets.
+    #[arg(long, global = true, env = "MKOPO_DATA_DIR", default_value = "data", value_name = "FOLDER")]
+    pub data_dir: PathBuf,
+
+    /// The database.
+    #[command(flatten)]
+    pub database: DatabaseSettings,
+}
+
+impl StoreSettings {
+    /// Opens the database, creating it if needed.
+    ///
+    /// # Errors
+    /// A sentence that names the database and the setting, but never a password.
+    pub async fn open(&self) -> anyhow::Result<Database> {
+        let url = self.database.url().cloned().map(|url| url.with_lanes(self.database.lanes));
+        Database::open_for(url.as_ref(), &self.data_dir).await
+    }
+
+    /// Returns `true` if the database is a file in the data folder that does not exist yet.
+    pub fn is_missing(&self) -> bool {
+        self.database.url().is_none() && !self.file_in_data_dir().exists()
+    }
+
+    /// Creates the data folder, unless it exists.
+    ///
+    /// # Errors
+    /// A sentence that names the folder and the setting.
+    pub fn create_data_dir(&self) -> anyhow::Result<()> {
+        let name = self.data_dir.display();
+        std::fs::create_dir_all(&self.data_dir).with_context(|| {
+            format!("can't create the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
+        })
+    }
+
+    /// The file of a `SQLite` database.
+    ///
+    /// # Errors
+    /// A sentence that says what to use instead, when the database is on PostgreSQL.
+    pub fn database_file(&self) -> anyhow::Result<PathBuf> {
+        let Some(url) = self.database.url() else { return Ok(self.file_in_data_dir()) };
+        url.file()
+            .map(Into::into)
+            .context("MKOPO_DATABASE_URL names a PostgreSQL database; copy it with pg_dump and pg_restore")
+    }
+
+    fn file_in_data_dir(&self) -> PathBuf {
+        self.data_dir.join("mkopo.db")
+    }
+}

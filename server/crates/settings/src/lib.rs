@@ -1,0 +1,341 @@
+//! The settings; their documentation is `mkopo serve --help`.
+
+mod database;
+mod mail_server;
+pub mod provider;
+mod secrets;
+pub mod values;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use axum::http::HeaderValue;
+use ipnet::IpNet;
+use jiff::tz::TimeZone;
+use lettre::message::Mailbox;
+use secrecy::SecretString;
+
+use self::provider::ProviderSettings;
+pub use self::{
+    database::{DatabaseSettings, StoreSettings},
+    mail_server::SmtpUrl,
+    values::{ConsoleListen, secret_in},
+};
+use store::url::DatabaseUrl;
+/// Default number of sandboxes in demo mode.
+const DEMO_SANDBOXES: u32 = 100;
+
+/// The content of the screens that are static in the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Screens {
+    /// The sample content of the specification.
+    Specified,
+    /// The data of the server.
+    Live,
+}
+
+/// The settings of a deployment, each an option or an environment variable.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Settings {
+    /// Address and port to listen on.
+    #[arg(long, env = "MKOPO_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen,
+          value_name = "ADDRESS:PORT")]
+    pub listen: SocketAddr,
+
+    /// Address at which people reach the portal, printed at start. Defaults to the address it listens
+    /// on.
+    #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
+    pub public_url: Option<HeaderValue>,
+
+    /// Address and port of the console and of `/metrics`, or `off`. Defaults to the portal's address
+    /// with the next port.
+    #[arg(long, env = "MKOPO_CONSOLE_LISTEN", value_parser = values::console_listen,
+          value_name = "ADDRESS:PORT|off")]
+    pub console_listen: Option<ConsoleListen>,
+
+    /// Address at which people reach the console. Defaults to the address it listens on.
+    #[arg(long, env = "MKOPO_CONSOLE_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
+    pub console_public_url: Option<HeaderValue>,
+
+    /// The database.
+    #[command(flatten)]
+    pub store: StoreSettings,
+
+    /// Folder of the built portal: the shell, its slices and `slices.json`. Without it, only the
+    /// API is served.
+    #[arg(long, env = "MKOPO_PORTAL_DIR", value_parser = values::folder, value_name = "FOLDER")]
+    pub portal_dir: Option<PathBuf>,
+
+    /// Demo mode: an empty database is filled with demo data and demo accounts with a known password.
+    #[arg(long, env = "MKOPO_DEMO", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
+          action = clap::ArgAction::Set, value_parser = values::switch,
+          value_name = "true|false")]
+    pub demo: bool,
+
+    /// Maximum number of sandboxes, besides `main` (see docs/sandboxes.md). 0 turns them off. Defaults to
+    /// 100 in demo mode, and to 0 otherwise.
+    #[arg(long, env = "MKOPO_SANDBOXES", value_parser = values::sandboxes, value_name = "NUMBER")]
+    pub sandboxes: Option<u32>,
+
+    /// Domain whose subdomains are sandboxes: `<name>.localhost`. Browsers send `*.localhost` to their own
+    /// machine; any other domain needs a wildcard entry in the DNS.
+    #[arg(long, env = "MKOPO_SANDBOX_DOMAIN", default_value = "localhost", value_parser = values::domain,
+          value_name = "DOMAIN")]
+    pub sandbox_domain: String,
+
+    /// Allow the console's tools that change the behaviour of the service or read codes: the clock, faults,
+    /// the scenario, resets, restoring snapshots, adding loans, and the outbox. By default, allowed in demo
+    /// mode only.
+    #[arg(long, env = "MKOPO_TOOLS", value_parser = values::switch, value_name = "true|false")]
+    pub tools: Option<bool>,
+
+    /// The provider behind the portal.
+    #[command(flatten)]
+    pub provider: ProviderSettings,
+
+    /// Secret that signs session tokens, at least 32 bytes. By default, one is generated and stored
+    /// in the data folder. On PostgreSQL it is required, and must be the same on all servers.
+    #[arg(long, env = "MKOPO_JWT_SECRET", hide_env_values = true, allow_hyphen_values = true,
+          value_parser = values::jwt_secret, value_name = "SECRET")]
+    pub jwt_secret: Option<SecretString>,
+
+    /// File that contains the secret, for secrets that are mounted as files. A trailing line break
+    /// is ignored. `MKOPO_JWT_SECRET` takes precedence.
+    #[arg(long, env = "MKOPO_JWT_SECRET_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, values::jwt_secret))]
+    pub jwt_secret_file: Option<SecretString>,
+
+    /// Token that opens the operator's console, at least 16 characters. By default, one is
+    /// generated, stored in the data folder and printed at start. On PostgreSQL it is required, and
+    /// must be the same on all servers.
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN", hide_env_values = true, allow_hyphen_values = true,
+          value_parser = values::console_token, value_name = "TOKEN")]
+    pub console_token: Option<SecretString>,
+
+    /// File that contains the console token. `MKOPO_CONSOLE_TOKEN` takes precedence.
+    #[arg(long, env = "MKOPO_CONSOLE_TOKEN_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, values::console_token))]
+    pub console_token_file: Option<SecretString>,
+
+    /// Duration of a session, in minutes.
+    #[arg(long, env = "MKOPO_SESSION_MINUTES", default_value_t = 480, value_name = "MINUTES",
+          value_parser = values::session_minutes)]
+    pub session_minutes: u32,
+
+    /// Retention of sessions after their end, in days.
+    #[arg(long, env = "MKOPO_KEEP_SESSIONS_DAYS", default_value_t = 30, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_sessions_days: u32,
+
+    /// Retention of messages in the outbox after they are sent or given up, in days.
+    #[arg(long, env = "MKOPO_KEEP_MESSAGES_DAYS", default_value_t = 90, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_messages_days: u32,
+
+    /// Retention of events in the audit trail, in days.
+    #[arg(long, env = "MKOPO_KEEP_EVENTS_DAYS", default_value_t = 400, value_name = "DAYS",
+          value_parser = values::days)]
+    pub keep_events_days: u32,
+
+    /// Number of published builds to keep of each slice, besides the live one and the previous one.
+    #[arg(long, env = "MKOPO_KEEP_BUILDS", default_value_t = 10, value_name = "NUMBER",
+          value_parser = values::builds)]
+    pub keep_builds: u32,
+
+    /// Time for which a build is watched after it went live for everybody, in minutes. A build that fails is
+    /// taken back automatically (docs/slices.md).
+    #[arg(long, env = "MKOPO_ROLLBACK_MINUTES", default_value_t = 60, value_name = "MINUTES",
+          value_parser = clap::value_parser!(u32).range(1..=10_080))]
+    pub rollback_minutes: u32,
+
+    /// Trusted reverse proxies, as addresses or networks (`10.0.0.0/8`), separated by commas. The
+    /// client's address is taken from their `X-Forwarded-For` header; the header is ignored from
+    /// anyone else.
+    #[arg(long, env = "MKOPO_TRUSTED_PROXIES", value_delimiter = ',', value_parser = values::network,
+          value_name = "NETWORK,…")]
+    pub trusted_proxies: Vec<IpNet>,
+
+    /// Maximum number of open connections from one network address. Trusted proxies may have any number.
+    #[arg(long, env = "MKOPO_CONNECTIONS_PER_ADDRESS", default_value_t = 256, value_name = "NUMBER",
+          value_parser = values::positive)]
+    pub connections_per_address: usize,
+
+    /// Mail server that sends e-mails: `smtps://user:password@host` (TLS) or
+    /// `smtp://…?tls=required` (STARTTLS); `smtp://host:port` alone is not encrypted. Without it,
+    /// e-mails stay in the outbox.
+    #[arg(long, env = "MKOPO_SMTP_URL", hide_env_values = true, value_parser = SmtpUrl::parse,
+          value_name = "URL")]
+    pub smtp_url: Option<SmtpUrl>,
+
+    /// File that contains the mail server's address. `MKOPO_SMTP_URL` takes precedence.
+    #[arg(long, env = "MKOPO_SMTP_URL_FILE", value_name = "FILE",
+          value_parser = |file: &str| secret_in(file, SmtpUrl::parse))]
+    pub smtp_url_file: Option<SmtpUrl>,
+
+    /// Sender of e-mails, as `name@domain` or `Name <name@domain>`.
+    #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = values::mailbox,
+          value_name = "ADDRESS")]
+    pub smtp_from: Mailbox,
+
+    /// Origins, separated by commas, whose pages may call the API from a browser (CORS): for a portal
+    /// that is served from another host.
+    #[arg(long, env = "MKOPO_ALLOWED_ORIGINS", value_delimiter = ',', value_parser = values::origin,
+          value_name = "ORIGIN,…")]
+    pub allowed_origins: Vec<HeaderValue>,
+
+    /// Additional origins, separated by commas, that slices may be loaded from: for a `slices.json`
+    /// that lists builds on other hosts, and for `?slice=`.
+    #[arg(long, env = "MKOPO_SLICE_ORIGINS", value_delimiter = ',', value_parser = values::origin,
+          value_name = "ORIGIN,…")]
+    pub slice_origins: Vec<HeaderValue>,
+
+    /// Allow `?slice=name@address`, which loads another build of a slice in the visitor's browser:
+    /// from this service, from the visitor's own machine, or from `MKOPO_SLICE_ORIGINS`. By default,
+    /// allowed in demo mode only.
+    #[arg(long, env = "MKOPO_SLICE_OVERRIDE", value_parser = values::switch, value_name = "true|false")]
+    pub slice_override: Option<bool>,
+
+    /// A proxy in front of this service terminates TLS: browsers are told to use HTTPS only (HSTS).
+    #[arg(long, env = "MKOPO_BEHIND_TLS", num_args = 0..=1, default_value_t = false, default_missing_value = "true",
+          action = clap::ArgAction::Set, value_parser = clap::builder::BoolishValueParser::new(),
+          value_name = "true|false")]
+    pub behind_tls: bool,
+
+    /// Name shown in the portal and its messages.
+    #[arg(long, env = "MKOPO_BRAND", default_value = "Mkopo", value_name = "NAME",
+          value_parser = values::name)]
+    pub brand: String,
+
+    /// Name of the portal in sentences. Defaults to the brand.
+    #[arg(long, env = "MKOPO_PRODUCT", value_name = "NAME", value_parser = values::name)]
+    pub product: Option<String>,
+
+    /// Content of Reports, Settings, Profile and the bell: `specified`, the sample content of the
+    /// specification, or `live`, the data of the server (see docs/screens.md).
+    #[arg(
+        long,
+        env = "MKOPO_SCREENS",
+        default_value = "specified",
+        value_enum,
+        hide_possible_values = true,
+        value_name = "specified|live"
+    )]
+    pub screens: Screens,
+
+    /// IANA time zone of the deployment: of all dates in the portal and the console, of 'today', and of
+    /// mobile money's daily limit.
+    #[arg(long, env = "MKOPO_TIME_ZONE", default_value = "Africa/Nairobi", value_name = "NAME",
+          value_parser = values::time_zone)]
+    pub time_zone: TimeZone,
+
+    /// Log filter: a level, or `target=level` pairs separated by commas.
+    #[arg(long, env = "MKOPO_LOG", default_value = "info", value_parser = values::log, value_name = "FILTER")]
+    pub log: String,
+}
+
+impl Settings {
+    /// Checks that the settings can be used together.
+    ///
+    /// # Errors
+    /// A sentence that names the settings that can't.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.provider.check(self.demo)?;
+        self.check_shared()
+    }
+
+    /// Checks that servers which share a database are given the secrets they must have in common,
+    /// instead of each generating its own.
+    ///
+    /// # Errors
+    /// A sentence that names the missing setting.
+    fn check_shared(&self) -> anyhow::Result<()> {
+        let is_shared = self.store.database.url().is_some_and(DatabaseUrl::is_shared);
+        let given = [
+            ("MKOPO_JWT_SECRET", self.given_jwt_secret().is_some()),
+            ("MKOPO_CONSOLE_TOKEN", self.given_console_token().is_some()),
+        ];
+        for (setting, is_given) in given {
+            anyhow::ensure!(
+                is_given || !is_shared,
+                "{setting} is missing: on PostgreSQL it is required, and must be the same on all servers"
+            );
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if `?slice=` may load a build other than the live one.
+    pub fn allows_slice_override(&self) -> bool {
+        self.slice_override.unwrap_or(self.demo)
+    }
+
+    /// Returns `true` if the console's tools are allowed, which change the service's behaviour or read codes.
+    pub fn allows_tools(&self) -> bool {
+        self.tools.unwrap_or(self.demo)
+    }
+
+    /// Returns `true` if the service has the calls that only live screens make.
+    pub fn has_live_screens(&self) -> bool {
+        self.screens == Screens::Live
+    }
+
+    /// The maximum number of sandboxes, besides `main`.
+    pub fn max_sandboxes(&self) -> u32 {
+        self.sandboxes.unwrap_or(if self.demo { DEMO_SANDBOXES } else { 0 })
+    }
+
+    /// The settings of sandboxes. Nothing in a sandbox is real, so they are as in demo mode.
+    pub fn of_sandboxes(&self) -> Self {
+        Self { demo: true, tools: None, slice_override: Some(self.allows_slice_override()), ..self.clone() }
+    }
+
+    /// The name of the portal in sentences.
+    pub fn product(&self) -> &str {
+        self.product.as_deref().unwrap_or(&self.brand)
+    }
+
+    /// The address at which people reach the portal.
+    pub fn portal_address(&self) -> String {
+        match self.public_url.as_ref().and_then(|url| url.to_str().ok()) {
+            Some(url) => url.to_owned(),
+            None => format!("http://{}", values::on_this_machine(self.listen)),
+        }
+    }
+
+    /// The address that the console listens on; `None` if it is off.
+    pub fn console_listen(&self) -> Option<SocketAddr> {
+        ConsoleListen::address(self.console_listen, self.listen)
+    }
+
+    /// The address at which people reach the console; `None` if it is off.
+    pub fn console_address(&self) -> Option<String> {
+        let address = self.console_listen()?;
+        Some(match self.console_public_url.as_ref().and_then(|url| url.to_str().ok()) {
+            Some(url) => url.to_owned(),
+            None => format!("http://{}", values::on_this_machine(address)),
+        })
+    }
+
+    /// The duration of a session.
+    pub fn session_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.session_minutes) * 60)
+    }
+
+    /// The time for which a build is watched after it went live for everybody.
+    pub fn watch_length(&self) -> Duration {
+        Duration::from_mins(u64::from(self.rollback_minutes))
+    }
+
+    /// The configured secret that signs tokens.
+    pub fn given_jwt_secret(&self) -> Option<&SecretString> {
+        self.jwt_secret.as_ref().or(self.jwt_secret_file.as_ref())
+    }
+
+    /// The configured token that opens the console.
+    pub fn given_console_token(&self) -> Option<&SecretString> {
+        self.console_token.as_ref().or(self.console_token_file.as_ref())
+    }
+
+    /// The configured mail server.
+    pub fn mail_server(&self) -> Option<&SmtpUrl> {
+        self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
+    }
+}

@@ -1,0 +1,65 @@
+//! Secrets: configured as a value or a file, otherwise generated on first start and stored in the
+//! data folder.
+
+use secrecy::{ExposeSecret, SecretSlice, SecretString};
+
+use crate::{Settings, values};
+use base::randomness::Randomness;
+
+impl Settings {
+    /// The secret that signs tokens: the configured one, or the one in the data folder, which is
+    /// generated on first start.
+    ///
+    /// # Errors
+    /// When the file can't be read or written.
+    pub fn token_secret(&self, randomness: &Randomness) -> std::io::Result<SecretSlice<u8>> {
+        if let Some(given) = self.given_jwt_secret() {
+            return Ok(given.expose_secret().as_bytes().to_vec().into());
+        }
+        let file = self.store.data_dir.join("jwt.secret");
+        match std::fs::read(&file) {
+            Ok(stored) if stored.len() >= 32 => return Ok(stored.into()),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let generated: [u8; 32] = randomness.bytes();
+        write_private(&file, &generated)?;
+        Ok(generated.to_vec().into())
+    }
+
+    /// The token that opens the console: the configured one, or the one in the data folder, which
+    /// is generated on first start.
+    ///
+    /// # Errors
+    /// When the file can't be read or written.
+    pub fn console_token(&self, randomness: &Randomness) -> std::io::Result<SecretString> {
+        if let Some(given) = self.given_console_token() {
+            return Ok(given.clone());
+        }
+        let file = self.store.data_dir.join("console.token");
+        match std::fs::read_to_string(&file) {
+            Ok(stored) if values::console_token(stored.trim_end()).is_ok() => {
+                return Ok(stored.trim_end().into());
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let generated: [u8; 16] = randomness.bytes();
+        let generated = hex::encode(generated);
+        write_private(&file, generated.as_bytes())?;
+        Ok(generated.into())
+    }
+}
+
+fn write_private(file: &std::path::Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(file)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

@@ -1,0 +1,293 @@
+//! Parsers for the values of settings. Each error says what to give instead.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use axum::http::{HeaderValue, Uri};
+use ipnet::IpNet;
+use jiff::tz::TimeZone;
+use lettre::message::Mailbox;
+use secrecy::SecretString;
+use tracing_subscriber::EnvFilter;
+
+use base::{email::Email, phone::Msisdn};
+use store::url::DatabaseUrl;
+
+/// The address that the console listens on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleListen {
+    /// The console is off.
+    Off,
+    /// On this address and port.
+    On(SocketAddr),
+}
+
+impl ConsoleListen {
+    /// The address as `given`, or else the portal's address with the next port; `None` if the console is off.
+    /// Port 0 means any free port, as does the next port after 0 or 65535.
+    pub fn address(given: Option<Self>, portal: SocketAddr) -> Option<SocketAddr> {
+        match given {
+            Some(Self::Off) => None,
+            Some(Self::On(address)) => Some(address),
+            None => {
+                let next = if portal.port() == 0 { 0 } else { portal.port().wrapping_add(1) };
+                Some(SocketAddr::new(portal.ip(), next))
+            }
+        }
+    }
+}
+
+/// Reads `file` and parses its content.
+pub fn secret_in<T>(file: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("it can't be read ({error})"))?;
+    parse(text.trim_end_matches(['\r', '\n']))
+}
+
+/// A database URL, `postgres://…` or `sqlite:…`.
+pub fn database_url(text: &str) -> Result<DatabaseUrl, String> {
+    text.parse()
+}
+
+/// An address and a port.
+pub fn listen(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "give an address and a port such as 127.0.0.1:8080".to_owned())
+}
+
+/// An address and a port, or `off`.
+pub fn console_listen(text: &str) -> Result<ConsoleListen, String> {
+    if text.eq_ignore_ascii_case("off") {
+        return Ok(ConsoleListen::Off);
+    }
+    text.parse()
+        .map(ConsoleListen::On)
+        .map_err(|_| "give an address and a port such as 127.0.0.1:8081, or off".to_owned())
+}
+
+/// The address at which this machine reaches a service that listens on `address`.
+pub fn on_this_machine(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    address
+}
+
+/// A folder that exists.
+pub fn folder(text: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    folder.is_dir().then_some(folder).ok_or_else(|| "give a folder that exists".to_owned())
+}
+
+/// A boolean: true or false, yes or no, on or off, 1 or 0.
+pub fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err("give true or false".to_owned()),
+    }
+}
+
+/// A number of minutes, up to 30 days.
+pub fn session_minutes(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|minutes| (1..=43_200).contains(minutes))
+        .ok_or_else(|| "give whole minutes from 1 to 43200".to_owned())
+}
+
+/// A number of days, up to ten years.
+pub fn days(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|days| (1..=3650).contains(days))
+        .ok_or_else(|| "give whole days from 1 to 3650".to_owned())
+}
+
+/// A time in days, such as 90d.
+pub fn lifetime(text: &str) -> Result<Duration, String> {
+    let days = text.strip_suffix('d').and_then(|days| self::days(days).ok());
+    days.map(|days| Duration::from_hours(24 * u64::from(days)))
+        .ok_or_else(|| "give days from 1d to 3650d".to_owned())
+}
+
+/// The name of a deploy token.
+pub fn token_name(text: &str) -> Result<String, String> {
+    let is_name = (1..=60).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    is_name
+        .then(|| text.to_owned())
+        .ok_or_else(|| "give up to 60 letters, digits, dashes and dots".to_owned())
+}
+
+/// A number of builds.
+pub fn builds(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|builds| *builds <= 1000)
+        .ok_or_else(|| "give a whole number from 0 to 1000".to_owned())
+}
+
+/// A number of sandboxes.
+pub fn sandboxes(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|sandboxes| *sandboxes <= 10_000)
+        .ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
+}
+
+/// A domain name, without a port.
+pub fn domain(text: &str) -> Result<String, String> {
+    let domain = text.trim().trim_matches('.').to_ascii_lowercase();
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let is_domain = domain.len() <= 200 && domain.split('.').all(is_label);
+    is_domain.then_some(domain).ok_or_else(|| "give a domain such as sandboxes.example.com".to_owned())
+}
+
+/// An IANA time zone. The program includes them, because containers often have none.
+pub fn time_zone(text: &str) -> Result<TimeZone, String> {
+    let zone = TimeZone::get(text.trim()).ok().filter(|zone| zone.iana_name().is_some());
+    zone.ok_or_else(|| "give the name of an IANA time zone such as Africa/Nairobi".to_owned())
+}
+
+/// A name without control characters.
+pub fn name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err("give a name of at least one letter".to_owned());
+    }
+    Ok(name.to_owned())
+}
+
+/// A filter in the syntax of `tracing`.
+pub fn log(text: &str) -> Result<String, String> {
+    // Names of targets are ASCII, and the parser panics at some other letters (tracing-subscriber 0.3.23).
+    let is_filter = text.is_ascii() && EnvFilter::try_new(text).is_ok();
+    is_filter
+        .then(|| text.to_owned())
+        .ok_or_else(|| "give a level such as info, or target=level pairs separated by commas".to_owned())
+}
+
+/// An e-mail address, with or without a name.
+pub fn mailbox(text: &str) -> Result<Mailbox, String> {
+    text.parse().map_err(|_| "give an address such as no-reply@example.com".to_owned())
+}
+
+/// An e-mail address.
+pub fn email(text: &str) -> Result<Email, String> {
+    Email::parse(text).ok_or_else(|| "give an e-mail address such as wanjiru@example.com".to_owned())
+}
+
+/// A Kenyan mobile number.
+pub fn phone(text: &str) -> Result<Msisdn, String> {
+    Msisdn::parse(text).ok_or_else(|| "give a Kenyan mobile number such as 0712345678".to_owned())
+}
+
+/// A secret long enough for HS256 (RFC 7518, 3.2).
+pub fn jwt_secret(text: &str) -> Result<SecretString, String> {
+    if text.len() < 32 {
+        return Err("give at least 32 bytes, or leave it unset to have one generated".to_owned());
+    }
+    Ok(text.into())
+}
+
+/// A token for the console, valid in a header and in a URL.
+pub fn console_token(text: &str) -> Result<SecretString, String> {
+    if !is_console_token(text) {
+        return Err(
+            "give at least 16 letters, digits, dashes, dots, underscores or tildes, or leave it unset to \
+             have one generated"
+                .to_owned(),
+        );
+    }
+    Ok(text.into())
+}
+
+/// The token of the console of a service that is running.
+pub fn existing_console_token(text: &str) -> Result<SecretString, String> {
+    if !is_console_token(text) {
+        return Err("a console token has at least 16 letters, digits, dashes, dots, underscores or tildes; \
+                    the service stores its own as console.token in its data folder, unless one is configured"
+            .to_owned());
+    }
+    Ok(text.into())
+}
+
+fn is_console_token(text: &str) -> bool {
+    text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+}
+
+/// An address or a network.
+pub fn network(text: &str) -> Result<IpNet, String> {
+    let text = text.trim();
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(|address| IpNet::from(address.to_canonical())))
+        .map_err(|_| "give addresses or networks such as 10.0.0.0/8, separated by commas".to_owned())
+}
+
+/// The address of a console.
+pub fn server(text: &str) -> Result<String, String> {
+    let origin = origin(text)
+        .map_err(|_| "give the address of the console such as https://console.example.com".to_owned())?;
+    origin.to_str().map(str::to_owned).map_err(|error| error.to_string())
+}
+
+/// The author of a change: printable ASCII, because the name is sent in a URL.
+pub fn by(text: &str) -> Result<String, String> {
+    let is_valid = (1..=100).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    is_valid.then(|| text.to_owned()).ok_or_else(|| "give 1 to 100 printable ASCII characters".to_owned())
+}
+
+/// The address at which people reach the portal.
+pub fn public_url(text: &str) -> Result<HeaderValue, String> {
+    origin(text).map_err(|_| "give an address such as https://portal.example.com".to_owned())
+}
+
+/// An origin (RFC 6454).
+pub fn origin(text: &str) -> Result<HeaderValue, String> {
+    let origin = text.trim().trim_end_matches('/');
+    let uri: Option<Uri> = origin.parse().ok();
+    let is_origin = uri.is_some_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.path() == "/" && uri.query().is_none()
+    });
+    let origin = is_origin.then(|| HeaderValue::from_str(&origin.to_ascii_lowercase()).ok()).flatten();
+    origin.ok_or_else(|| "give origins such as https://portal.example.com, separated by commas".to_owned())
+}
+
+/// A whole number from 1.
+pub fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "give a whole number from 1".to_owned())
+}
+
+/// A number of seconds, up to 25: a call takes at most 30.
+pub fn provider_seconds(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (1..=25).contains(seconds))
+        .ok_or_else(|| "give whole seconds from 1 to 25".to_owned())
+}
+
+/// A number of bytes, with a unit or without.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim() {
+        "" | "B" => Some(1),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes =
+        number.parse().ok().zip(factor).and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "give a size such as 128MiB".to_owned())
+}

@@ -1,0 +1,31 @@
+//! The database: a `SQLite` file, or a PostgreSQL database that several servers share.
+//!
+//! All writes of a process go through one task that owns the writing connection, except that payouts on
+//! PostgreSQL have several such tasks, the lanes. Reads use a pool. [`query()`] and similar functions run
+//! the same SQL on both engines.
+
+mod connect;
+mod connection;
+mod database;
+mod durability;
+mod migrate;
+mod opening;
+mod query;
+
+pub mod rows;
+pub mod sandboxes;
+pub mod server_lease;
+pub mod sets;
+pub mod shared_clock;
+pub mod sweep;
+mod text;
+mod transaction;
+pub mod url;
+pub mod version;
+mod writer;
+
+pub use connection::Connection;
+pub use database::{Database, Load, Reader};
+pub use query::{Fetched, Query, QueryAs, QueryScalar, query, query_as, query_scalar};
+pub use transaction::Transaction;
+pub use writer::MAX_BATCH_SIZE;

@@ -1,0 +1,311 @@
+//! The statements that run on a connection to either engine.
+//!
+//! Both run the same SQL with the same bindings: [`query`], [`query_as`] and [`query_scalar`] work like
+//! sqlx's functions. Values are strings, integers and booleans, or types that are stored as one of these.
+
+use std::io;
+
+use futures::{TryStreamExt, future::ready};
+use sqlx::{
+    Arguments as _, AssertSqlSafe, Encode, FromRow, Postgres, SqlSafeStr, SqlStr, Sqlite, Type,
+    error::BoxDynError,
+    postgres::{PgArguments, PgRow},
+    sqlite::{SqliteArguments, SqliteRow},
+};
+
+use base::clock::UnixMillis;
+
+use crate::connection::{Connection, RESPONSE_TIMEOUT};
+
+/// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
+/// its arguments, and `$keep` to whether the statement stays prepared.
+macro_rules! either {
+    ($connection:expr, $arguments:expr, |$on:ident, $with:ident, $keep:ident| $run:expr) => {
+        match $connection {
+            Connection::Sqlite(held) => {
+                let ($on, $with, $keep) = (&mut **held, $arguments.sqlite, true);
+                $run
+            }
+            Connection::Postgres(held) => {
+                let ($with, $keep) = ($arguments.postgres, !held.is_pooled());
+                let running = async {
+                    let $on = &mut **held;
+                    $run
+                };
+                match tokio::time::timeout(RESPONSE_TIMEOUT, running).await {
+                    Ok(outcome) => outcome,
+                    Err(_) => {
+                        held.discard();
+                        Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()))
+                    }
+                }
+            }
+        }
+    };
+}
+
+/// A type that can be read from a row of either engine.
+pub trait Fetched: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+impl<T> Fetched for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+/// A row of either engine. It is converted last, so that running a statement is compiled once and not for
+/// each type of row.
+enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+type Take<'t> = dyn FnMut(Row) -> Result<(), sqlx::Error> + Send + 't;
+
+impl Row {
+    fn read<T: Fetched>(&self) -> Result<T, sqlx::Error> {
+        match self {
+            Self::Sqlite(row) => T::from_row(row),
+            Self::Postgres(row) => T::from_row(row),
+        }
+    }
+}
+
+impl From<SqliteRow> for Row {
+    fn from(row: SqliteRow) -> Self {
+        Self::Sqlite(row)
+    }
+}
+
+impl From<PgRow> for Row {
+    fn from(row: PgRow) -> Self {
+        Self::Postgres(row)
+    }
+}
+
+/// The values of a statement, encoded for each engine.
+#[derive(Default)]
+struct Arguments {
+    sqlite: SqliteArguments,
+    postgres: PgArguments,
+}
+
+impl Arguments {
+    fn add<'t, T>(&mut self, value: &T) -> Result<(), BoxDynError>
+    where
+        T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
+    {
+        self.sqlite.add(value)?;
+        self.postgres.add(value)
+    }
+}
+
+/// A statement that returns the number of affected rows.
+#[must_use = "a statement does nothing until it is run"]
+pub struct Query {
+    sql: SqlStr,
+    arguments: Result<Arguments, BoxDynError>,
+    /// The locking clause, for PostgreSQL only.
+    lock: Option<&'static str>,
+}
+
+/// Creates a statement that returns no rows.
+pub fn query(sql: impl SqlSafeStr) -> Query {
+    Query { sql: sql.into_sql_str(), arguments: Ok(Arguments::default()), lock: None }
+}
+
+impl Query {
+    /// Binds the next value.
+    pub fn bind<'t, T>(mut self, value: T) -> Self
+    where
+        T: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
+    {
+        if let Ok(arguments) = &mut self.arguments
+            && let Err(error) = arguments.add(&value)
+        {
+            self.arguments = Err(error);
+        }
+        self
+    }
+
+    fn ready(self, connection: &Connection) -> Result<(SqlStr, Arguments), sqlx::Error> {
+        let arguments = self.arguments.map_err(sqlx::Error::Encode)?;
+        let sql = match (connection, self.lock) {
+            (Connection::Postgres(_), Some(lock)) => {
+                AssertSqlSafe(format!("{} {lock}", self.sql.as_str())).into_sql_str()
+            }
+            _ => self.sql,
+        };
+        Ok((sql, arguments))
+    }
+
+    /// Runs the statement and returns the number of affected rows.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn execute(self, connection: &mut Connection) -> Result<u64, sqlx::Error> {
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
+            .execute(on)
+            .await
+            .map(|done| done.rows_affected()))
+    }
+
+    async fn row(self, connection: &mut Connection) -> Result<Option<Row>, sqlx::Error> {
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
+            .fetch_optional(on)
+            .await
+            .map(|row| row.map(Row::from)))
+    }
+
+    /// Gives each row to `take` as it comes, so that no row is kept twice.
+    async fn each_row(self, connection: &mut Connection, take: &mut Take<'_>) -> Result<(), sqlx::Error> {
+        let (sql, arguments) = self.ready(connection)?;
+        either!(connection, arguments, |on, with, keep| sqlx::query_with(sql, with)
+            .persistent(keep)
+            .fetch(on)
+            .try_for_each(|row| ready(take(row.into())))
+            .await)
+    }
+}
+
+/// A statement whose rows are read as `T`.
+#[must_use = "a statement does nothing until it is run"]
+pub struct QueryAs<T> {
+    query: Query,
+    rows: std::marker::PhantomData<fn() -> T>,
+}
+
+/// Creates a statement that returns rows.
+pub fn query_as<T: Fetched>(sql: impl SqlSafeStr) -> QueryAs<T> {
+    QueryAs { query: query(sql), rows: std::marker::PhantomData }
+}
+
+impl<T: Fetched> QueryAs<T> {
+    /// Binds the next value.
+    pub fn bind<'t, V>(mut self, value: V) -> Self
+    where
+        V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
+    {
+        self.query = self.query.bind(value);
+        self
+    }
+
+    /// Locks the rows on PostgreSQL with this clause, until the transaction ends. A file has one writer at a
+    /// time.
+    pub fn locking(mut self, clause: &'static str) -> Self {
+        self.query.lock = Some(clause);
+        self
+    }
+
+    /// Returns exactly one row.
+    ///
+    /// # Errors
+    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
+    pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
+        self.fetch_optional(connection).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// Returns the row, if any.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
+        self.query.row(connection).await?.map(|row| row.read()).transpose()
+    }
+
+    /// Returns all rows.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
+        let mut rows = Vec::new();
+        self.for_each(connection, |row| {
+            rows.push(row);
+            Ok(())
+        })
+        .await?;
+        Ok(rows)
+    }
+
+    /// Gives each row to `take` as it comes.
+    ///
+    /// # Errors
+    /// Errors of the engine, and the first one of `take`.
+    pub async fn for_each(
+        self,
+        connection: &mut Connection,
+        mut take: impl FnMut(T) -> Result<(), sqlx::Error> + Send,
+    ) -> Result<(), sqlx::Error> {
+        self.query.each_row(connection, &mut |row| take(row.read()?)).await
+    }
+}
+
+/// A statement whose rows have one column.
+#[must_use = "a statement does nothing until it is run"]
+pub struct QueryScalar<T>(QueryAs<(T,)>);
+
+/// Creates a statement that returns rows with one column.
+pub fn query_scalar<T>(sql: impl SqlSafeStr) -> QueryScalar<T>
+where
+    (T,): Fetched,
+{
+    QueryScalar(query_as(sql))
+}
+
+impl<T> QueryScalar<T>
+where
+    (T,): Fetched,
+{
+    /// Binds the next value.
+    pub fn bind<'t, V>(mut self, value: V) -> Self
+    where
+        V: Encode<'t, Sqlite> + Type<Sqlite> + Encode<'t, Postgres> + Type<Postgres>,
+    {
+        self.0 = self.0.bind(value);
+        self
+    }
+
+    /// Locks the rows on PostgreSQL with this clause, until the transaction ends.
+    pub fn locking(mut self, clause: &'static str) -> Self {
+        self.0 = self.0.locking(clause);
+        self
+    }
+
+    /// Returns exactly one value.
+    ///
+    /// # Errors
+    /// Errors of the engine; [`sqlx::Error::RowNotFound`] if there is none.
+    pub async fn fetch_one(self, connection: &mut Connection) -> Result<T, sqlx::Error> {
+        Ok(self.0.fetch_one(connection).await?.0)
+    }
+
+    /// Returns the value, if any.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn fetch_optional(self, connection: &mut Connection) -> Result<Option<T>, sqlx::Error> {
+        Ok(self.0.fetch_optional(connection).await?.map(|row| row.0))
+    }
+
+    /// Returns all values.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn fetch_all(self, connection: &mut Connection) -> Result<Vec<T>, sqlx::Error> {
+        Ok(self.0.fetch_all(connection).await?.into_iter().map(|row| row.0).collect())
+    }
+}
+
+impl Connection {
+    /// Returns the time of the engine's machine.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn engine_now(&mut self) -> Result<UnixMillis, sqlx::Error> {
+        let now = match self {
+            Self::Sqlite(_) => "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+            Self::Postgres(_) => "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)",
+        };
+        query_scalar(now).fetch_one(self).await
+    }
+}

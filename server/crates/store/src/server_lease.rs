@@ -1,0 +1,153 @@
+//! The servers that run on a database. Each keeps a row, so that nobody replaces the data meanwhile, and one
+//! of them does the work that is done once for all.
+//!
+//! They are rows rather than locks, because rows work through a pooler and expire by the engine's own clock.
+
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
+};
+
+use crate::{
+    connection::Connection,
+    database::Database,
+    query::{query, query_as, query_scalar},
+    version::SharedRead,
+};
+use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
+
+/// The time for which a server counts as running after its last renewal.
+const TERM: Duration = Duration::from_secs(30);
+
+/// The interval between renewals of a lease, in real time.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The maximum wait of a stopping server for its row to be deleted.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The lease of one server.
+#[derive(Debug)]
+pub struct ServerLease {
+    database: Database,
+    shared_read: SharedRead,
+    server_id: String,
+    /// The count of renewals in the row, as this server left it.
+    renewals: AtomicI64,
+}
+
+const DELETE_EXPIRED: &str = "DELETE FROM server_lease WHERE expires_at <= $1";
+
+const TAKE: &str = "
+    INSERT INTO server_lease (server_id, expires_at, renewals) VALUES ($1, $2, $3)
+    ON CONFLICT (server_id) DO UPDATE SET expires_at = excluded.expires_at, renewals = excluded.renewals";
+
+const RENEW: &str = "
+    UPDATE server_lease SET expires_at = $2, renewals = $3 + 1 WHERE server_id = $1 AND renewals = $3";
+
+const END: &str = "DELETE FROM server_lease WHERE server_id = $1";
+
+const FIRST: &str = "SELECT min(server_id) FROM server_lease WHERE expires_at > $1";
+
+const LATEST_END: &str = "SELECT max(expires_at) FROM server_lease WHERE expires_at > $1";
+
+impl ServerLease {
+    /// Takes the lease of a new server.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] if the database is unavailable, or held by somebody else.
+    pub async fn take(database: &Database, shared_read: &SharedRead) -> Result<Self, Failure> {
+        let at = database.read().await?.engine_now().await?;
+        let lease = Self {
+            database: database.clone(),
+            shared_read: shared_read.clone(),
+            server_id: Randomness::from_os().id(at),
+            renewals: AtomicI64::default(),
+        };
+        lease.store().await?;
+        Ok(lease)
+    }
+
+    async fn store(&self) -> Result<(), Failure> {
+        let (server_id, renewals) = (self.server_id.clone(), self.renewals.load(Ordering::Acquire));
+        self.database
+            .write_in_turn(async move |connection: &mut Connection| {
+                let now = connection.engine_now().await?;
+                query(DELETE_EXPIRED).bind(now).execute(&mut *connection).await?;
+                query(TAKE).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
+                Ok(())
+            })
+            .await
+    }
+
+    /// Renews the lease every few seconds, for as long as the future is polled.
+    pub async fn keep(&self) {
+        loop {
+            tokio::time::sleep(RENEWAL_INTERVAL).await;
+            if let Err(failure) = self.renew().await {
+                tracing::warn!(?failure, "server_lease.not_renewed");
+            }
+        }
+    }
+
+    /// Renews the lease. If its row is not as this server left it, another copy of the data was put in
+    /// place, and everything cached is forgotten.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`], [`Failure::NotCommitted`].
+    pub async fn renew(&self) -> Result<(), Failure> {
+        let (server_id, renewals) = (self.server_id.clone(), self.renewals.fetch_add(1, Ordering::AcqRel));
+        let renewed = self.database.write_in_turn(async move |connection: &mut Connection| {
+            let now = connection.engine_now().await?;
+            let renewed =
+                query(RENEW).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
+            Ok(renewed == 1)
+        });
+        match renewed.await {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                tracing::warn!("this server's lease was lost, perhaps with the data");
+                self.shared_read.forget();
+                self.store().await
+            }
+            Err(failure) => {
+                // If it was committed after all, the next renewal takes the data for another copy.
+                self.renewals.fetch_sub(1, Ordering::AcqRel);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Returns whether this server does the work that one server does for all.
+    ///
+    /// # Errors
+    /// [`Failure::Busy`].
+    pub async fn is_first(&self) -> Result<bool, Failure> {
+        let mut reader = self.database.read().await?;
+        let now = reader.engine_now().await?;
+        let first: Option<String> = query_scalar(FIRST).bind(now).fetch_one(&mut reader).await?;
+        Ok(first.is_none_or(|first| first == self.server_id))
+    }
+
+    /// Deletes the row, so that nobody has to wait until it expires.
+    pub async fn end(&self) {
+        let server_id = self.server_id.clone();
+        let ended = self.database.write_in_turn(async move |connection: &mut Connection| {
+            query(END).bind(server_id).execute(connection).await?;
+            Ok(())
+        });
+        if !matches!(tokio::time::timeout(END_TIMEOUT, ended).await, Ok(Ok(()))) {
+            tracing::warn!("server_lease.not_ended");
+        }
+    }
+}
+
+/// Returns the time until the last of all servers' leases expires, unless it is renewed; `None` if no server
+/// runs on the database.
+///
+/// # Errors
+/// Errors of the engine.
+pub async fn held_for(connection: &mut Connection) -> Result<Option<Duration>, sqlx::Error> {
+    let now = connection.engine_now().await?;
+    let (latest,): (Option<UnixMillis>,) = query_as(LATEST_END).bind(now).fetch_one(connection).await?;
+    Ok(latest.map(|latest| latest.since(now)))
+}

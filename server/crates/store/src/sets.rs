@@ -1,0 +1,199 @@
+//! Work of one kind that is done for many callers together, each statement for all of them.
+//!
+//! A call's work joins what waits in its lane, and all of it is written as a set, in one transaction. Each
+//! member gets its own result. A set that fails as a whole is rolled back, and each of its members is written
+//! by itself, as a set of one.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use crate::{connection::Connection, database::Database, writer::MAX_BATCH_SIZE};
+use base::error::Failure;
+
+/// The time for which a member is tried again while somebody else has locked its rows.
+const LOCKED_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The pause before such a member is tried again.
+const LOCKED_PAUSE: Duration = Duration::from_millis(20);
+
+/// Work that is done in sets.
+pub trait InSets: Send + Sync + Sized + 'static {
+    /// The result for one member.
+    type Done: Send + 'static;
+
+    /// Returns the key of the lane: work with the same key is done in the same lane.
+    fn lane(&self) -> &str;
+
+    /// Does all of `set`, in a transaction that may be repeated, and returns a result for each member, as if
+    /// they had been done one after the other. Nothing is written for a member that fails.
+    ///
+    /// Never waits for a row that somebody else may keep locked: the member fails with [`Failure::Conflict`]
+    /// and is tried again.
+    ///
+    /// # Errors
+    /// If nothing must be written for any member; [`Failure::Conflict`] if another transaction was faster.
+    fn write(
+        set: &[Arc<Self>],
+        connection: &mut Connection,
+    ) -> impl Future<Output = Written<Self::Done>> + Send;
+}
+
+/// The result for each member of a set.
+pub type Written<D> = Result<Vec<Result<D, Failure>>, Failure>;
+
+/// The queues of one kind of work, one for each lane. Clones share them.
+#[derive(Debug)]
+pub struct Sets<W: InSets> {
+    database: Database,
+    lanes: Arc<[mpsc::UnboundedSender<Member<W>>]>,
+}
+
+impl<W: InSets> Clone for Sets<W> {
+    fn clone(&self) -> Self {
+        Self { database: self.database.clone(), lanes: Arc::clone(&self.lanes) }
+    }
+}
+
+/// A call's work, and the channel for its result.
+#[derive(Debug)]
+struct Member<W: InSets> {
+    work: Arc<W>,
+    answer: oneshot::Sender<Result<W::Done, Failure>>,
+    /// Its place among the writes that wait.
+    place: OwnedSemaphorePermit,
+}
+
+impl<W: InSets> Sets<W> {
+    /// Queues that are written to `database`, until the last clone is dropped.
+    pub fn of(database: &Database) -> Self {
+        let queue = |lane: usize| {
+            // Bounded by the places.
+            let (sender, waiting) = mpsc::unbounded_channel();
+            tokio::spawn(write_sets(database.clone(), lane, waiting));
+            sender
+        };
+        Self { database: database.clone(), lanes: (0..database.lanes()).map(queue).collect() }
+    }
+
+    /// Does `work` together with other work that waits in its lane, and returns when it is committed.
+    ///
+    /// # Errors
+    /// As [`Database::write`].
+    pub async fn write(&self, work: W) -> Result<W::Done, Failure> {
+        let place = self.database.place()?;
+        self.done(work, place).await
+    }
+
+    /// Like [`Sets::write`], but waits if the queue is full: for work that continues an accepted call.
+    ///
+    /// # Errors
+    /// As [`Database::write`].
+    pub async fn write_in_turn(&self, work: W) -> Result<W::Done, Failure> {
+        let place = self.database.place_in_turn().await?;
+        self.done(work, place).await
+    }
+
+    async fn done(&self, work: W, place: OwnedSemaphorePermit) -> Result<W::Done, Failure> {
+        let lane = &self.lanes[self.database.lane_of(work.lane())];
+        let (answer, answered) = oneshot::channel();
+        let member = Member { work: Arc::new(work), answer, place };
+        lane.send(member).map_err(|_| Failure::Busy)?;
+        answered.await.unwrap_or(Err(Failure::NotCommitted))
+    }
+}
+
+async fn write_sets<W: InSets>(
+    database: Database,
+    lane: usize,
+    mut waiting: mpsc::UnboundedReceiver<Member<W>>,
+) {
+    let mut members = Vec::new();
+    while waiting.recv_many(&mut members, MAX_BATCH_SIZE).await > 0 {
+        // Lets calls that are about to arrive join the set.
+        let mut joined = 0;
+        while joined < members.len() && members.len() < MAX_BATCH_SIZE {
+            joined = members.len();
+            tokio::task::yield_now().await;
+            while members.len() < MAX_BATCH_SIZE
+                && let Ok(member) = waiting.try_recv()
+            {
+                members.push(member);
+            }
+        }
+        write_set(&database, lane, std::mem::take(&mut members)).await;
+    }
+}
+
+async fn write_set<W: InSets>(database: &Database, lane: usize, members: Vec<Member<W>>) {
+    let (mut works, mut answers, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for Member { work, answer, place } in members {
+        works.push(work);
+        answers.push(answer);
+        places.push(place);
+    }
+    let written = write_together(database, lane, places, &works).await;
+    let results = written.unwrap_or_else(|failure| {
+        tracing::debug!(?failure, "a set was not written");
+        let of_each = || match failure {
+            Failure::Busy => Failure::Busy,
+            Failure::NotCommitted => Failure::NotCommitted,
+            _ => Failure::Conflict,
+        };
+        works.iter().map(|_| Err(of_each())).collect()
+    });
+    for ((work, result), answer) in works.into_iter().zip(results).zip(answers) {
+        if let Err(Failure::Conflict) = result {
+            // The next set does not wait for it.
+            tokio::spawn(write_alone(database.clone(), lane, work, answer));
+        } else {
+            // Fails if the caller has gone.
+            _ = answer.send(result);
+        }
+    }
+}
+
+/// The maximum number of attempts for a set that PostgreSQL undoes because of another transaction.
+const MAX_ATTEMPTS: u32 = 5;
+
+async fn write_together<W: InSets>(
+    database: &Database,
+    lane: usize,
+    mut places: Vec<OwnedSemaphorePermit>,
+    set: &[Arc<W>],
+) -> Written<W::Done> {
+    let mut attempts = 1;
+    loop {
+        let mut transaction = database.begin_in_lane(lane, std::mem::take(&mut places)).await?;
+        match W::write(set, &mut transaction).await {
+            Ok(results) => return transaction.commit().await.map(|()| results),
+            Err(Failure::Conflict) if attempts < MAX_ATTEMPTS => attempts += 1,
+            Err(failure) => return Err(failure),
+        }
+        database.count_conflict();
+    }
+}
+
+async fn write_alone<W: InSets>(
+    database: Database,
+    lane: usize,
+    work: Arc<W>,
+    answer: oneshot::Sender<Result<W::Done, Failure>>,
+) {
+    let began = Instant::now();
+    let result = loop {
+        let written = write_together(&database, lane, Vec::new(), std::slice::from_ref(&work)).await;
+        match written.and_then(|mut results| results.pop().unwrap_or(Err(Failure::NotCommitted))) {
+            Err(Failure::Conflict) if began.elapsed() < LOCKED_TIMEOUT => {
+                tokio::time::sleep(LOCKED_PAUSE).await;
+            }
+            // Nothing was done, as when the database is unavailable.
+            Err(Failure::Conflict) => break Err(Failure::Busy),
+            result => break result,
+        }
+    };
+    _ = answer.send(result);
+}
