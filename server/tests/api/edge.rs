@@ -93,7 +93,7 @@ async fn a_caller_that_accepts_problem_json_gets_it() {
         .unwrap();
     let answer = app.send(request).await;
     assert_eq!(answer.headers[header::CONTENT_TYPE], "application/problem+json");
-    assert_json_snapshot!(answer.json(), {".request_id" => "[id]"}, @r#"
+    assert_json_snapshot!(answer.body(), {".request_id" => "[id]"}, @r#"
     {
       "code": "no_session",
       "detail": "You are not signed in, or your session has ended.",
@@ -111,7 +111,7 @@ async fn a_caller_that_accepts_problem_json_gets_it() {
 async fn the_failure_has_the_request_id_of_the_header() {
     let app = TestApp::start().await;
     let answer = app.call(Method::GET, "/api/v1/auth/me", None).await;
-    assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.json()["request_id"]);
+    assert_eq!(json!(answer.headers["x-request-id"].to_str().unwrap()), answer.body()["request_id"]);
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ async fn settled(app: &TestApp, loan: &Value) -> String {
     app.later(Duration::from_mins(3)).await;
     app.assert_every_shilling_is_accounted_for().await;
     let record = &agent.records_of(loan).await[0];
-    let [code, status, reason] = [&answer.json()["result_code"], &record["status"], &record["error_message"]]
+    let [code, status, reason] = [&answer.body()["result_code"], &record["status"], &record["error_message"]]
         .map(|value| value.as_str().unwrap_or("-").to_owned());
     format!("{} {code} {status} {reason}", answer.status.as_u16())
 }

@@ -8,10 +8,10 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::{
     store,
-    test_app::{Staff, TestApp, waiting},
+    test_app::{Staff, Status, TestApp, waiting},
 };
 
-async fn me(staff: &Staff<'_>) -> StatusCode {
+async fn me(staff: &Staff<'_>) -> Status {
     staff.get("/api/v1/auth/me").await.status
 }
 
