@@ -72,7 +72,7 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
     // The file can't grow, and all free pages are used.
     write(&app, "CREATE TABLE filler (data BLOB) STRICT").await.unwrap();
     write(&app, "PRAGMA max_page_count = 1").await.unwrap();
-    while write(&app, "INSERT INTO filler VALUES (zeroblob(3000))").await.is_ok() {}
+    while write(&app, "INSERT INTO filler (data) VALUES (zeroblob(3000))").await.is_ok() {}
 
     let answers = join_all(loans.iter().map(|loan| agent.disburse(loan))).await;
     let mut refused = 0;
