@@ -1,6 +1,18 @@
-//! Checks the migrations of both engines against each other.
+//! Checks the migrations against each other and against the enums that they know the words of.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use mkopo::{
+    database::{Database, query_as},
+    loans::LoanStatus,
+    payouts::PayoutStatus,
+};
+use serde_json::Error;
+
+use crate::store;
 
 /// The names of an engine's migrations, in order.
 fn names(engine: &str) -> Vec<String> {
@@ -27,5 +39,60 @@ fn migrations_are_numbered_without_gaps_and_alike_on_both_engines() {
         sqlite, postgres,
         "every migration is in both migrations/sqlite and migrations/postgres, under the same name; one that \
          an engine does not need is a file with a comment that says why"
+    );
+}
+
+/// Tables and their CHECK constraints, each beginning with its condition.
+const SQLITE_CHECKS: &str = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL";
+const POSTGRES_CHECKS: &str = "
+    SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint
+    WHERE contype = 'c' AND connamespace = 'public'::regnamespace";
+
+/// The words that a CHECK allows, by column: `loan.status`.
+fn checked_words(tables: Vec<(String, String)>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for (table, sql) in tables {
+        for check in sql.split("CHECK (").skip(1) {
+            // PostgreSQL has its own way of writing a list.
+            let Some((column, list)) = check.split_once(" IN (").or(check.split_once(" = ANY (ARRAY["))
+            else {
+                continue;
+            };
+            let list = list.split([')', ']']).next().unwrap();
+            let words: BTreeSet<String> = list.split('\'').skip(1).step_by(2).map(str::to_owned).collect();
+            let column = column.trim_start_matches('(');
+            if !words.is_empty() && column.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                found.insert(format!("{table}.{column}"), words);
+            }
+        }
+    }
+    found
+}
+
+/// The words of an enum, from what `serde` says of a word that is none of them.
+fn words_of(refused: &Error) -> BTreeSet<String> {
+    refused.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn the_database_allows_the_words_of_each_enum_that_it_checks() {
+    let enums = [
+        ("loan.status", serde_json::from_str::<LoanStatus>("\"\"").unwrap_err()),
+        ("payout.status", serde_json::from_str::<PayoutStatus>("\"\"").unwrap_err()),
+    ];
+    let words: BTreeMap<String, BTreeSet<String>> =
+        enums.iter().map(|(column, refused)| ((*column).to_owned(), words_of(refused))).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let (database, statement) = match store::url(folder.path()) {
+        Some(url) => (Database::open_at(&url.parse().unwrap()).await.unwrap(), POSTGRES_CHECKS),
+        None => (Database::open_in(folder.path()).await.unwrap(), SQLITE_CHECKS),
+    };
+    let tables = query_as(statement).fetch_all(&mut database.read().await.unwrap()).await.unwrap();
+    assert_eq!(
+        checked_words(tables),
+        words,
+        "left is what the database allows, right what the program writes. After a change to an enum, add a \
+         migration for both engines that replaces the CHECK of the column: the released ones are never edited. \
+         After a new CHECK of words, add its column and enum to this test."
     );
 }
