@@ -1,6 +1,8 @@
 //! The contract: its operations, and how requests and answers differ from it.
 
 mod differences;
+#[cfg(test)]
+pub(crate) mod listed;
 mod shape;
 
 use std::{
