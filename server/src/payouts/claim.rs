@@ -298,3 +298,38 @@ impl Claim {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The names of the columns that a statement selects, outside of parentheses.
+    fn columns(statement: &str) -> BTreeSet<String> {
+        let mut depth = 0;
+        let flat: String = statement
+            .chars()
+            .filter(|c| {
+                depth += i32::from(*c == '(') - i32::from(*c == ')');
+                depth == 0 && *c != ')'
+            })
+            .collect();
+        let list = flat.trim_start().strip_prefix("SELECT ").unwrap().split_once(" FROM ").unwrap().0;
+        list.split(',').map(|column| column.rsplit([' ', '.']).next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_claimed_loan_has_the_columns_of_a_record() {
+        let in_one_line = |text: &str| columns(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let (claimable, record) = (in_one_line(CLAIMABLE), in_one_line(records::ONE));
+        let own = ["generation", "maximum_amount", "loan_status"].map(str::to_owned);
+        let expected: BTreeSet<String> = record.into_iter().chain(own).collect();
+        let differing: Vec<_> = claimable.symmetric_difference(&expected).collect();
+        assert!(
+            differing.is_empty(),
+            "{differing:?} is selected in only one of CLAIMABLE and select_records!: a column of `Record` is \
+             selected in both, in CLAIMABLE as it will be in the new payout's row"
+        );
+    }
+}
