@@ -1,6 +1,8 @@
 //! The contract: its operations, and the differences of requests and answers from it.
 
 mod differences;
+#[cfg(test)]
+pub(crate) mod listed;
 mod shape;
 
 use std::{

@@ -178,3 +178,20 @@ fn jittered_time(made_up: &MadeUp, loan: &str, time: &str) -> Value {
     let time = time.parse::<UnixMillis>();
     time.map_or(Value::Null, |time| json!(time.minus(std::time::Duration::from_mins(minutes))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::listed::{assert_same, fields_of};
+
+    #[test]
+    fn each_field_of_the_lists_is_recorded_or_left_out() {
+        const LEFT_OUT: [&str; 2] = ["notes", "purpose"];
+        assert_same(
+            FIELDS.into_iter().map(|(name, _)| name).chain(LEFT_OUT),
+            &fields_of(&["PendingLoan", "DisbursementRecord"]),
+            "Add a field to FIELDS with what becomes of it in a recording, or, if it may say anything, to LEFT_OUT \
+             of this test.",
+        );
+    }
+}

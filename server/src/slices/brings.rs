@@ -201,6 +201,17 @@ fn is_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::listed::{assert_same, first_parts};
+
+    #[test]
+    fn no_slice_can_take_a_path_of_the_contract() {
+        let files = [".well-known", "assets", "kit", "slices"];
+        assert_same(
+            RESERVED.into_iter().filter(|part| !files.contains(part)),
+            &first_parts(),
+            "Add the first part of a new path to RESERVED: otherwise a slice can bring a screen there.",
+        );
+    }
 
     #[test]
     fn paths_are_compared_without_the_names_of_their_parameters() {

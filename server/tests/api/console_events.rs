@@ -12,7 +12,7 @@ use crate::{
     browser::{Browser, post},
     command_line::{self, mkopo},
     slices::{build, portal, publish},
-    test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
+    test_app::{CONSOLE_TOKEN, Listener, Status, TestApp, request},
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -35,7 +35,7 @@ async fn kinds(app: &TestApp) -> Vec<String> {
     events(app, "?limit=1000").await.iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn wrong_password(app: &TestApp, address: &str, email: &str) -> StatusCode {
+async fn wrong_password(app: &TestApp, address: &str, email: &str) -> Status {
     let wrong = json!({"email": email, "password": "Not-the-password"});
     app.post_from(address, "/api/v1/auth/login", wrong).await.status
 }

@@ -71,7 +71,7 @@ async fn a_loan_has_the_given_fields() {
     "#);
     let agent = app.sign_in("agent").await;
     assert!(agent.pending().await.contains(&loan));
-    assert_eq!(agent.disburse(&loan).await.json()["result_code"], "2040", "the phone is magic");
+    assert_eq!(agent.disburse(&loan).await.body()["result_code"], "2040", "the phone is magic");
     let again = app.console(Method::POST, "/loans", Some(json!({"loan": {"loan_id": "LN-QA-1"}}))).await;
     assert_eq!(again.failure().0, 422);
 }
@@ -92,7 +92,7 @@ async fn many_loans_are_approved_at_once_even_outside_the_limits_of_mobile_money
     let agent = app.sign_in("agent").await;
     let pending = agent.pending().await;
     assert!(loans.iter().all(|loan| loan["total_loan_amount"] == 5 && pending.contains(loan)));
-    assert_eq!(agent.disburse(&loans[0]).await.json()["result_code"], "2");
+    assert_eq!(agent.disburse(&loans[0]).await.body()["result_code"], "2");
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ async fn the_next_payout_fails_as_queued_and_the_one_after_it_succeeds() {
       "The balance is insufficient for the transaction."
     ]
     "#);
-    assert_eq!(refused.json()["result_code"], "1");
+    assert_eq!(refused.body()["result_code"], "1");
     assert_eq!(agent.disburse(loan).await.status, 200);
     app.assert_every_shilling_is_accounted_for().await;
 }

@@ -3,7 +3,22 @@
 use std::collections::BTreeSet;
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
-use mkopo::contract::{self, Difference, Operation};
+use lending::{
+    auth::Role,
+    events,
+    loans::{DisbursementStatus, LoanStatus},
+    mobile_money,
+    outbox::Channel,
+    payouts::PayoutStatus,
+    preferences::Language,
+    reports::{About, Period, Unit},
+};
+use mkopo::{
+    console::faults::{self, FaultPhase},
+    contract::{self, Difference, Operation},
+    slices,
+};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn all() -> &'static Value {
@@ -73,4 +88,41 @@ pub fn operations() -> BTreeSet<(&'static str, String)> {
 /// The name of the response that the operation lists for `status`.
 pub fn response(path: &str, method: &str, status: &str) -> Option<&'static str> {
     all()["paths"][path][method]["responses"][status]["$ref"].as_str()?.rsplit('/').next()
+}
+
+/// The words of an enum, from what `serde` says of a word that is none of them.
+pub fn words_of<T: DeserializeOwned>() -> BTreeSet<String> {
+    let refused = serde_json::from_str::<T>("\"\"").err().unwrap();
+    refused.to_string().split('`').skip(3).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_enums_have_the_words_of_the_contract() {
+    let outcomes = mobile_money::Outcome::ALL.iter().map(|outcome| outcome.name().to_owned());
+    for (schema, words) in [
+        ("Role", words_of::<Role>()),
+        ("LoanStatus", words_of::<LoanStatus>()),
+        ("PayoutStatus", words_of::<PayoutStatus>()),
+        ("DisbursementStatus", words_of::<DisbursementStatus>()),
+        ("Language", words_of::<Language>()),
+        ("ReportPeriod", words_of::<Period>()),
+        ("ReportType", words_of::<About>()),
+        ("ReportUnit", words_of::<Unit>()),
+        ("Channel", words_of::<Channel>()),
+        ("Outcome", outcomes.collect()),
+        ("FaultKind", words_of::<faults::Kind>()),
+        ("FaultMoment", words_of::<FaultPhase>()),
+        ("EventKind", words_of::<events::Kind>()),
+        ("SliceReport/properties/outcome", words_of::<slices::reports::Outcome>()),
+    ] {
+        let listed =
+            all().pointer(&format!("/components/schemas/{schema}/enum")).unwrap().as_array().unwrap();
+        let listed: BTreeSet<String> = listed.iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+        let differing: Vec<_> = listed.symmetric_difference(&words).collect();
+        assert!(
+            differing.is_empty(),
+            "{differing:?} is in only one of {schema} in contract/openapi.yaml and the enum of the server: add it \
+             to the other, the contract first, then run `make generate`"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 use std::{panic::AssertUnwindSafe, time::Duration};
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use base::error::Failure;
 use futures::{FutureExt, future::join_all};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use store::{Connection, Database};
 use tokio::sync::oneshot;
 
 use crate::{
-    test_app::{TestApp, waiting},
+    test_app::{Listener, TestApp, request, waiting},
     test_store,
 };
 
@@ -70,13 +70,13 @@ async fn a_full_disk_is_a_failure_without_side_effects() {
     // The file can't grow, and all free pages are used.
     write(&app, "CREATE TABLE filler (data BLOB) STRICT").await.unwrap();
     write(&app, "PRAGMA max_page_count = 1").await.unwrap();
-    while write(&app, "INSERT INTO filler VALUES (zeroblob(3000))").await.is_ok() {}
+    while write(&app, "INSERT INTO filler (data) VALUES (zeroblob(3000))").await.is_ok() {}
 
     let answers = join_all(loans.iter().map(|loan| agent.disburse(loan))).await;
     let mut refused = 0;
     for (loan, answer) in loans.iter().zip(&answers) {
         let records = agent.records_of(loan).await;
-        match answer.status {
+        match *answer.status {
             StatusCode::SERVICE_UNAVAILABLE => {
                 assert_eq!(answer.failure().1, "busy");
                 assert_eq!(records, Vec::<Value>::new());
@@ -152,7 +152,8 @@ async fn when_a_commit_fails_all_its_callers_learn_that_nothing_was_done() {
     assert_eq!(count(&app).await, before);
 
     let again = agent.disburse_with_key(loan, "key").await;
-    assert_eq!((again.status, again.is_replay()), (StatusCode::OK, false));
+    assert_eq!(again.status, StatusCode::OK);
+    assert!(!again.is_replay());
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -241,4 +242,24 @@ async fn closing_leaves_no_connection_open() {
         }
     });
     join_all(closings).await;
+}
+
+#[tokio::test]
+async fn a_test_shows_what_caused_a_500() {
+    let app = TestApp::start().await;
+    let token = app.sign_in("agent").await.token;
+    write(&app, "ALTER TABLE customer RENAME TO renamed").await.unwrap();
+    let pending = request(Method::GET, "/api/v1/disbursements/pending", Some(&token), None);
+    let answer = app.send_to(Listener::Portal, pending).await;
+    assert_eq!(answer.status, StatusCode::INTERNAL_SERVER_ERROR);
+    let shown = answer.status.to_string();
+    for part in [
+        "500 ",
+        "GET /api/v1/disbursements/pending",
+        "Something went wrong",
+        "caused by Storage(",
+        "customer",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
 }

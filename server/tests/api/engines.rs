@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -163,6 +163,46 @@ async fn every_statement_is_valid() {
         }
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+/// The sources under `folder`.
+fn sources_in(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources_in(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_insert_names_its_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "benches"] {
+        sources_in(&root.join(folder), &mut files);
+    }
+    let (mut checked, mut wrong) = (0, Vec::new());
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (place, insert) in text.match_indices("INSERT INTO ") {
+            let mut words = text[place + insert.len()..].split_whitespace();
+            let (table, next) = (words.next().unwrap(), words.next().unwrap_or_default());
+            checked += 1;
+            if matches!(next, "SELECT" | "VALUES" | "DEFAULT" | "WITH") {
+                let line = text[..place].lines().count();
+                wrong.push(format!("{}:{line}: {table}", file.strip_prefix(root).unwrap().display()));
+            }
+        }
+    }
+    assert!(checked > 40, "only {checked} found");
+    assert!(
+        wrong.is_empty(),
+        "name the columns, as in `INSERT INTO loan (loan_id, …)`: without them, the next column that a \
+         migration adds breaks the statement, or moves its values: {wrong:#?}"
+    );
 }
 
 /// What concurrent writes need; a file has one writer at a time.

@@ -49,7 +49,7 @@ fn paid(answers: &[Answer]) -> usize {
 }
 
 fn refused(answers: &[Answer], code: &str) -> usize {
-    answers.iter().filter(|answer| answer.json()["result_code"] == code).count()
+    answers.iter().filter(|answer| answer.body()["result_code"] == code).count()
 }
 
 #[tokio::test(flavor = "multi_thread")]

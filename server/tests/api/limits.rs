@@ -8,7 +8,7 @@ use insta::assert_json_snapshot;
 use lending::demo;
 use serde_json::{Value, json};
 
-use crate::test_app::{Answer, TestApp, request};
+use crate::test_app::{Answer, Status, TestApp, request};
 
 const LOGIN: &str = "/api/v1/auth/login";
 const AGENT: &str = "agent@mkopo.test";
@@ -19,12 +19,12 @@ fn credentials(email: &str, password: &str) -> Value {
     json!({"email": email, "password": password})
 }
 
-async fn login_from(app: &TestApp, address: &str, email: &str, password: &str) -> StatusCode {
+async fn login_from(app: &TestApp, address: &str, email: &str, password: &str) -> Status {
     app.post_from(address, LOGIN, credentials(email, password)).await.status
 }
 
 /// The statuses of sign-ins as several unknown users from one address.
-async fn strangers(app: &TestApp, address: &str, numbers: std::ops::Range<u32>) -> Vec<StatusCode> {
+async fn strangers(app: &TestApp, address: &str, numbers: std::ops::Range<u32>) -> Vec<Status> {
     let mut statuses = Vec::new();
     for n in numbers {
         statuses.push(login_from(app, address, &format!("nobody-{n}@mkopo.test"), "wrong").await);
@@ -32,7 +32,7 @@ async fn strangers(app: &TestApp, address: &str, numbers: std::ops::Range<u32>) 
     statuses
 }
 
-fn passed(statuses: &[StatusCode]) -> usize {
+fn passed(statuses: &[Status]) -> usize {
     statuses.iter().filter(|status| **status != StatusCode::TOO_MANY_REQUESTS).count()
 }
 
@@ -51,7 +51,7 @@ async fn the_tenth_wrong_password_of_a_user_is_one_too_many_from_one_address() {
     let answer = app.post_from(HERE, LOGIN, credentials(AGENT, "wrong")).await;
     assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(answer.headers["retry-after"], "900");
-    assert_json_snapshot!(answer.json(), {".request_id" => "[id]"}, @r#"
+    assert_json_snapshot!(answer.body(), {".request_id" => "[id]"}, @r#"
     {
       "code": "too_many_requests",
       "error": "Too many attempts. Try again in 15 minutes.",

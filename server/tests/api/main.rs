@@ -41,6 +41,7 @@ mod live_settings;
 mod loans;
 mod logs;
 mod mail_server;
+mod migrations;
 mod mobile_money;
 mod notifications;
 mod operations;

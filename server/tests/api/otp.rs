@@ -102,7 +102,7 @@ async fn a_code_works_once() {
     assert_eq!(verify(&app, AGENT, demo::PASSWORD, &code).await.status, StatusCode::OK);
     let again = verify(&app, AGENT, demo::PASSWORD, &code).await;
     assert_eq!(again.status, StatusCode::BAD_REQUEST);
-    assert_json_snapshot!(again.json(), {".request_id" => "[id]"}, @r#"
+    assert_json_snapshot!(again.body(), {".request_id" => "[id]"}, @r#"
     {
       "code": "invalid_code",
       "error": "invalid or expired code",
@@ -192,7 +192,7 @@ async fn another_code_can_be_requested_after_30_seconds() {
     let refused = request_code(&app, AGENT).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(refused.headers["retry-after"], "21");
-    assert_json_snapshot!(refused.json(), {".request_id" => "[id]"}, @r#"
+    assert_json_snapshot!(refused.body(), {".request_id" => "[id]"}, @r#"
     {
       "code": "too_many_requests",
       "error": "A code was sent a moment ago. Another can be sent in 21 seconds.",

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
-    test_app::TestApp,
+    test_app::{Status, TestApp},
 };
 
 const AGENT: &str = "agent@mkopo.test";
@@ -22,11 +22,11 @@ async fn app_with(mail_server: &MailServer) -> TestApp {
     TestApp::start_with(&options(mail_server)).await
 }
 
-async fn request_code(app: &TestApp) -> StatusCode {
+async fn request_code(app: &TestApp) -> Status {
     request_code_for(app, AGENT).await
 }
 
-async fn request_code_for(app: &TestApp, email: &str) -> StatusCode {
+async fn request_code_for(app: &TestApp, email: &str) -> Status {
     app.post("/api/v1/auth/request-signin-otp", json!({"email": email})).await.status
 }
 

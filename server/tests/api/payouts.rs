@@ -15,7 +15,7 @@ async fn a_loan_is_paid_out_and_leaves_the_pending_list_for_the_history() {
     let answer = agent.disburse(loan).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_json_snapshot!(
-        answer.json(),
+        answer.body(),
         {
             ".id" => "[id]",
             ".transaction_id" => "[id]",
@@ -78,7 +78,7 @@ async fn asking_twice_pays_once() {
 
     let again = agent.disburse(loan).await;
     assert_eq!(again.failure().1, "already_disbursed");
-    assert_eq!(again.json()["record"]["mpesa_ref"], first["mpesa_ref"]);
+    assert_eq!(again.body()["record"]["mpesa_ref"], first["mpesa_ref"]);
     let payouts = agent.records().await.into_iter().filter(|record| record["loan_id"] == loan["loan_id"]);
     assert_eq!(payouts.count(), 1);
     app.assert_every_shilling_is_accounted_for().await;
@@ -92,7 +92,7 @@ async fn a_loan_with_a_pending_payout_is_not_paid_again() {
     let loan = pending.iter().find(|loan| loan["disbursement_status"] == "PENDING").unwrap();
     let answer = agent.disburse(loan).await;
     assert_eq!(answer.failure().1, "in_progress");
-    assert_eq!(answer.json()["record"]["status"], "PENDING");
+    assert_eq!(answer.body()["record"]["status"], "PENDING");
     app.assert_every_shilling_is_accounted_for().await;
 }
 
@@ -162,7 +162,7 @@ async fn mobile_moneys_refusal_leaves_the_loan_to_be_tried_again() {
     let pending = agent.pending().await;
     let loan = pending.iter().find(|loan| loan["total_loan_amount"] == 300_000).unwrap();
     let answer = agent.disburse(loan).await;
-    let body = answer.json();
+    let body = answer.body();
     assert_json_snapshot!(
         json!([answer.status.as_u16(), body["code"], body["error"], body["result_code"], body["record"]["status"]]),
         @r#"

@@ -20,7 +20,7 @@ pub async fn put(staff: &Staff<'_>, path: &str, body: Value) -> Answer {
 async fn login(app: &TestApp, password: &str) -> (u16, Value) {
     let credentials = json!({"email": "agent@mkopo.test", "password": password});
     let answer = app.post("/api/v1/auth/login", credentials).await;
-    (answer.status.as_u16(), answer.json()["code"].clone())
+    (answer.status.as_u16(), answer.body()["code"].clone())
 }
 
 #[tokio::test]

@@ -7,11 +7,11 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use store::{Connection, Database, query, query_scalar};
 
 use crate::{
-    test_app::{Staff, TestApp, waiting},
+    test_app::{Staff, Status, TestApp, waiting},
     test_store,
 };
 
-async fn me(staff: &Staff<'_>) -> StatusCode {
+async fn me(staff: &Staff<'_>) -> Status {
     staff.get("/api/v1/auth/me").await.status
 }
 

@@ -129,17 +129,12 @@ async fn a_sandbox_is_reached_by_its_host_name_too() {
     assert_eq!(me("PR-12.localhost.", Some("pr-12")).await.status, StatusCode::OK);
     assert_eq!(me("localhost:8080", None).await.status, StatusCode::UNAUTHORIZED);
     let answer = me("pr-12.localhost:8080", Some("pr-13")).await;
-    assert_eq!(
-        (answer.status, answer.json()["code"].as_str()),
-        (StatusCode::BAD_REQUEST, Some("bad_parameter"))
-    );
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+    assert_eq!(answer.failure().1, "bad_parameter");
     for host in ["pr-13.localhost", "a.pr-12.localhost:8080"] {
         let answer = me(host, None).await;
-        assert_eq!(
-            (answer.status, answer.json()["code"].as_str()),
-            (StatusCode::NOT_FOUND, Some("sandbox_not_found")),
-            "{host}"
-        );
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{host}");
+        assert_eq!(answer.failure().1, "sandbox_not_found", "{host}");
     }
 }
 
@@ -199,7 +194,7 @@ async fn a_sandbox_expires_when_it_was_not_used_for_long_enough() {
 
     app.clock.advance(Duration::from_mins(10));
     let gone = one.call(Method::GET, "/api/v1/auth/me", Some(&session), None).await;
-    assert_eq!(gone.json()["code"], "sandbox_not_found");
+    assert_eq!(gone.failure().1, "sandbox_not_found");
     tend(&app).await;
     assert_eq!(app.console(Method::GET, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
     // The call was refused because it had expired, which also woke the server to delete its data.
@@ -299,13 +294,14 @@ async fn a_name_is_taken_once_and_must_be_a_name() {
         (json!({"size": 3}), StatusCode::UNPROCESSABLE_ENTITY, "invalid_request"),
     ] {
         let answer = make(wish.clone()).await;
-        assert_eq!((answer.status, answer.json()["code"].as_str()), (status, Some(code)), "{wish}");
+        assert_eq!(answer.status, status, "{wish}");
+        assert_eq!(answer.failure().1, code, "{wish}");
     }
     Given::make(&app, json!({"name": "pr-13"})).await;
     let full = make(json!({})).await;
     assert_eq!(full.status, StatusCode::TOO_MANY_REQUESTS);
     let sentence = "There are already 2 sandboxes, as many as MKOPO_SANDBOXES allows. Remove one first.";
-    assert_eq!(full.json()["error"], sentence);
+    assert_eq!(full.failure().2, sentence);
     assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, StatusCode::NO_CONTENT);
     assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, StatusCode::NOT_FOUND);
     Given::make(&app, json!({"name": "pr-12"})).await;
@@ -587,5 +583,5 @@ async fn the_command_line_makes_lists_and_removes_sandboxes_of_a_running_service
     assert_eq!(String::from_utf8_lossy(&removed.stdout), "pr-12 is removed.\n");
     tend(&app).await;
     let gone = one.call(Method::GET, "/api/v1/auth/me", Some(&session), None).await;
-    assert_eq!(gone.json()["code"], "sandbox_not_found");
+    assert_eq!(gone.failure().1, "sandbox_not_found");
 }

@@ -12,7 +12,7 @@ use crate::test_app::TestApp;
 async fn login(app: &TestApp, email: &str, password: &str) -> (u16, Value) {
     let credentials = json!({"email": email, "password": password});
     let answer = app.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await;
-    (answer.status.as_u16(), answer.json())
+    (answer.status.as_u16(), answer.body())
 }
 
 #[tokio::test]

@@ -303,7 +303,7 @@ async fn every_text_that_is_served_names_its_charset() {
         files.insert(format!("a.{ending}"), "é".into());
     }
     let published = publish(&app, &sealed(files)).await;
-    assert!(published.status.is_success(), "{}", published.json());
+    assert!(published.status.is_success(), "{}", published.status);
     let of_portal = TEXTS.iter().map(|ending| format!("/assets/a.{ending}"));
     let of_slice = TEXTS[..6].iter().map(|ending| format!("/slices/mfe-loans/0.2.0/a.{ending}"));
     let bundled = ["/slices/mfe-loans/0.1.0/slice.js", "/slices/mfe-loans/0.1.0/mf-manifest.json"];

@@ -1,6 +1,6 @@
 //! The whole service on a fresh database, called in-process.
 
-use std::{io::Read, net::SocketAddr, path::Path, pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, io::Read, net::SocketAddr, ops::Deref, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -10,6 +10,7 @@ use axum::{
 };
 use base::{
     clock::{Clock, UnixMillis},
+    error::Cause,
     randomness::Randomness,
 };
 use clap::Parser;
@@ -258,7 +259,7 @@ impl TestApp {
     /// Changes something through the console, which must succeed.
     pub async fn set_console(&self, method: Method, path: &str, body: Value) -> Answer {
         let answer = self.console(method, path, Some(body)).await;
-        assert!(answer.status.is_success(), "{path}: {}", String::from_utf8_lossy(&answer.bytes));
+        assert!(answer.status.is_success(), "{}", answer.status);
         answer
     }
 
@@ -321,9 +322,8 @@ impl TestApp {
     /// Signs in by password, as one of the demo accounts: `admin`, `supervisor` or `agent`.
     pub async fn sign_in(&self, who: &str) -> Staff<'_> {
         let credentials = json!({"email": format!("{who}@mkopo.test"), "password": demo::PASSWORD});
-        let answer = self.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await;
-        assert_eq!(answer.status, StatusCode::OK);
-        Staff { app: self, token: answer.json()["user"]["token"].as_str().unwrap().to_owned() }
+        let signed_in = self.call(Method::POST, "/api/v1/auth/login", Some(credentials)).await.json();
+        Staff { app: self, token: signed_in["user"]["token"].as_str().unwrap().to_owned() }
     }
 }
 
@@ -348,20 +348,24 @@ pub enum Listener {
     Console,
 }
 
-/// Sends any request to a service; the response must match the contract.
+/// Sends any request to a service; the response must match the contract, and be no bug.
 pub async fn send(router: Router, request: Request<Body>) -> Answer {
     let (method, path) = (request.method().clone(), request.uri().to_string());
     let answer = answer(router, request).await;
-    contract::check(&method, &path, answer.status, &answer.headers, &answer.bytes);
+    assert!(answer.status.cause.is_none(), "{}", answer.status);
+    contract::check(&method, &path, *answer.status, &answer.headers, &answer.bytes);
     answer
 }
 
 async fn answer(router: Router, request: Request<Body>) -> Answer {
+    let call = format!("{} {}", request.method(), request.uri());
     let response = router.oneshot(request).await.unwrap();
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let bytes = decoded(&parts.headers, &body);
-    Answer { status: parts.status, headers: parts.headers, bytes, sent: body.len() }
+    let cause = parts.extensions.get().cloned();
+    let status = Status { code: parts.status, call, body: bytes.clone(), cause };
+    Answer { status, headers: parts.headers, bytes, sent: body.len() }
 }
 
 /// The settings of a test: demo mode, in that data folder.
@@ -414,16 +418,12 @@ impl Staff<'_> {
 
     /// The pending list.
     pub async fn pending(&self) -> Vec<Value> {
-        let answer = self.get("/api/v1/disbursements/pending").await;
-        assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
-        answer.json().as_array().unwrap().clone()
+        self.get("/api/v1/disbursements/pending").await.json().as_array().unwrap().clone()
     }
 
     /// All records.
     pub async fn records(&self) -> Vec<Value> {
-        let answer = self.get("/api/v1/disbursement-records").await;
-        assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
-        answer.json().as_array().unwrap().clone()
+        self.get("/api/v1/disbursement-records").await.json().as_array().unwrap().clone()
     }
 
     /// Pays a loan of the pending list out, as the portal does.
@@ -449,7 +449,7 @@ impl Staff<'_> {
         loop {
             tokio::select! {
                 biased;
-                answer = call.as_mut() => panic!("answered {}", answer.status),
+                answer = call.as_mut() => panic!("{}", answer.status),
                 records = self.records_of(loan) => if !records.is_empty() { return },
             }
         }
@@ -509,7 +509,7 @@ fn decoded(headers: &HeaderMap, body: &[u8]) -> Vec<u8> {
 
 /// The response to a call.
 pub struct Answer {
-    pub status: StatusCode,
+    pub status: Status,
     pub headers: HeaderMap,
     /// The decoded body.
     pub bytes: Vec<u8>,
@@ -523,15 +523,81 @@ impl Answer {
         self.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
     }
 
+    /// The body of a call that must have succeeded.
+    #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap()
+        assert!(!self.status.is_client_error() && !self.status.is_server_error(), "{}", self.status);
+        self.body()
     }
 
-    /// The failure's status, code and text.
+    /// The body, whatever the status.
+    #[track_caller]
+    pub fn body(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|error| panic!("{error}: {}", self.status))
+    }
+
+    /// The status, code and text of a call that must have been refused.
+    #[track_caller]
     pub fn failure(&self) -> (u16, String, String) {
-        let body = self.json();
+        let is_failed = self.status.is_client_error() || self.status.is_server_error();
+        assert!(is_failed, "{}", self.status);
+        let body = self.body();
         assert_eq!(body["error"], body["message"]);
-        let text = |field: &str| body[field].as_str().unwrap().to_owned();
+        let text = |field: &str| {
+            let text = body[field].as_str();
+            text.unwrap_or_else(|| panic!("no {field}: {}", self.status)).to_owned()
+        };
         (self.status.as_u16(), text("code"), text("error"))
+    }
+}
+
+/// The status of an answer. An assertion about it that fails shows the call, the body and the cause of a 500.
+#[derive(Clone)]
+pub struct Status {
+    code: StatusCode,
+    call: String,
+    body: Vec<u8>,
+    cause: Option<Cause>,
+}
+
+impl Deref for Status {
+    type Target = StatusCode;
+
+    fn deref(&self) -> &StatusCode {
+        &self.code
+    }
+}
+
+impl PartialEq for Status {
+    fn eq(&self, other: &Self) -> bool {
+        self.code == other.code
+    }
+}
+
+impl PartialEq<StatusCode> for Status {
+    fn eq(&self, code: &StatusCode) -> bool {
+        self.code == *code
+    }
+}
+
+impl PartialEq<u16> for Status {
+    fn eq(&self, code: &u16) -> bool {
+        self.code == *code
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MAX_CHARS: usize = 2000;
+        let Self { code, call, body, cause } = self;
+        let body: String = String::from_utf8_lossy(body).chars().take(MAX_CHARS).collect();
+        write!(formatter, "{code} to {call}, with the body {body:?}")?;
+        cause.as_ref().map_or(Ok(()), |cause| write!(formatter, ", caused by {}", cause.0))
+    }
+}
+
+impl fmt::Debug for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }

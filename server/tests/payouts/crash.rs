@@ -41,6 +41,8 @@ const BATCH: usize = 3000;
 const MORE_CUSTOMERS: &str = "
     WITH RECURSIVE number (n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $2)
     INSERT INTO customer
+        (customer_id, first_name, last_name, phone_number, id_number, nickname, gender, status, account_id,
+         account_number, account_status, credit_score, risk_level)
     SELECT 'CUS-X' || n, first_name, last_name, '+2547' || (20000000 + n), id_number, nickname, gender,
            status, account_id, account_number, account_status, credit_score, risk_level
     FROM number, (SELECT * FROM customer LIMIT 1) AS one";
@@ -48,6 +50,8 @@ const MORE_CUSTOMERS: &str = "
 const MORE_LOANS: &str = "
     WITH RECURSIVE number (n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $2)
     INSERT INTO loan
+        (loan_id, customer_id, amount, interest_rate_bp, term_months, purpose, status, remaining_balance, notes,
+         approver_id, approver_name, approver_email, approved_at, disbursed_at, created_at, updated_at)
     SELECT 'LN-X' || n, 'CUS-X' || n, 1000 + n % 80000, interest_rate_bp, term_months, purpose, 'APPROVED',
            1000 + n % 80000, notes, approver_id, approver_name, approver_email, approved_at, NULL, created_at,
            updated_at

@@ -344,7 +344,7 @@ impl DemoData {
     fn console(&self, on: usize, method: Method, path: &str, body: Option<Value>) {
         let (app, path) = (self.pair.app(on), path.to_owned());
         let answer = self.pair.finish(on, async move { app.console(method, &path, body).await });
-        assert!(answer.status.is_success(), "{} {}", answer.status, answer.json());
+        assert!(answer.status.is_success(), "{}", answer.status);
     }
 
     fn set_clock(&mut self, on: usize, to: &ClockMove) {
@@ -403,7 +403,7 @@ impl DemoData {
             let answer = self.pair.result_of(on, answer);
             if is_older {
                 let status = answer.status.as_u16();
-                assert!(status < 500 || status == 503, "{status} {}", answer.json());
+                assert!(status < 500 || status == 503, "{}", answer.status);
             } else {
                 self.known.check_answer(&call, &answer, self.has_keys);
             }

@@ -533,6 +533,10 @@ impl FailureBody {
     }
 }
 
+/// What caused a 500, as an extension of the response. It is not sent: tests in the same process show it.
+#[derive(Clone, Debug)]
+pub struct Cause(pub String);
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, code) = self.status_and_code();
@@ -543,6 +547,9 @@ impl IntoResponse for Failure {
         }
         let retry_after = self.retry_after_seconds();
         let mut response = status.into_response();
+        if matches!(self, Self::Storage(_) | Self::Internal(_)) {
+            response.extensions_mut().insert(Cause(format!("{self:?}")));
+        }
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -124,3 +124,19 @@ fn listed(found: Vec<Event>) -> AnyView {
         .collect_view();
     table([Head::Left("Event"), Head::Left("Who, about"), Head::Left("Address"), Head::Left("Time")], rows)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::listed::{assert_same, query_of};
+
+    #[test]
+    fn the_page_has_the_filters_of_the_api() {
+        let paging = ["before", "limit"];
+        assert_same(
+            FILTERS.into_iter().chain(paging),
+            &query_of("/console/api/events"),
+            "Add a filter to FILTERS and to the form.",
+        );
+    }
+}

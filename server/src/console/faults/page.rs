@@ -297,3 +297,17 @@ fn variant<'de, T: Deserialize<'de>>(sent: &'de Fields, field: &'static str) -> 
         sent.text(field).into_deserializer();
     T::deserialize(name).map_err(|error| Failure::BadField { field, text: error.to_string() }.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::listed::{assert_same, words_of};
+
+    #[test]
+    fn the_form_offers_each_kind_and_method() {
+        let kinds = KINDS.into_iter().map(|(_, name, _)| name);
+        assert_same(kinds, &words_of("FaultKind"), "Add a kind to KINDS, with its name on the page.");
+        let methods = words_of("NewFault/properties/method");
+        assert_same(METHODS, &methods, "Add a method to METHODS, here and of `NewFault::method`.");
+    }
+}

@@ -160,3 +160,14 @@ fn role(name: &str) -> Result<Role, FieldError> {
     let read: serde::de::value::StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
     Role::deserialize(read).map_err(|error| Failure::BadValue(error.to_string()).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::listed::{assert_same, words_of};
+
+    #[test]
+    fn the_form_offers_each_role() {
+        assert_same(ROLES, &words_of("Role"), "Add a role to ROLES.");
+    }
+}

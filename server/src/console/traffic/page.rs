@@ -174,3 +174,14 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         _ => Err(FieldError::unknown_action()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::listed::{assert_same, query_of};
+
+    #[test]
+    fn the_page_has_the_filters_of_the_api() {
+        assert_same(FILTERS, &query_of("/console/api/traffic"), "Add a filter to FILTERS and to the form.");
+    }
+}

@@ -203,7 +203,8 @@ const fn refused(phone: &'static str, amount: i64, refusal: Refusal) -> Magic {
     magic(phone, amount, Outcome::Refused(refusal))
 }
 
-/// The magic numbers, as listed in the contract.
+/// The magic numbers, as listed in the contract. The rules of [`crate::payouts`] apply before mobile money is asked,
+/// so that a new rule has to let all of these pass.
 pub const MAGIC: [Magic; 16] = [
     Magic { phone: "+254700000000", amount: None, outcome: Outcome::Success },
     refused("+254700000001", 99_901, Refusal::InsufficientFunds),
@@ -255,6 +256,19 @@ mod tests {
         let plain = Msisdn::parse("+254712345678").unwrap();
         assert_eq!(chosen_by_magic(&plain, 99_951), Some(Outcome::PaidAnswerLost));
         assert_eq!(chosen_by_magic(&plain, 25_000), None);
+    }
+
+    #[test]
+    fn no_rule_about_amounts_decides_on_a_magic_one() {
+        let amounts: Vec<i64> = MAGIC.iter().filter_map(|magic| magic.amount).collect();
+        for amount in &amounts {
+            let is_own = amounts.iter().filter(|other| *other == amount).count() == 1;
+            assert!(
+                is_own && (MINIMUM..=MAXIMUM).contains(amount) && amount % 500 != 0,
+                "KES {amount} is twice in MAGIC, outside what mobile money pays, or a multiple of 500, as the \
+                 amounts of the demo data are: choose another one"
+            );
+        }
     }
 
     #[test]

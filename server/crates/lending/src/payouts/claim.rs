@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply,
-    idempotency::{self, Keys},
-    records,
+    idempotency::Keys, records,
 };
 use crate::{loans::LoanStatus, mobile_money::Payment};
 use base::{
@@ -173,6 +172,14 @@ async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap
     Ok(found)
 }
 
+/// Why a loan is not paid. A call with a key gets a final refusal again whenever it is repeated.
+enum NotPayable {
+    /// Final: the refusal is stored with the key.
+    Ever(Failure),
+    /// Temporary: a repeat is decided on again.
+    Yet(Failure),
+}
+
 /// The data that decides the claims of a set, with the changes by claims already decided.
 struct Books {
     keys: Keys,
@@ -185,8 +192,10 @@ struct Books {
 impl Books {
     fn decide(&mut self, claim: &Claim, loan: Option<Claimable>) -> Result<Claimed, Failure> {
         let Some(call) = &claim.call else {
-            let (record, payment) = self.payable(claim, loan)?;
-            return Ok(self.claim(claim, record, payment));
+            return match self.payable(claim, loan) {
+                Ok((record, payment)) => Ok(self.claim(claim, record, payment)),
+                Err(NotPayable::Ever(refusal) | NotPayable::Yet(refusal)) => Err(refusal),
+            };
         };
         if let Some(reply) = self.keys.answer_to(call, claim.now)? {
             return Ok(Claimed::Answered(reply));
@@ -196,40 +205,42 @@ impl Books {
                 self.keys.enter(call, &claim.format, claim.now, Ok(&claim.payout_id));
                 Ok(self.claim(claim, record, payment))
             }
-            Err(refusal) if idempotency::is_final(&refusal) => {
+            Err(NotPayable::Ever(refusal)) => {
                 let reply = Reply::refusal(refusal, &claim.format)?;
                 self.keys.enter(call, &claim.format, claim.now, Err(&reply));
                 Ok(Claimed::Answered(reply))
             }
-            Err(failure) => Err(failure),
+            Err(NotPayable::Yet(refusal)) => Err(refusal),
         }
     }
 
     /// Returns the record of the payout and its payment, if the loan may be paid.
-    fn payable(&self, claim: &Claim, loan: Option<Claimable>) -> Result<(Record, Payment), Failure> {
+    fn payable(&self, claim: &Claim, loan: Option<Claimable>) -> Result<(Record, Payment), NotPayable> {
+        use NotPayable::{Ever, Yet};
         let DisbursementRequest { loan_id, amount, phone_number, .. } = &claim.request;
         let Some(Claimable { generation, maximum_amount, loan_status, record }) = loan else {
-            return Err(Failure::LoanNotFound(loan_id.clone()));
+            return Err(Ever(Failure::LoanNotFound(loan_id.clone())));
         };
         if let Some(live) = self.live.get(loan_id) {
+            let record = live.to_json().map_err(Yet)?;
             return Err(match live.status {
-                PayoutStatus::Completed => Failure::AlreadyDisbursed(live.to_json()?),
-                PayoutStatus::Pending | PayoutStatus::Failed => Failure::InProgress(live.to_json()?),
+                PayoutStatus::Completed => Ever(Failure::AlreadyDisbursed(record)),
+                PayoutStatus::Pending | PayoutStatus::Failed => Yet(Failure::InProgress(record)),
             });
         }
         if loan_status != LoanStatus::Approved {
-            return Err(Failure::NotApproved);
+            return Err(Ever(Failure::NotApproved));
         }
         if record.amount != *amount {
-            return Err(Failure::AmountMismatch(record.amount));
+            return Err(Ever(Failure::AmountMismatch(record.amount)));
         }
         if let Some(maximum) = maximum_amount.filter(|maximum| claim.has_maximum && amount > maximum) {
-            return Err(Failure::AboveMaximum(maximum));
+            return Err(Ever(Failure::AboveMaximum(maximum)));
         }
         let phone_number = phone_number.as_ref().filter(|phone_number| phone_number.as_str() == record.phone);
         let payment = Payment {
             originator_id: claim.transaction_id.clone(),
-            phone_number: phone_number.ok_or(Failure::PhoneMismatch)?.clone(),
+            phone_number: phone_number.ok_or(Ever(Failure::PhoneMismatch))?.clone(),
             amount: *amount,
             expires_at: claim.claimed_at.plus(REQUEST_LIFETIME),
             generation,
@@ -284,5 +295,40 @@ impl Claim {
             "claimed_at": self.claimed_at.0,
             "check_by": self.claimed_at.plus(FIRST_CHECK).0,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The names of the columns that a statement selects, outside of parentheses.
+    fn columns(statement: &str) -> BTreeSet<String> {
+        let mut depth = 0;
+        let flat: String = statement
+            .chars()
+            .filter(|c| {
+                depth += i32::from(*c == '(') - i32::from(*c == ')');
+                depth == 0 && *c != ')'
+            })
+            .collect();
+        let list = flat.trim_start().strip_prefix("SELECT ").unwrap().split_once(" FROM ").unwrap().0;
+        list.split(',').map(|column| column.rsplit([' ', '.']).next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_claimed_loan_has_the_columns_of_a_record() {
+        let in_one_line = |text: &str| columns(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let (claimable, record) = (in_one_line(CLAIMABLE), in_one_line(records::ONE));
+        let own = ["generation", "maximum_amount", "loan_status"].map(str::to_owned);
+        let expected: BTreeSet<String> = record.into_iter().chain(own).collect();
+        let differing: Vec<_> = claimable.symmetric_difference(&expected).collect();
+        assert!(
+            differing.is_empty(),
+            "{differing:?} is selected in only one of CLAIMABLE and select_records!: a column of `Record` is \
+             selected in both, in CLAIMABLE as it will be in the new payout's row"
+        );
     }
 }

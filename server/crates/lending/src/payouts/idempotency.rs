@@ -277,19 +277,6 @@ pub(super) async fn answer(
     Ok(answers)
 }
 
-/// Returns whether `refusal` is a final answer, which is stored.
-pub(super) fn is_final(refusal: &Failure) -> bool {
-    matches!(
-        refusal,
-        Failure::LoanNotFound(_)
-            | Failure::AlreadyDisbursed(_)
-            | Failure::NotApproved
-            | Failure::AmountMismatch(_)
-            | Failure::PhoneMismatch
-            | Failure::AboveMaximum(_)
-    )
-}
-
 const DELETE_BATCH: &str = "
     DELETE FROM idempotency_key WHERE (staff_id, idempotency_key) IN
         (SELECT staff_id, idempotency_key FROM idempotency_key AS old

@@ -60,7 +60,8 @@ impl Record {
     }
 }
 
-/// Selects the columns of [`Record`]; each query appends its own conditions.
+/// Selects the columns of [`Record`]; each query appends its own conditions. A claim selects the same columns of a
+/// payout that is not stored yet.
 macro_rules! select_records {
     ($rest:literal) => {
         concat!(
@@ -81,7 +82,7 @@ macro_rules! select_records {
     };
 }
 
-const ONE: &str = select_records!("WHERE payout.payout_id = $1");
+pub(super) const ONE: &str = select_records!("WHERE payout.payout_id = $1");
 const SOME: &str = select_records!(
     "WHERE payout.payout_id IN (SELECT value ->> 'id' FROM json_each($1)) ORDER BY payout.payout_id"
 );
