@@ -1184,7 +1184,7 @@ export interface paths {
                  * @description The account's e-mail address.
                  * @example agent@mkopo.test
                  */
-                email: string;
+                email: components["parameters"]["Email"];
             };
             cookie?: never;
         };
@@ -1211,7 +1211,7 @@ export interface paths {
                  * @description The account's e-mail address.
                  * @example agent@mkopo.test
                  */
-                email: string;
+                email: components["parameters"]["Email"];
             };
             cookie?: never;
         };
@@ -3121,8 +3121,7 @@ export interface components {
         ConsoleClosed: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                /** @description How to authenticate. */
-                "WWW-Authenticate": "Bearer";
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3135,8 +3134,7 @@ export interface components {
         ConsoleDone: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                /** @description The page. */
-                Location: string;
+                Location: components["headers"]["Location"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3183,8 +3181,7 @@ export interface components {
         ConsoleSignedIn: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                /** @description The page. */
-                Location: string;
+                Location: components["headers"]["Location"];
                 /** @description HttpOnly and SameSite=Strict; Secure behind TLS. */
                 "Set-Cookie": string;
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3522,8 +3519,7 @@ export interface components {
         /** @description The console token is missing or wrong (`no_console_token`). */
         NoConsoleToken: {
             headers: {
-                /** @description How to authenticate. */
-                "WWW-Authenticate": "Bearer";
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3535,8 +3531,7 @@ export interface components {
         /** @description The deploy token is missing, wrong or revoked (`no_deploy_token`), or has expired (`deploy_token_expired`). */
         NoDeployToken: {
             headers: {
-                /** @description How to authenticate. */
-                "WWW-Authenticate": "Bearer";
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3582,8 +3577,7 @@ export interface components {
         NoSession: {
             headers: {
                 "Cache-Control": components["headers"]["NoStore"];
-                /** @description How to authenticate. */
-                "WWW-Authenticate": "Bearer";
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
@@ -3998,14 +3992,52 @@ export interface components {
         By: string;
         /** @description Where the page starts, from the `Link` header of the previous page. Needs `limit`. */
         Cursor: string;
+        /**
+         * @description The account's e-mail address.
+         * @example agent@mkopo.test
+         */
+        Email: string;
+        /** @description Accept a version below the live one. */
+        Force: boolean;
+        /** @description Store the build without making it live. */
+        Hold: boolean;
         /** @description The `ETag` of the cached version; returns 304 if it is still current. */
         IfNoneMatch: string;
         /** @description Rows per page, for very long lists. Without it, the whole list is returned. */
         Limit: number;
+        /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
+        Percent: number;
+        /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
+        Plan: string;
         /** @example mfe-loans */
         SliceName: string;
+        /** @description Take the build back by itself if it fails. */
+        Watch: boolean;
     };
     requestBodies: {
+        Activation: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails.
+                     * @default true
+                     */
+                    watch?: boolean;
+                };
+            };
+        };
+        Build: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
         ConsoleForm: {
             content: {
                 "application/x-www-form-urlencoded": {
@@ -4015,6 +4047,29 @@ export interface components {
                     csrf: string;
                 } & {
                     [key: string]: string;
+                };
+            };
+        };
+        Rollout: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": "0.2.0",
+                 *       "percent": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
+                    percent?: number | null;
+                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
+                    plan?: string | null;
+                    /** @description The version of a stored build. */
+                    version: string;
+                    /**
+                     * @description Take it back by itself if it fails.
+                     * @default true
+                     */
+                    watch?: boolean;
                 };
             };
         };
@@ -4031,6 +4086,8 @@ export interface components {
         IdempotentReplayed: "true";
         /** @description `<…>; rel="next"` if there is another page. */
         Link: string;
+        /** @description The page. */
+        Location: string;
         /** @description Must not be cached. */
         NoStore: "no-store";
         /** @description Each browser revalidates it; nobody else may keep it. */
@@ -4043,6 +4100,8 @@ export interface components {
         Vary: string;
         /** @description The bucket is in a cookie. */
         VaryByCookie: string;
+        /** @description How to authenticate. */
+        WwwAuthenticate: "Bearer";
     };
     pathItems: never;
 }
@@ -5959,25 +6018,21 @@ export interface operations {
                  */
                 by?: components["parameters"]["By"];
                 /** @description Accept a version below the live one. */
-                force?: boolean;
+                force?: components["parameters"]["Force"];
                 /** @description Store the build without making it live. */
-                hold?: boolean;
+                hold?: components["parameters"]["Hold"];
                 /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
-                percent?: number;
+                percent?: components["parameters"]["Percent"];
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
-                plan?: string;
+                plan?: components["parameters"]["Plan"];
                 /** @description Take the build back by itself if it fails. */
-                watch?: boolean;
+                watch?: components["parameters"]["Watch"];
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
+        requestBody: components["requestBodies"]["Build"];
         responses: {
             /** @description This build was already published; nothing changed. */
             200: {
@@ -6105,24 +6160,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "version": "0.2.0"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The version of a stored build. */
-                    version: string;
-                    /**
-                     * @description Take it back by itself if it fails.
-                     * @default true
-                     */
-                    watch?: boolean;
-                };
-            };
-        };
+        requestBody: components["requestBodies"]["Activation"];
         responses: {
             /** @description The build is live. */
             200: {
@@ -6280,29 +6318,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "version": "0.2.0",
-                 *       "percent": 10
-                 *     }
-                 */
-                "application/json": {
-                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
-                    percent?: number | null;
-                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
-                    plan?: string | null;
-                    /** @description The version of a stored build. */
-                    version: string;
-                    /**
-                     * @description Take it back by itself if it fails.
-                     * @default true
-                     */
-                    watch?: boolean;
-                };
-            };
-        };
+        requestBody: components["requestBodies"]["Rollout"];
         responses: {
             /** @description So many browsers get the build. */
             200: {
@@ -6405,7 +6421,7 @@ export interface operations {
                  * @description The account's e-mail address.
                  * @example agent@mkopo.test
                  */
-                email: string;
+                email: components["parameters"]["Email"];
             };
             cookie?: never;
         };
@@ -6438,7 +6454,7 @@ export interface operations {
                  * @description The account's e-mail address.
                  * @example agent@mkopo.test
                  */
-                email: string;
+                email: components["parameters"]["Email"];
             };
             cookie?: never;
         };
@@ -6484,7 +6500,7 @@ export interface operations {
                  * @description The account's e-mail address.
                  * @example agent@mkopo.test
                  */
-                email: string;
+                email: components["parameters"]["Email"];
             };
             cookie?: never;
         };
@@ -7113,25 +7129,21 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Accept a version below the live one. */
-                force?: boolean;
+                force?: components["parameters"]["Force"];
                 /** @description Store the build without making it live. */
-                hold?: boolean;
+                hold?: components["parameters"]["Hold"];
                 /** @description Give a new build to so many percent of all browsers only; the others keep the live one. */
-                percent?: number;
+                percent?: components["parameters"]["Percent"];
                 /** @description Give a new build to more and more browsers by this plan, such as `5:10m,25:30m,100`. */
-                plan?: string;
+                plan?: components["parameters"]["Plan"];
                 /** @description Take the build back by itself if it fails. */
-                watch?: boolean;
+                watch?: components["parameters"]["Watch"];
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
+        requestBody: components["requestBodies"]["Build"];
         responses: {
             /** @description This build was already published; nothing changed. */
             200: {
@@ -7206,24 +7218,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "version": "0.2.0"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The version of a stored build. */
-                    version: string;
-                    /**
-                     * @description Take it back by itself if it fails.
-                     * @default true
-                     */
-                    watch?: boolean;
-                };
-            };
-        };
+        requestBody: components["requestBodies"]["Activation"];
         responses: {
             /** @description The build is live. */
             200: {
@@ -7351,29 +7346,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "version": "0.2.0",
-                 *       "percent": 10
-                 *     }
-                 */
-                "application/json": {
-                    /** @description How many of 100 browsers get it, until somebody changes it. Give this or `plan`. */
-                    percent?: number | null;
-                    /** @description Growing percentages, each with how long it lasts at least, except the last. */
-                    plan?: string | null;
-                    /** @description The version of a stored build. */
-                    version: string;
-                    /**
-                     * @description Take it back by itself if it fails.
-                     * @default true
-                     */
-                    watch?: boolean;
-                };
-            };
-        };
+        requestBody: components["requestBodies"]["Rollout"];
         responses: {
             /** @description So many browsers get the build. */
             200: {

@@ -1,8 +1,9 @@
 //! Checks responses against `contract/openapi.yaml`.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
+use base::error::Failure;
 use lending::{
     auth::Role,
     events,
@@ -19,7 +20,7 @@ use mkopo::{
     slices,
 };
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, value::to_raw_value};
 
 fn all() -> &'static Value {
     contract::json().unwrap()
@@ -125,4 +126,139 @@ fn the_enums_have_the_words_of_the_contract() {
              to the other, the contract first, then run `make generate`"
         );
     }
+}
+
+/// The failures that are in the contract, with `…` for what differs from call to call.
+fn failures() -> Vec<Failure> {
+    use Failure as F;
+    let any = || "…".to_owned();
+    let record = || to_raw_value(&()).unwrap();
+    vec![
+        F::NoSession,
+        F::NoConsoleToken,
+        F::UserNotFound,
+        F::InvalidPassword,
+        F::AccountInactive,
+        F::CodeRequired,
+        F::RoleNotAllowed,
+        F::TooManyStreams,
+        F::SessionNotFound(any()),
+        F::InvalidCode,
+        F::PasswordTooShort,
+        F::PasswordTooEasy,
+        F::TooManyTries { wait: Duration::from_mins(15) },
+        F::CodeSentAlready { wait: Duration::from_secs(21) },
+        F::SignInsWait { wait: Duration::from_secs(5) },
+        F::LoanNotFound(any()),
+        F::AlreadyDisbursed(record()),
+        F::InProgress(record()),
+        F::NotApproved,
+        F::AmountMismatch(25_000),
+        F::AboveMaximum(100_000),
+        F::PhoneMismatch,
+        F::MobileMoneyRefused { result_code: None, text: any(), record: record() },
+        F::BadIdempotencyKey,
+        F::IdempotencyKeyReused,
+        F::IdempotencyKeyInUse,
+        F::ToolsOff,
+        F::NotWithProvider,
+        F::CrossSite,
+        F::NotInDemoMode,
+        F::FaultNotFound(any()),
+        F::AccountExists(any()),
+        F::SnapshotNotFound(any()),
+        F::SandboxNotFound(any()),
+        F::SandboxExists(any()),
+        F::TooManySandboxes(100),
+        F::MainSandbox,
+        F::NoRoom,
+        F::BadBuild(any()),
+        F::BuildTooLarge,
+        F::NoArchive,
+        F::BuildExists,
+        F::BuildOutdated { version: any(), live: any() },
+        F::WrongShell { library: any(), range: any(), carried: any() },
+        F::NoDeployToken,
+        F::DeployTokenExpired { slice: any(), name: any() },
+        F::WrongSlice { token: any(), slice: any() },
+        F::DeployTokenExists { slice: any(), name: any() },
+        F::DeployTokenNotFound { slice: any(), name: any() },
+        F::PathTaken { path: any(), name: any(), owner: any() },
+        F::NoPortal,
+        F::SliceNotFound(any()),
+        F::BuildNotFound { name: any(), version: any() },
+        F::NothingPublished(any()),
+        F::NoPreviousBuild,
+        F::RolloutRuns { name: any(), version: any(), percent: 10 },
+        F::NoRollout(any()),
+        F::AlreadyLive { name: any(), version: any() },
+        F::NotInSandbox,
+        F::NotFromPortal,
+        F::MalformedJson(any()),
+        F::InvalidRequest(any()),
+        F::BadValue(any()),
+        F::UnsupportedMediaType,
+        F::BodyTooLarge("…"),
+        F::BodyTooSlow,
+        F::BadParameter(any()),
+        F::UriTooLong,
+        F::NotFound,
+        F::ProviderAway,
+        F::ProviderBroke,
+        F::ProviderAnswer(any()),
+        F::ProviderSlow,
+        F::TookTooLong,
+        F::Busy,
+        F::NotCommitted,
+    ]
+}
+
+/// Whether `text` is `pattern`, in which `…` stands for any text.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('…') else { return pattern == text };
+    let Some(rest) = text.strip_prefix(before) else { return false };
+    !rest.is_empty() && (after.is_empty() || rest.char_indices().any(|(at, _)| is_like(after, &rest[at..])))
+}
+
+fn resolved(value: &'static Value) -> &'static Value {
+    value["$ref"].as_str().map_or(value, |at| resolved(all().pointer(&at[1..]).unwrap()))
+}
+
+/// The status and the body of each example of a failure, with its name.
+fn examples() -> impl Iterator<Item = (&'static str, &'static str, &'static Value)> {
+    let responses = operations()
+        .into_iter()
+        .flat_map(|(path, method)| all()["paths"][path][&method]["responses"].as_object().unwrap().iter());
+    responses
+        .flat_map(|(status, response)| {
+            let examples = resolved(response)["content"]["application/json"]["examples"].as_object();
+            examples
+                .into_iter()
+                .flatten()
+                .map(move |(name, example)| (status.as_str(), name.as_str(), &resolved(example)["value"]))
+        })
+        .filter(|(_, _, body)| body["code"].is_string() && body["request_id"].is_string())
+}
+
+#[test]
+fn the_examples_of_failures_are_what_the_server_sends() {
+    let failures: Vec<_> =
+        failures().into_iter().map(|failure| (failure.status_and_code(), failure.to_string())).collect();
+    let mut without_example: BTreeSet<_> = failures.iter().map(|((_, code), _)| *code).collect();
+    for (status, name, body) in examples() {
+        let (code, error) = (body["code"].as_str().unwrap(), body["error"].as_str().unwrap());
+        assert!(
+            failures.iter().any(|((sent, its_code), text)| {
+                (sent.as_str(), *its_code) == (status, code) && is_like(text, error)
+            }),
+            "no failure has the status {status}, the code {code} and the text {error:?}: correct the example \
+             {name} of contract/openapi.yaml after src/error.rs, or add a new failure to `failures` here"
+        );
+        assert_eq!(body["message"], body["error"], "{name}");
+        without_example.remove(code);
+    }
+    assert!(
+        without_example.is_empty(),
+        "add an example of {without_example:?} to contract/openapi.yaml, and to the responses that can have it"
+    );
 }
