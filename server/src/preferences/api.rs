@@ -1,8 +1,15 @@
-//! The calls about one's own preferences.
+//! The calls about one's own preferences, with the one that saves all settings.
 
-use axum::{Json as Answer, Router, routing::get};
+use axum::{
+    Json as Answer, Router,
+    routing::{get, put},
+};
 
-use super::{Preferences, PreferencesAndRules, set, with_rules};
+use super::{
+    PreferencesAndRules,
+    save::{NewSettings, SavedSettings, save},
+    with_rules,
+};
 use crate::{
     Sandbox,
     auth::{client_address::ClientAddress, session::Session},
@@ -12,19 +19,19 @@ use crate::{
 
 /// The calls about preferences. All need a session.
 pub fn live() -> Router {
-    Router::new().route("/preferences", get(preferences).put(put_preferences))
+    Router::new().route("/preferences", get(preferences)).route("/settings", put(put_settings))
 }
 
 async fn preferences(sandbox: Sandbox, session: Session) -> Result<Answer<PreferencesAndRules>, Failure> {
-    Ok(Answer(with_rules(&sandbox, &session.staff.staff_id).await?))
+    let mut reader = sandbox.database.read().await?;
+    Ok(Answer(with_rules(&mut reader, &session.staff.staff_id).await?))
 }
 
-async fn put_preferences(
+async fn put_settings(
     sandbox: Sandbox,
     ClientAddress(address): ClientAddress,
     session: Session,
-    Json(new): Json<Preferences>,
-) -> Result<Answer<PreferencesAndRules>, Failure> {
-    set(&sandbox, session.clone(), address, new).await?;
-    Ok(Answer(with_rules(&sandbox, &session.staff.staff_id).await?))
+    Json(new): Json<NewSettings>,
+) -> Result<Answer<SavedSettings>, Failure> {
+    Ok(Answer(save(&sandbox, session, address, new).await?))
 }

@@ -2,16 +2,13 @@
 
 pub(super) mod api;
 
-use std::net::IpAddr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Sandbox,
-    auth::session::{self, Session},
+    auth::session,
     database::{Connection, query, query_as},
     error::Failure,
-    events::{Kind, NewEvent},
     http::extract::LARGEST_INTEGER,
 };
 
@@ -83,50 +80,28 @@ const SET: &str = "
     UPDATE portal_rules SET session_minutes = $1, maximum_amount = $2, confirmation_required = $3,
            auto_retry = $4, retry_attempts = $5";
 
-/// Replaces the rules. The length of sessions applies to those that are opened from now on.
+/// Replaces the rules. The length of sessions applies to those that are opened from now on. Returns what that
+/// changes, for the audit trail.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::NoSession`].
+/// When the database fails.
 pub async fn set(
     sandbox: &Sandbox,
-    session: Session,
-    address: IpAddr,
+    connection: &mut Connection,
     new: NewPortalRules,
-) -> Result<PortalRules, Failure> {
-    let longest = i64::from(sandbox.settings.session_minutes);
-    new.check(longest)?;
-    let at = sandbox.clock.unset_now();
-    let on = sandbox.clone();
-    let (rules, event) = sandbox
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            session::check_open(connection, &session.session_id).await?;
-            let before = all(&on, connection).await?;
-            // The longest follows the deployment's setting.
-            let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
-            query(SET)
-                .bind(minutes)
-                .bind(new.maximum_amount)
-                .bind(new.confirmation_required)
-                .bind(new.auto_retry)
-                .bind(new.retry_attempts)
-                .execute(&mut *connection)
-                .await?;
-            let rules = all(&on, connection).await?;
-            let changes = before.changes_to(&rules);
-            if changes.is_empty() {
-                return Ok((rules, None));
-            }
-            let who = session.staff.email.as_str();
-            let event = NewEvent::new(at, Kind::SettingsChanged, who, Some(address)).details(&changes);
-            event.add(connection).await?;
-            Ok::<_, Failure>((rules, Some(event)))
-        })
+) -> Result<String, Failure> {
+    let before = all(sandbox, connection).await?;
+    // The longest follows the deployment's setting.
+    let minutes = (new.session_minutes < before.longest_session_minutes).then_some(new.session_minutes);
+    query(SET)
+        .bind(minutes)
+        .bind(new.maximum_amount)
+        .bind(new.confirmation_required)
+        .bind(new.auto_retry)
+        .bind(new.retry_attempts)
+        .execute(&mut *connection)
         .await?;
-    if let Some(event) = event {
-        event.log();
-    }
-    Ok(rules)
+    Ok(before.changes_to(&all(sandbox, connection).await?))
 }
 
 const RESET: &str = "
@@ -143,7 +118,12 @@ pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
 }
 
 impl NewPortalRules {
-    fn check(&self, longest: i64) -> Result<(), Failure> {
+    /// Refuses what is outside the limits.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn check(&self, sandbox: &Sandbox) -> Result<(), Failure> {
+        let longest = i64::from(sandbox.settings.session_minutes);
         let wrong = |field, text| Err(Failure::BadField { field, text });
         let shortest = MIN_SESSION_MINUTES.min(longest);
         if !(shortest..=longest).contains(&self.session_minutes) {
