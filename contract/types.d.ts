@@ -351,11 +351,7 @@ export interface paths {
         };
         /** Get one's own preferences, and the rules for payouts. */
         get: operations["preferences"];
-        /**
-         * Change one's own preferences.
-         * @description Notifications are sent when a payout of the user settles after its call was answered.
-         */
-        put: operations["setPreferences"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -492,10 +488,14 @@ export interface paths {
         /** Get what administrators set for everybody. */
         get: operations["settings"];
         /**
-         * Change what administrators set for everybody.
-         * @description `session_minutes` applies to sessions that are opened from now on. A payout above `maximum_amount` is refused by
-         *     the server. The other fields are for the dialog: `retry_attempts` and `auto_retry` are for payouts that are known
-         *     not to have paid (422 `mobile_money_refused`) and for nothing else.
+         * Save one's own preferences and, as an administrator, the rules for everybody.
+         * @description All of it is saved, or nothing: a failure that is about one field names it in `field`. With `rules` null, these stay
+         *     as they are. The same call can be repeated, such as after a lost answer: what is the same already is no change.
+         *
+         *     Notifications are sent when a payout of the user settles after its call was answered. `session_minutes` applies to
+         *     sessions that are opened from now on. A payout above `maximum_amount` is refused by the server. The other rules are
+         *     for the dialog: `retry_attempts` and `auto_retry` are for payouts that are known not to have paid (422
+         *     `mobile_money_refused`) and for nothing else.
          */
         put: operations["setSettings"];
         post?: never;
@@ -2137,6 +2137,8 @@ export interface components {
             code: string;
             /** @description What went wrong, for a person. */
             error: string;
+            /** @description The field of the body that it is about, where it is about one. */
+            field?: string;
             /** @description The same text. */
             message: string;
             request_id: string;
@@ -2460,6 +2462,11 @@ export interface components {
             recording?: components["schemas"]["Recording"];
             /** @description As for a reset. Outside demo mode, a sandbox without a seed has no accounts either. */
             seed?: number | "empty";
+        };
+        NewSettings: {
+            preferences: components["schemas"]["Preferences"];
+            /** @description Only administrators may set them; null leaves them as they are. */
+            rules: components["schemas"]["NewPortalRules"] | null;
         };
         Notification: {
             /** @description KES. */
@@ -2785,6 +2792,11 @@ export interface components {
             size: number | null;
             /** @description The address of its portal. */
             url: string;
+        };
+        SavedSettings: {
+            preferences: components["schemas"]["PreferencesAndRules"];
+            /** @description Null for everybody but administrators. */
+            rules: components["schemas"]["PortalRules"] | null;
         };
         Scenario: {
             default: components["schemas"]["Outcome"];
@@ -3347,17 +3359,6 @@ export interface components {
             };
         };
         /** @description A field is missing or invalid (`invalid_request`). */
-        InvalidPreferences: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Failure"];
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description A field is missing or invalid (`invalid_request`). */
         InvalidProfile: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3427,7 +3428,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description A field is missing or invalid (`invalid_request`). */
+        /** @description A field is missing or invalid (`invalid_request`). Nothing was saved. */
         InvalidSettings: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -3760,6 +3761,17 @@ export interface components {
          *     (`not_in_sandbox`). What browsers get does not change.
          */
         RolloutRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Only administrators may set `rules` (`role_not_allowed`). Nothing was saved. */
+        RulesNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -4660,42 +4672,6 @@ export interface operations {
             504: components["responses"]["ProviderSlow"];
         };
     };
-    setPreferences: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Preferences"];
-            };
-        };
-        responses: {
-            /** @description The new preferences. */
-            200: {
-                headers: {
-                    "Cache-Control": components["headers"]["NoStore"];
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PreferencesAndRules"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["NoSession"];
-            404: components["responses"]["NotOffered"];
-            408: components["responses"]["TooSlow"];
-            413: components["responses"]["TooLarge"];
-            415: components["responses"]["WrongMediaType"];
-            422: components["responses"]["InvalidPreferences"];
-            502: components["responses"]["ProviderFailed"];
-            503: components["responses"]["Busy"];
-            504: components["responses"]["ProviderSlow"];
-        };
-    };
     profile: {
         parameters: {
             query?: never;
@@ -4964,11 +4940,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPortalRules"];
+                "application/json": components["schemas"]["NewSettings"];
             };
         };
         responses: {
-            /** @description The new settings. */
+            /** @description What is saved now. */
             200: {
                 headers: {
                     "Cache-Control": components["headers"]["NoStore"];
@@ -4976,12 +4952,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PortalRules"];
+                    "application/json": components["schemas"]["SavedSettings"];
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NoSession"];
-            403: components["responses"]["RoleNotAllowed"];
+            403: components["responses"]["RulesNotAllowed"];
             404: components["responses"]["NotOffered"];
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];

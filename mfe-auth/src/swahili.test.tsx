@@ -72,11 +72,11 @@ test('the profile is in Swahili, and the language is chosen there', async () => 
   await language.use('sw');
   answer('get', '/api/v1/profile', 200, profile());
   answer('get', PREFERENCES, 200, preferences({ language: 'sw' }));
-  const saved = answer('put', PREFERENCES, 200, preferences());
+  const saved = answer('put', '/api/v1/settings', 200, { preferences: preferences(), rules: null });
   const { user } = renderSlice(slice, '/profile');
   await user.click(await screen.findByLabelText('Lugha'));
   await user.click(await screen.findByRole('option', { name: 'English' }));
   await user.click(screen.getByRole('button', { name: 'Hifadhi mapendeleo' }));
-  await waitFor(() => expect(saved[0]?.body).toMatchObject({ language: 'en' }));
+  await waitFor(() => expect(saved[0]?.body).toMatchObject({ preferences: { language: 'en' } }));
   expect(session.state.user?.language).toBe('en');
 });

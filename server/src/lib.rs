@@ -543,8 +543,9 @@ fn streams_body(method: &Method, path: &str) -> bool {
 }
 
 /// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
-/// contract itself are public, all other calls need a session, and some an administrator's. The calls of the
-/// live screens exist only where the screens are live.
+/// contract itself are public, all other calls need a session, and some an administrator's. Who may set which of
+/// the settings depends on the role too: `preferences::save` decides that. The calls of the live screens exist only
+/// where the screens are live.
 fn api(settings: &Settings) -> Router {
     let public = Router::new().merge(auth::api::public()).merge(reference::contract());
     let mut signed_in = Router::new()

@@ -153,16 +153,20 @@ test('Manage lists the sessions, and ends another one', async () => {
 
 test('preferences are for every role', async () => {
   const user = await open();
-  const received = answer('put', PREFERENCES, 200, preferences({ notify_by_sms: true }));
+  const saved = { preferences: preferences({ notify_by_sms: true }), rules: null };
+  const received = answer('put', '/api/v1/settings', 200, saved);
   const card = within(await screen.findByRole('region', { name: 'Preferences' }));
   await user.click(await card.findByRole('switch', { name: 'SMS Notifications' }));
   await user.click(card.getByRole('button', { name: 'Save Preferences' }));
   await waitFor(() =>
     expect(received[0]?.body).toEqual({
-      language: 'en',
-      time_zone: null,
-      notify_by_email: false,
-      notify_by_sms: true,
+      preferences: {
+        language: 'en',
+        time_zone: null,
+        notify_by_email: false,
+        notify_by_sms: true,
+      },
+      rules: null,
     }),
   );
 });

@@ -24,8 +24,9 @@ export function PreferencesCard() {
   const [changed, setChanged] = useState<Partial<Schema<'Preferences'>>>({});
 
   const save = useMutation({
-    mutationFn: (body: Schema<'Preferences'>) => dataOf(api.PUT('/api/v1/preferences', { body })),
-    onSuccess: (saved) => {
+    mutationFn: (preferences: Schema<'Preferences'>) =>
+      dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: null } })),
+    onSuccess: ({ preferences: saved }) => {
       queryClient.setQueryData(preferencesQuery().queryKey, saved);
       setChanged({});
       notify({ type: 'success', message: texts.preferencesSaved });

@@ -110,8 +110,13 @@ function parse(text: string): unknown {
 
 function failureIn(body: unknown) {
   if (typeof body !== 'object' || body === null) return {};
-  const { error, message, code } = body as Record<string, unknown>;
-  return { error: textOrNone(error), message: textOrNone(message), code: textOrNone(code) };
+  const { error, message, code, field } = body as Record<string, unknown>;
+  return {
+    error: textOrNone(error),
+    message: textOrNone(message),
+    code: textOrNone(code),
+    field: textOrNone(field),
+  };
 }
 
 function textOrNone(value: unknown) {

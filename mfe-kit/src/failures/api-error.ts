@@ -8,6 +8,7 @@ interface ApiErrorFacts {
   kind: ApiErrorKind;
   status?: number | undefined;
   code?: string | undefined;
+  field?: string | undefined;
   error?: string | undefined;
   message?: string | undefined;
   body?: unknown;
@@ -22,6 +23,8 @@ export class ApiError extends Error {
   readonly status: number | undefined;
   /** The failure's code, such as `mobile_money_refused`. */
   readonly code: string | undefined;
+  /** The field of the body that was refused, by its name in the contract, where the server names one. */
+  readonly field: string | undefined;
   /** The body's `error` and `message`; screens show the one that the specification names. */
   readonly serverError: string | undefined;
   readonly serverMessage: string | undefined;
@@ -33,6 +36,7 @@ export class ApiError extends Error {
     this.kind = facts.kind;
     this.status = facts.status;
     this.code = facts.code;
+    this.field = facts.field;
     this.serverError = facts.error;
     this.serverMessage = facts.message;
     this.body = facts.body;

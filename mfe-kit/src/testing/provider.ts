@@ -84,9 +84,9 @@ export function silent<M extends Method>(method: M, path: PathOf<M>): void {
   );
 }
 
-/** A failure's body as the provider writes it. */
-export function failure(text: string, code = 'failed') {
-  return { error: text, message: text, code, request_id: 'req-test' };
+/** A failure's body as the provider writes it; `field` is the one of the call's body that it is about. */
+export function failure(text: string, code = 'failed', field?: string) {
+  return { error: text, message: text, code, ...(field ? { field } : {}), request_id: 'req-test' };
 }
 
 function addressOf(path: string): string {

@@ -7,6 +7,8 @@ export interface PreferenceFieldsProps {
   value: Schema<'Preferences'>;
   /** The deployment's time zone, which applies without a choice. */
   portalTimeZone: string;
+  /** What is wrong with the time zone. */
+  timeZoneError?: string | undefined;
   onChange: (changes: Partial<Schema<'Preferences'>>) => void;
   /** Further fields, drawn beside the time zone. */
   children?: ReactNode;

@@ -11,6 +11,7 @@ import { preferenceTexts } from './preference-texts';
 export default function PreferenceInputs({
   value,
   portalTimeZone,
+  timeZoneError,
   onChange,
   children,
 }: PreferenceFieldsProps) {
@@ -48,10 +49,11 @@ export default function PreferenceInputs({
             />
           )}
         </Field>
-        <Field label={texts.timeZone}>
+        <Field label={texts.timeZone} error={timeZoneError}>
           {(control) => (
             <Select
               {...control}
+              status={timeZoneError ? 'error' : ''}
               showSearch={{ optionFilterProp: 'label' }}
               options={zones}
               value={value.time_zone ?? ''}

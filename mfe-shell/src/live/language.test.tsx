@@ -28,15 +28,17 @@ test('a choice in Settings changes every screen at once', async () => {
   storeAdmin();
   answer('get', PREFERENCES, 200, preferences());
   answer('get', '/api/v1/settings', 200, portalRules());
-  answer('put', '/api/v1/settings', 200, portalRules());
-  const saved = answer('put', PREFERENCES, 200, preferences({ language: 'sw' }));
+  const saved = answer('put', '/api/v1/settings', 200, {
+    preferences: preferences({ language: 'sw' }),
+    rules: portalRules(),
+  });
   const { user } = await open('/settings');
   startLive();
   await user.click(await screen.findByLabelText('Language'));
   await user.click(await screen.findByRole('option', { name: 'Kiswahili' }));
   await user.click(screen.getByRole('button', { name: 'Save Changes' }));
   expect(await heading('Mipangilio')).toHaveFocus();
-  expect(saved[0]?.body).toMatchObject({ language: 'sw' });
+  expect(saved[0]?.body).toMatchObject({ preferences: { language: 'sw' } });
   expect(document.documentElement.lang).toBe('sw');
   expect(screen.getByRole('navigation', { name: 'Kuu' })).toHaveTextContent('Mikopo inayosubiri');
   expect(screen.getByRole('button', { name: 'Akaunti ya Achieng Otieno' })).toBeVisible();

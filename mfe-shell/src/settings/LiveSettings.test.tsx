@@ -7,6 +7,7 @@ import {
   preferences,
   renderPart,
   screen,
+  unreachable,
   waitFor,
 } from 'mfe-kit/testing';
 import { beforeEach, expect, test } from 'vitest';
@@ -47,11 +48,13 @@ test('the settings are those that are kept', async () => {
   expect(screen.getAllByRole('link', { name: 'Open Profile' })[0]).toHaveAttribute('href', '/profile');
 });
 
-test('Save Changes keeps the rules for everybody, and the person’s own preferences', async () => {
+test('Save Changes keeps the rules for everybody and the person’s own preferences, in one call', async () => {
   const user = await open();
   const shown = collectNotifications();
-  const rules = answer('put', SETTINGS, 200, portalRules({ maximum_amount: null, session_minutes: 60 }));
-  const own = answer('put', PREFERENCES, 200, preferences({ time_zone: 'UTC', notify_by_email: true }));
+  const sent = answer('put', SETTINGS, 200, {
+    preferences: preferences({ time_zone: 'UTC', notify_by_email: true }),
+    rules: portalRules({ maximum_amount: null, session_minutes: 60 }),
+  });
   await user.clear(screen.getByLabelText('Session Timeout (minutes)'));
   await user.type(screen.getByLabelText('Session Timeout (minutes)'), '60');
   await user.clear(screen.getByLabelText('Maximum Disbursement Amount'));
@@ -59,18 +62,16 @@ test('Save Changes keeps the rules for everybody, and the person’s own prefere
   await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
   await user.click(button('Save Changes'));
   await waitFor(() => expect(shown.map(({ message }) => message)).toEqual(['The settings are saved.']));
-  expect(rules[0]?.body).toEqual({
-    session_minutes: 60,
-    maximum_amount: null,
-    confirmation_required: false,
-    auto_retry: true,
-    retry_attempts: 3,
-  });
-  expect(own[0]?.body).toEqual({
-    language: 'en',
-    time_zone: null,
-    notify_by_email: true,
-    notify_by_sms: true,
+  expect(sent).toHaveLength(1);
+  expect(sent[0]?.body).toEqual({
+    preferences: { language: 'en', time_zone: null, notify_by_email: true, notify_by_sms: true },
+    rules: {
+      session_minutes: 60,
+      maximum_amount: null,
+      confirmation_required: false,
+      auto_retry: true,
+      retry_attempts: 3,
+    },
   });
   expect(session.state.user?.timeZone).toBe('UTC');
 });
@@ -86,6 +87,36 @@ test('what is out of range is said at its field, and nothing is sent', async () 
   expect(minutes).toHaveAccessibleDescription('Enter a number from 5 to 480.');
   await waitFor(() => expect(minutes).toHaveFocus());
   expect(screen.getByLabelText('Retry Attempts')).toHaveAccessibleDescription('Enter a number from 0 to 10.');
+});
+
+test.for([
+  ['session_minutes', 'Session Timeout (minutes)', 'This is out of range.'],
+  ['maximum_amount', 'Maximum Disbursement Amount', 'This is out of range.'],
+  ['retry_attempts', 'Retry Attempts', 'This is out of range.'],
+  ['time_zone', 'Timezone', 'The portal does not know this time zone. Choose another one.'],
+] as const)('a refusal of %s is said at its field until something changes', async ([field, label, text]) => {
+  const user = await open();
+  answer('put', SETTINGS, 422, failure('This is out of range.', 'invalid_request', field));
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(screen.getByLabelText(label)).toHaveAccessibleDescription(text));
+  await waitFor(() => expect(screen.getByLabelText(label)).toHaveFocus());
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(screen.getByRole('switch', { name: 'Require Confirmation' })).not.toBeChecked();
+  await user.click(screen.getByRole('switch', { name: 'Email Notifications' }));
+  expect(screen.queryByText(text)).toBeNull();
+});
+
+test('after a lost answer, the same is sent again', async () => {
+  const user = await open();
+  unreachable('put', SETTINGS);
+  await user.click(screen.getByRole('switch', { name: 'Require Confirmation' }));
+  await user.click(button('Save Changes'));
+  expect(await screen.findByRole('alert')).toHaveTextContent('The settings could not be saved.');
+  const sent = answer('put', SETTINGS, 200, { preferences: preferences(), rules: portalRules() });
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
+  expect(sent[0]?.body).toMatchObject({ rules: { confirmation_required: false } });
 });
 
 test('a failure stays on the page, with what was typed', async () => {

@@ -23,6 +23,7 @@ const swahili: SettingsTexts = {
   wrongMinutes: (longest) => `Weka nambari kuanzia 5 hadi ${longest}.`,
   wrongMaximum: 'Weka kiasi kisichopungua KES 1, au acha wazi.',
   wrongRetries: 'Weka nambari kuanzia 0 hadi 10.',
+  wrongTimeZone: 'Mfumo hautambui saa hizi za eneo. Chagua nyingine.',
   failed: 'Mipangilio haikuweza kupakiwa.',
   saveFailed: 'Mipangilio haikuweza kuhifadhiwa.',
   notSaved: 'Haijahifadhiwa',

@@ -14,7 +14,7 @@ use crate::{
     test_app::{TestApp, disbursement_of, waiting},
 };
 
-async fn add_fault(app: &TestApp, fault: Value) -> Value {
+pub async fn add_fault(app: &TestApp, fault: Value) -> Value {
     let answer = app.set_console(Method::POST, "/faults", fault).await;
     assert_eq!(answer.status, StatusCode::CREATED);
     answer.json()
@@ -26,7 +26,7 @@ async fn hits(app: &TestApp) -> Vec<i64> {
 }
 
 /// Sends `request` over a real connection; returns the answer and how the connection ended.
-async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
+pub async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = mkopo::portal_router(app.sandbox.clone());
@@ -43,7 +43,7 @@ async fn over_the_wire(app: &TestApp, request: &str) -> (String, std::io::Result
     (String::from_utf8_lossy(&answer).into_owned(), read.map(|_| ()))
 }
 
-fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String {
+pub fn raw_request(method: &str, path: &str, token: &str, body: &str) -> String {
     format!(
         "{method} {path} HTTP/1.1\r\nhost: mkopo\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",

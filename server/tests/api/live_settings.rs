@@ -4,13 +4,20 @@ use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use lending::mobile_money::Outcome;
 use serde_json::{Value, json};
+use store::{Connection, query};
 
 use crate::{
+    console_faults::{add_fault, over_the_wire, raw_request},
     profile::put,
-    test_app::{Answer, Staff, TestApp, disbursement_of, waiting},
+    test_app::{Answer, Listener, Staff, TestApp, disbursement_of, request, waiting},
 };
 
 pub const LIVE: [&str; 2] = ["--screens", "live"];
+
+/// What everybody has at first.
+fn preferences() -> Value {
+    json!({"language": "en", "time_zone": null, "notify_by_email": false, "notify_by_sms": false})
+}
 
 /// What [`set_rules`] sets, with some of it changed.
 fn rules(change: &Value) -> Value {
@@ -23,14 +30,38 @@ fn rules(change: &Value) -> Value {
 }
 
 async fn set_rules(admin: &Staff<'_>, change: Value) -> Answer {
-    put(admin, "/settings", rules(&change)).await
+    put(admin, "/settings", json!({"preferences": preferences(), "rules": rules(&change)})).await
+}
+
+/// Sets what is a person's own, which must be valid.
+pub async fn set_preferences(staff: &Staff<'_>, preferences: Value) -> Value {
+    let answer = put(staff, "/settings", json!({"preferences": preferences, "rules": null})).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.json());
+    answer.json()["preferences"].take()
+}
+
+/// What `admin` has, and everybody.
+async fn kept(admin: &Staff<'_>) -> [Value; 2] {
+    [admin.get("/api/v1/preferences").await.json(), admin.get("/api/v1/settings").await.json()]
+}
+
+/// Changes of preferences and of rules, as the audit trail has them.
+async fn changes(app: &TestApp) -> Vec<Value> {
+    let mut changes = Vec::new();
+    for kind in ["settings_changed", "preferences_changed"] {
+        let events = app.console(Method::GET, &format!("/events?kind={kind}"), None).await.json();
+        for event in events.as_array().unwrap() {
+            changes.push(json!([event["kind"], event["who"], event["details"]]));
+        }
+    }
+    changes
 }
 
 /// Sets that a person is told of their payouts by e-mail and SMS.
 async fn be_notified(staff: &Staff<'_>, language: &str) {
     let all =
         json!({"language": language, "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    assert_eq!(put(staff, "/preferences", all).await.status, StatusCode::OK);
+    set_preferences(staff, all).await;
 }
 
 #[tokio::test]
@@ -60,11 +91,18 @@ async fn only_administrators_see_and_change_the_settings() {
     for who in ["agent", "supervisor"] {
         let staff = app.sign_in(who).await;
         assert_eq!(staff.get("/api/v1/settings").await.failure().1, "role_not_allowed");
-        let answer = set_rules(&staff, json!({"maximum_amount": 1})).await;
+        let all = json!({
+            "preferences": {"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true},
+            "rules": rules(&json!({"maximum_amount": 1})),
+        });
+        let answer = put(&staff, "/settings", all).await;
         assert_eq!(
             answer.failure(),
-            (403, "role_not_allowed".into(), "Your role does not allow this.".into())
+            (403, "role_not_allowed".into(), "Your role does not allow rules to be set.".into())
         );
+        assert_eq!(answer.body()["field"], "rules");
+        let kept = staff.get("/api/v1/preferences").await.json();
+        assert_eq!((&kept["language"], &kept["rules"]["maximum_amount"]), (&json!("en"), &Value::Null));
         assert_eq!(staff.get("/api/v1/auth/me").await.json()["role"], who);
     }
     let admin = app.sign_in("admin").await;
@@ -108,8 +146,9 @@ async fn settings_outside_their_limits_are_refused() {
       "retry_attempts must be from 0 to 10."
     ]
     "#);
-    let without = put(&admin, "/settings", json!({"session_minutes": 60})).await;
-    assert_eq!(without.failure().1, "invalid_request");
+    let without = json!({"preferences": preferences(), "rules": {"session_minutes": 60}});
+    assert_eq!(put(&admin, "/settings", without).await.failure().1, "invalid_request");
+    assert!(changes(&app).await.is_empty());
 }
 
 #[tokio::test]
@@ -163,8 +202,8 @@ async fn everybody_has_preferences_of_their_own() {
     let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
     set_rules(&admin, json!({"maximum_amount": 70_000, "auto_retry": true})).await;
     let new = json!({"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": false});
-    let answer = put(&agent, "/preferences", new).await;
-    assert_json_snapshot!(answer.json(), @r#"
+    let set = set_preferences(&agent, new).await;
+    assert_json_snapshot!(set, @r#"
     {
       "language": "sw",
       "notify_by_email": true,
@@ -178,12 +217,121 @@ async fn everybody_has_preferences_of_their_own() {
       "time_zone": "UTC"
     }
     "#);
-    assert_eq!(agent.get("/api/v1/preferences").await.json(), answer.json());
+    assert_eq!(agent.get("/api/v1/preferences").await.json(), set);
     let of_admin = admin.get("/api/v1/preferences").await.json();
     assert_eq!((&of_admin["language"], &of_admin["time_zone"]), (&json!("en"), &Value::Null));
+}
 
-    let elsewhere = json!({"language": "sw", "time_zone": "Mars/Olympus", "notify_by_email": true, "notify_by_sms": false});
-    assert_eq!(put(&agent, "/preferences", elsewhere).await.failure().1, "invalid_request");
+#[tokio::test]
+async fn preferences_and_rules_are_saved_in_one_call() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    let new = json!({
+        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": false},
+        "rules": rules(&json!({"session_minutes": 45, "maximum_amount": 90_000})),
+    });
+    let saved = put(&admin, "/settings", new).await.json();
+    assert_json_snapshot!(saved, @r#"
+    {
+      "preferences": {
+        "language": "sw",
+        "notify_by_email": true,
+        "notify_by_sms": false,
+        "rules": {
+          "auto_retry": false,
+          "confirmation_required": true,
+          "maximum_amount": 90000,
+          "retry_attempts": 3
+        },
+        "time_zone": "UTC"
+      },
+      "rules": {
+        "auto_retry": false,
+        "confirmation_required": true,
+        "longest_session_minutes": 480,
+        "maximum_amount": 90000,
+        "retry_attempts": 3,
+        "session_minutes": 45
+      }
+    }
+    "#);
+    assert_eq!(json!(kept(&admin).await), json!([saved["preferences"], saved["rules"]]));
+
+    let agent = app.sign_in("agent").await;
+    let saved = put(&agent, "/settings", json!({"preferences": preferences(), "rules": null})).await.json();
+    assert_eq!(saved["rules"], Value::Null);
+    assert_eq!(saved["preferences"]["rules"]["maximum_amount"], 90_000);
+}
+
+#[tokio::test]
+async fn one_wrong_field_saves_nothing_and_is_named() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    let before = kept(&admin).await;
+    for (part, field, value) in [
+        ("preferences", "time_zone", json!("Mars/Olympus")),
+        ("rules", "session_minutes", json!(481)),
+        ("rules", "maximum_amount", json!(0)),
+        ("rules", "retry_attempts", json!(11)),
+    ] {
+        let mut new = json!({
+            "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
+            "rules": {"session_minutes": 30, "maximum_amount": 90_000, "confirmation_required": false,
+                      "auto_retry": true, "retry_attempts": 1},
+        });
+        new[part][field] = value;
+        let answer = put(&admin, "/settings", new).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(answer.body()["field"], field);
+        assert_eq!(kept(&admin).await, before, "{field}");
+    }
+    assert!(changes(&app).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_failure_between_preferences_and_rules_saves_neither() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    let before = kept(&admin).await;
+    let administer = async |statement: &'static str| {
+        let done = app.sandbox.database.write(async move |connection: &mut Connection| {
+            query(statement).execute(connection).await?;
+            Ok(())
+        });
+        done.await.unwrap();
+    };
+    let new = json!({
+        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
+        "rules": rules(&json!({"maximum_amount": 90_000})),
+    });
+    administer("ALTER TABLE portal_rules RENAME TO away").await;
+    let save = request(Method::PUT, "/api/v1/settings", Some(&admin.token), Some(new.clone()));
+    let failed = app.send_to(Listener::Portal, save).await;
+    assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR);
+    administer("ALTER TABLE away RENAME TO portal_rules").await;
+    assert_eq!(kept(&admin).await, before);
+    assert!(changes(&app).await.is_empty());
+    assert_eq!(put(&admin, "/settings", new).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn saving_again_after_a_lost_answer_changes_nothing_more() {
+    let app = TestApp::start_with(&LIVE).await;
+    let admin = app.sign_in("admin").await;
+    let new = json!({
+        "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true},
+        "rules": rules(&json!({"maximum_amount": 90_000})),
+    });
+    add_fault(&app, json!({"path": "/api/v1/settings", "kind": "drop", "times": 1})).await;
+    let save = raw_request("PUT", "/api/v1/settings", &admin.token, &new.to_string());
+    assert_eq!(over_the_wire(&app, &save).await.0, "");
+    let after_first = kept(&admin).await;
+    assert_eq!(after_first[1]["maximum_amount"], 90_000);
+
+    let again = put(&admin, "/settings", new).await;
+    assert_eq!(again.status, StatusCode::OK);
+    assert_eq!(json!([again.json()["preferences"], again.json()["rules"]]), json!(after_first));
+    assert_eq!(changes(&app).await.len(), 2, "one of preferences and one of rules");
 }
 
 #[tokio::test]
@@ -193,14 +341,7 @@ async fn each_change_of_settings_and_preferences_is_an_event() {
     set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
     set_rules(&admin, json!({"maximum_amount": 90_000, "session_minutes": 45})).await;
     be_notified(&admin, "sw").await;
-    let mut written = Vec::new();
-    for kind in ["settings_changed", "preferences_changed"] {
-        let events = app.console(Method::GET, &format!("/events?kind={kind}"), None).await.json();
-        for event in events.as_array().unwrap() {
-            written.push(json!([event["kind"], event["who"], event["details"]]));
-        }
-    }
-    assert_json_snapshot!(written, @r#"
+    assert_json_snapshot!(changes(&app).await, @r#"
     [
       [
         "settings_changed",

@@ -105,13 +105,13 @@ impl Caller<'_> {
         drop(stream);
         for (path, body) in [
             (
-                "/preferences",
-                json!({"language": "sw", "time_zone": "UTC", "notify_by_email": true, "notify_by_sms": true}),
-            ),
-            (
                 "/settings",
-                json!({"session_minutes": 60, "maximum_amount": 1000, "confirmation_required": false,
-                       "auto_retry": true, "retry_attempts": 1}),
+                json!({
+                    "preferences": {"language": "sw", "time_zone": "UTC", "notify_by_email": true,
+                                    "notify_by_sms": true},
+                    "rules": {"session_minutes": 60, "maximum_amount": 1000, "confirmation_required": false,
+                              "auto_retry": true, "retry_attempts": 1},
+                }),
             ),
             ("/profile", json!({"first_name": "Ada", "last_name": "Otieno", "phone_number": "0712345678"})),
             ("/notifications/read", json!({"until": "2026-11-14T09:00:00Z"})),

@@ -12,8 +12,7 @@ use lending::{
 use serde_json::{Value, json};
 
 use crate::{
-    live_settings::LIVE,
-    profile::put,
+    live_settings::{LIVE, set_preferences},
     test_app::{NOON, Staff, TestApp, disbursement_of, waiting},
 };
 
@@ -142,7 +141,7 @@ async fn reports_equal_the_records_of_a_year_in_every_time_zone() {
     for zone in [Value::Null, json!("America/New_York"), json!("Asia/Kathmandu")] {
         let set =
             json!({"language": "en", "time_zone": zone, "notify_by_email": false, "notify_by_sms": false});
-        put(&agent, "/preferences", set).await;
+        set_preferences(&agent, set).await;
         assert_reports_equal_records(&agent, &zone.to_string()).await;
     }
 }

@@ -15,8 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::{
     connections::{read_to_end, served_by},
     contract,
-    live_settings::LIVE,
-    profile::put,
+    live_settings::{LIVE, set_preferences},
     test_app::{CONSOLE_TOKEN, Listener, Staff, TestApp, request, waiting},
 };
 
@@ -132,7 +131,7 @@ async fn only_who_made_a_payout_hears_that_it_settled_later() {
     of_agent.until("notifications").await;
     // A later change, by which the other stream has told everything before it.
     let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    put(&admin, "/preferences", all).await;
+    set_preferences(&admin, all).await;
     let told = of_admin.until("settings").await;
     assert!(told.contains(&"loans".to_owned()));
 }
@@ -150,7 +149,7 @@ async fn a_page_that_comes_back_hears_only_what_it_missed() {
     drop(nothing);
 
     let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    put(&agent, "/preferences", all).await;
+    set_preferences(&agent, all).await;
     watching.until("settings").await;
     let mut back = Stream::open(&app, &agent.token, Some(&after)).await;
     let missed = ["notifications", "settings"].map(str::to_owned).to_vec();
@@ -269,6 +268,6 @@ async fn the_streams_of_a_sandbox_hear_of_nothing_else() {
     approve.headers_mut().insert("mkopo-sandbox", HeaderValue::from_static("pr-12"));
     assert!(app.send(approve).await.status.is_success());
     let all = json!({"language": "sw", "time_zone": null, "notify_by_email": true, "notify_by_sms": true});
-    put(&admin, "/preferences", all).await;
+    set_preferences(&admin, all).await;
     assert!(!of_main.until("settings").await.contains(&"loans".to_owned()));
 }

@@ -36,6 +36,9 @@ pub enum Failure {
     /// The user's role does not include this.
     #[error("Your role does not allow this.")]
     RoleNotAllowed,
+    /// The user's role does not include setting this field.
+    #[error("Your role does not allow {0} to be set.")]
+    FieldNotAllowed(&'static str),
     /// The session, the user or the server has too many open streams.
     #[error("Too many pages are open. Close some of them.")]
     TooManyStreams,
@@ -329,7 +332,7 @@ impl Failure {
             F::InvalidPassword => (StatusCode::BAD_REQUEST, "invalid_password"),
             F::AccountInactive => (StatusCode::FORBIDDEN, "account_inactive"),
             F::CodeRequired => (StatusCode::FORBIDDEN, "code_required"),
-            F::RoleNotAllowed => (StatusCode::FORBIDDEN, "role_not_allowed"),
+            F::RoleNotAllowed | F::FieldNotAllowed(_) => (StatusCode::FORBIDDEN, "role_not_allowed"),
             F::TooManyStreams => (StatusCode::TOO_MANY_REQUESTS, "too_many_streams"),
             F::SessionNotFound(_) => (StatusCode::NOT_FOUND, "session_not_found"),
             F::InvalidCode => (StatusCode::BAD_REQUEST, "invalid_code"),
@@ -407,7 +410,7 @@ impl Failure {
     /// The field that the failure is about, if any.
     pub fn field(&self) -> Option<&'static str> {
         match self {
-            Self::BadField { field, .. } => Some(field),
+            Self::BadField { field, .. } | Self::FieldNotAllowed(field) => Some(field),
             _ => None,
         }
     }
@@ -435,12 +438,13 @@ impl Failure {
     pub fn body(self) -> FailureBody {
         let (status, code) = self.status_and_code();
         let text = self.to_string();
+        let field = self.field();
         let (result_code, record) = match self {
             Self::AlreadyDisbursed(record) | Self::InProgress(record) => (None, Some(record)),
             Self::MobileMoneyRefused { result_code, record, .. } => (result_code, Some(record)),
             _ => (None, None),
         };
-        FailureBody { status, code, text, result_code, record }
+        FailureBody { status, code, field, text, result_code, record }
     }
 }
 
@@ -481,6 +485,7 @@ fn in_words(wait: Duration) -> String {
 pub struct FailureBody {
     status: StatusCode,
     code: &'static str,
+    field: Option<&'static str>,
     text: String,
     result_code: Option<String>,
     record: Option<Box<RawValue>>,
@@ -508,6 +513,8 @@ impl FailureBody {
             error: &'a str,
             message: &'a str,
             code: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            field: Option<&'static str>,
             request_id: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             result_code: Option<&'a str>,
@@ -525,6 +532,7 @@ impl FailureBody {
             error: &self.text,
             message: &self.text,
             code: self.code,
+            field: self.field,
             request_id,
             result_code: self.result_code.as_deref(),
             record: self.record.as_deref(),

@@ -305,6 +305,7 @@ class Failure(TypedDict):
     error: str
     message: str
     code: str
+    field: NotRequired[str]
     request_id: str
 
 
@@ -767,6 +768,16 @@ class Health(TypedDict, closed=True):
 class Readiness(TypedDict, closed=True):
     status: Literal['ok']
     clock_offset_ms: NotRequired[int]
+
+
+class NewSettings(TypedDict, closed=True):
+    preferences: Preferences
+    rules: NewPortalRules | None
+
+
+class SavedSettings(TypedDict, closed=True):
+    preferences: PreferencesAndRules
+    rules: PortalRules | None
 
 
 Report = TypedDict(

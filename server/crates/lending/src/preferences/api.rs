@@ -1,8 +1,15 @@
-//! The calls about the user's own preferences.
+//! The calls about one's own preferences, with the one that saves all settings.
 
-use axum::{Extension, Json as Answer, Router, routing::get};
+use axum::{
+    Extension, Json as Answer, Router,
+    routing::{get, put},
+};
 
-use super::{Preferences, PreferencesAndRules, set, with_rules};
+use super::{
+    PreferencesAndRules,
+    save::{NewSettings, SavedSettings, save},
+    with_rules,
+};
 use crate::{
     auth::{client_address::ClientAddress, session::Session},
     world::World,
@@ -12,22 +19,22 @@ use web::extract::Json;
 
 /// The calls about preferences. All need a session.
 pub fn live() -> Router {
-    Router::new().route("/preferences", get(preferences).put(put_preferences))
+    Router::new().route("/preferences", get(preferences)).route("/settings", put(put_settings))
 }
 
 async fn preferences(
     Extension(world): Extension<World>,
     session: Session,
 ) -> Result<Answer<PreferencesAndRules>, Failure> {
-    Ok(Answer(with_rules(&world, &session.staff.staff_id).await?))
+    let mut reader = world.database.read().await?;
+    Ok(Answer(with_rules(&mut reader, &session.staff.staff_id).await?))
 }
 
-async fn put_preferences(
+async fn put_settings(
     Extension(world): Extension<World>,
     ClientAddress(address): ClientAddress,
     session: Session,
-    Json(new): Json<Preferences>,
-) -> Result<Answer<PreferencesAndRules>, Failure> {
-    set(&world, session.clone(), address, new).await?;
-    Ok(Answer(with_rules(&world, &session.staff.staff_id).await?))
+    Json(new): Json<NewSettings>,
+) -> Result<Answer<SavedSettings>, Failure> {
+    Ok(Answer(save(&world, session, address, new).await?))
 }

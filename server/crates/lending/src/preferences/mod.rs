@@ -2,15 +2,12 @@
 
 /// The calls of the contract.
 pub mod api;
-
-use std::net::IpAddr;
+mod save;
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    auth::session::{self, Session},
-    events::{Kind, NewEvent},
     rules::{self, PayoutRules},
     world::World,
 };
@@ -75,10 +72,9 @@ pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferenc
 ///
 /// # Errors
 /// If the database can't be read.
-pub async fn with_rules(world: &World, staff_id: &str) -> Result<PreferencesAndRules, Failure> {
-    let mut reader = world.database.read().await?;
-    let preferences = of(&mut reader, staff_id).await?;
-    Ok(PreferencesAndRules { preferences, rules: rules::for_payouts(&mut reader).await? })
+async fn with_rules(connection: &mut Connection, staff_id: &str) -> Result<PreferencesAndRules, sqlx::Error> {
+    let preferences = of(connection, staff_id).await?;
+    Ok(PreferencesAndRules { preferences, rules: rules::for_payouts(connection).await? })
 }
 
 /// The time zone of the dates that `staff_id` sees.
@@ -101,46 +97,34 @@ const SET: &str = "
         language = excluded.language, time_zone = excluded.time_zone,
         notify_by_email = excluded.notify_by_email, notify_by_sms = excluded.notify_by_sms";
 
-/// Replaces the preferences of `session`'s user.
+/// Replaces the preferences of `staff_id`. Returns what that changes, for the audit trail.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::NoSession`].
-pub async fn set(world: &World, session: Session, address: IpAddr, new: Preferences) -> Result<(), Failure> {
-    if new.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
-        let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null".to_owned();
-        return Err(Failure::BadField { field: "time_zone", text });
+/// If the database fails.
+async fn set(connection: &mut Connection, staff_id: &str, new: &Preferences) -> Result<String, sqlx::Error> {
+    let changes = of(connection, staff_id).await?.changes_to(new);
+    if !changes.is_empty() {
+        query(SET)
+            .bind(staff_id)
+            .bind(new.language)
+            .bind(&new.time_zone)
+            .bind(new.notify_by_email)
+            .bind(new.notify_by_sms)
+            .execute(connection)
+            .await?;
     }
-    let at = world.clock.unset_now();
-    let event = world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            session::check_open(connection, &session.session_id).await?;
-            let before = of(connection, &session.staff.staff_id).await?;
-            let changes = before.changes_to(&new);
-            if changes.is_empty() {
-                return Ok(None);
-            }
-            query(SET)
-                .bind(&session.staff.staff_id)
-                .bind(new.language)
-                .bind(&new.time_zone)
-                .bind(new.notify_by_email)
-                .bind(new.notify_by_sms)
-                .execute(&mut *connection)
-                .await?;
-            let who = session.staff.email.as_str();
-            let event = NewEvent::new(at, Kind::PreferencesChanged, who, Some(address)).details(&changes);
-            event.add(connection).await?;
-            Ok::<_, Failure>(Some(event))
-        })
-        .await?;
-    if let Some(event) = event {
-        event.log();
-    }
-    Ok(())
+    Ok(changes)
 }
 
 impl Preferences {
+    fn check(&self) -> Result<(), Failure> {
+        if self.time_zone.as_deref().is_some_and(|name| values::time_zone(name).is_err()) {
+            let text = "time_zone must be the name of a time zone such as Africa/Nairobi, or null".to_owned();
+            return Err(Failure::BadField { field: "time_zone", text });
+        }
+        Ok(())
+    }
+
     /// Describes the changes to `new`, for the audit trail.
     fn changes_to(&self, new: &Self) -> String {
         let mut changes = Vec::new();

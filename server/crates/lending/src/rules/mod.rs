@@ -3,15 +3,9 @@
 /// The calls of the contract.
 pub mod api;
 
-use std::net::IpAddr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    auth::session::{self, Session},
-    events::{Kind, NewEvent},
-    world::World,
-};
+use crate::{auth::session, world::World};
 use base::error::Failure;
 use store::{Connection, query, query_as};
 use web::extract::LARGEST_INTEGER;
@@ -84,50 +78,24 @@ const SET: &str = "
     UPDATE portal_rules SET session_minutes = $1, maximum_amount = $2, confirmation_required = $3,
            auto_retry = $4, retry_attempts = $5";
 
-/// Replaces the rules. A new session length applies to sessions opened from now on.
+/// Replaces the rules. A new session length applies to sessions opened from now on. Returns the changes, for the
+/// audit trail.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::NoSession`].
-pub async fn set(
-    world: &World,
-    session: Session,
-    address: IpAddr,
-    new: NewPortalRules,
-) -> Result<PortalRules, Failure> {
-    let longest = i64::from(world.settings.session_minutes);
-    new.check(longest)?;
-    let at = world.clock.unset_now();
-    let on = world.clone();
-    let (rules, event) = world
-        .database
-        .write_in_turn(async move |connection: &mut Connection| {
-            session::check_open(connection, &session.session_id).await?;
-            let before = all(&on, connection).await?;
-            // The longest length is not stored, so that it follows the deployment's setting.
-            let minutes = (new.session_minutes < longest).then_some(new.session_minutes);
-            query(SET)
-                .bind(minutes)
-                .bind(new.maximum_amount)
-                .bind(new.confirmation_required)
-                .bind(new.auto_retry)
-                .bind(new.retry_attempts)
-                .execute(&mut *connection)
-                .await?;
-            let rules = all(&on, connection).await?;
-            let changes = before.changes_to(&rules);
-            if changes.is_empty() {
-                return Ok((rules, None));
-            }
-            let who = session.staff.email.as_str();
-            let event = NewEvent::new(at, Kind::SettingsChanged, who, Some(address)).details(&changes);
-            event.add(connection).await?;
-            Ok::<_, Failure>((rules, Some(event)))
-        })
+/// When the database fails.
+pub async fn set(world: &World, connection: &mut Connection, new: NewPortalRules) -> Result<String, Failure> {
+    let before = all(world, connection).await?;
+    // The longest follows the deployment's setting.
+    let minutes = (new.session_minutes < before.longest_session_minutes).then_some(new.session_minutes);
+    query(SET)
+        .bind(minutes)
+        .bind(new.maximum_amount)
+        .bind(new.confirmation_required)
+        .bind(new.auto_retry)
+        .bind(new.retry_attempts)
+        .execute(&mut *connection)
         .await?;
-    if let Some(event) = event {
-        event.log();
-    }
-    Ok(rules)
+    Ok(before.changes_to(&all(world, connection).await?))
 }
 
 const RESET: &str = "
@@ -144,7 +112,12 @@ pub async fn reset(connection: &mut Connection) -> Result<(), sqlx::Error> {
 }
 
 impl NewPortalRules {
-    fn check(&self, longest: i64) -> Result<(), Failure> {
+    /// Refuses what is outside the limits.
+    ///
+    /// # Errors
+    /// [`Failure::BadField`].
+    pub fn check(&self, world: &World) -> Result<(), Failure> {
+        let longest = i64::from(world.settings.session_minutes);
         let wrong = |field, text| Err(Failure::BadField { field, text });
         let shortest = MIN_SESSION_MINUTES.min(longest);
         if !(shortest..=longest).contains(&self.session_minutes) {

@@ -1,0 +1,129 @@
+import { useMutation } from '@tanstack/react-query';
+import {
+  api,
+  ApiError,
+  dataOf,
+  failureText,
+  followPreferences,
+  notify,
+  preferencesQuery,
+  queryClient,
+  type Schema,
+} from 'mfe-kit';
+import { Button, Note, PageHeader } from 'mfe-kit/ui';
+import { useEffect, useRef, useState } from 'react';
+import { AboutPortal } from './AboutPortal';
+import { DisbursementCard } from './DisbursementCard';
+import { GeneralCard } from './GeneralCard';
+import { settingsQuery } from './settings-query';
+import { settingsTexts } from './settings-texts';
+import classes from './SettingsPage.module.css';
+import { errorsIn, rulesFrom, type SettingsErrors, typedFrom, type TypedRules } from './typed-rules';
+
+type Preferences = Schema<'Preferences'>;
+
+const FIELDS = ['time_zone', 'session_minutes', 'maximum_amount', 'retry_attempts'] as const;
+
+/** The settings, which are saved together. */
+export function SettingsForm({ rules, own }: { rules: Schema<'PortalRules'>; own: Preferences }) {
+  const texts = settingsTexts();
+  // What is not changed here follows what is changed elsewhere.
+  const [changedRules, setChangedRules] = useState<Partial<TypedRules>>({});
+  const [changedOwn, setChangedOwn] = useState<Partial<Preferences>>({});
+  const [isChecked, setChecked] = useState(false);
+  const form = useRef<HTMLDivElement>(null);
+  const typed = { ...typedFrom(rules), ...changedRules };
+  const { longest_session_minutes: longest } = rules;
+  const preferences: Preferences = {
+    language: own.language,
+    time_zone: own.time_zone,
+    notify_by_email: own.notify_by_email,
+    notify_by_sms: own.notify_by_sms,
+    ...changedOwn,
+  };
+
+  const save = useMutation({
+    mutationFn: () => dataOf(api.PUT('/api/v1/settings', { body: { preferences, rules: rulesFrom(typed) } })),
+    onSuccess: (saved) => {
+      queryClient.setQueryData(settingsQuery().queryKey, saved.rules);
+      queryClient.setQueryData(preferencesQuery().queryKey, saved.preferences);
+      setChangedRules({});
+      setChangedOwn({});
+      setChecked(false);
+      notify({ type: 'success', message: texts.saved });
+      // Last, because another language or time zone draws the page again.
+      followPreferences(saved.preferences);
+    },
+  });
+  const failed = save.isError
+    ? failureText(
+        { reads: 'message', withoutText: texts.saveFailed, otherwise: texts.saveFailed },
+        save.error,
+      )
+    : undefined;
+  const refused = save.error instanceof ApiError ? save.error.field : undefined;
+  const refusedField = FIELDS.find((field) => field === refused);
+  const errors: SettingsErrors = {
+    ...(refusedField ? { [refusedField]: refusedField === 'time_zone' ? texts.wrongTimeZone : failed } : {}),
+    ...(isChecked ? errorsIn(typed, longest, texts) : {}),
+  };
+
+  useEffect(() => {
+    if (refusedField) focusFirstError(form.current);
+  }, [refusedField, save.error]);
+
+  function submit() {
+    setChecked(true);
+    if (Object.keys(errorsIn(typed, longest, texts)).length === 0) save.mutate();
+    else requestAnimationFrame(() => focusFirstError(form.current));
+  }
+
+  /** The server's answer about a field is about what was sent. */
+  function forgetRefusal() {
+    if (refusedField) save.reset();
+  }
+
+  const rulesProps = {
+    typed,
+    errors,
+    onRulesChange: (changes: Partial<TypedRules>) => {
+      forgetRefusal();
+      setChangedRules((before) => ({ ...before, ...changes }));
+    },
+  };
+  return (
+    <>
+      <PageHeader
+        title={texts.title}
+        subtitle={texts.subtitle}
+        action={
+          <Button type="primary" disabled={save.isPending} onClick={submit}>
+            {texts.save}
+          </Button>
+        }
+      />
+      <div className={classes.cards} ref={form}>
+        {failed && !refusedField ? (
+          <Note tone="bad" title={texts.notSaved}>
+            <p>{failed}</p>
+          </Note>
+        ) : null}
+        <GeneralCard
+          {...rulesProps}
+          longest={longest}
+          preferences={preferences}
+          onPreferencesChange={(changes) => {
+            forgetRefusal();
+            setChangedOwn((before) => ({ ...before, ...changes }));
+          }}
+        />
+        <DisbursementCard {...rulesProps} />
+        <AboutPortal />
+      </div>
+    </>
+  );
+}
+
+function focusFirstError(form: HTMLElement | null) {
+  form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+}

@@ -1,0 +1,57 @@
+import type { Schema } from 'mfe-kit';
+import type { SettingsTexts } from './settings-texts';
+
+/** The rules as typed, by their names in the contract. */
+export interface TypedRules {
+  session_minutes: string;
+  maximum_amount: string;
+  retry_attempts: string;
+  confirmation_required: boolean;
+  auto_retry: boolean;
+}
+
+/** What is wrong, by the field that it is about. */
+export type SettingsErrors = Partial<
+  Record<'time_zone' | 'session_minutes' | 'maximum_amount' | 'retry_attempts', string>
+>;
+
+export function typedFrom(rules: Schema<'PortalRules'>): TypedRules {
+  return {
+    session_minutes: String(rules.session_minutes),
+    maximum_amount: rules.maximum_amount === null ? '' : String(rules.maximum_amount),
+    retry_attempts: String(rules.retry_attempts),
+    confirmation_required: rules.confirmation_required,
+    auto_retry: rules.auto_retry,
+  };
+}
+
+export function rulesFrom(typed: TypedRules): Schema<'NewPortalRules'> {
+  return {
+    ...typed,
+    session_minutes: numberIn(typed.session_minutes),
+    maximum_amount: typed.maximum_amount.trim() === '' ? null : numberIn(typed.maximum_amount),
+    retry_attempts: numberIn(typed.retry_attempts),
+  };
+}
+
+export function errorsIn(typed: TypedRules, longest: number, texts: SettingsTexts): SettingsErrors {
+  const { session_minutes, maximum_amount, retry_attempts } = typed;
+  return {
+    ...(isWithin(session_minutes, 5, longest) ? {} : { session_minutes: texts.wrongMinutes(longest) }),
+    ...(maximum_amount.trim() === '' || isWithin(maximum_amount, 1, 999_999_999)
+      ? {}
+      : { maximum_amount: texts.wrongMaximum }),
+    ...(isWithin(retry_attempts, 0, 10) ? {} : { retry_attempts: texts.wrongRetries }),
+  };
+}
+
+function isWithin(text: string, lowest: number, highest: number): boolean {
+  const number = numberIn(text);
+  return number >= lowest && number <= highest;
+}
+
+/** The whole number in a text, which may have separators: '100,000'. */
+function numberIn(text: string): number {
+  const digits = text.replaceAll(/[\s,]/g, '');
+  return /^\d+$/.test(digits) ? Number(digits) : NaN;
+}

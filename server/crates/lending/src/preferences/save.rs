@@ -1,0 +1,83 @@
+//! Saving the settings: all of them, or nothing.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Preferences, PreferencesAndRules};
+use crate::{
+    auth::{
+        Role,
+        session::{self, Session},
+    },
+    events::{Kind, NewEvent},
+    rules::{self, NewPortalRules, PortalRules},
+    world::World,
+};
+use base::error::Failure;
+use store::Connection;
+
+/// What a person saves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewSettings {
+    preferences: Preferences,
+    /// By administrators only; `None` to leave them as they are.
+    #[serde(deserialize_with = "Option::deserialize")]
+    rules: Option<NewPortalRules>,
+}
+
+/// What is saved.
+#[derive(Clone, Debug, Serialize)]
+pub struct SavedSettings {
+    preferences: PreferencesAndRules,
+    /// `None` for everybody but administrators.
+    rules: Option<PortalRules>,
+}
+
+/// Saves the preferences of `session`'s user and, if they are given, the rules for everybody, in one transaction.
+///
+/// # Errors
+/// [`Failure::BadField`], [`Failure::FieldNotAllowed`], [`Failure::NoSession`].
+pub async fn save(
+    world: &World,
+    session: Session,
+    address: IpAddr,
+    new: NewSettings,
+) -> Result<SavedSettings, Failure> {
+    let is_admin = session.staff.role == Role::Admin;
+    if new.rules.is_some() && !is_admin {
+        return Err(Failure::FieldNotAllowed("rules"));
+    }
+    new.preferences.check()?;
+    if let Some(rules) = &new.rules {
+        rules.check(world)?;
+    }
+    let at = world.clock.unset_now();
+    let on = world.clone();
+    let (saved, events) = world
+        .database
+        .write_in_turn(async move |connection: &mut Connection| {
+            session::check_open(connection, &session.session_id).await?;
+            let staff = &session.staff;
+            let changes = super::set(connection, &staff.staff_id, &new.preferences).await?;
+            let mut all_changes = vec![(Kind::PreferencesChanged, changes)];
+            if let Some(rules) = new.rules {
+                all_changes.push((Kind::SettingsChanged, rules::set(&on, connection, rules).await?));
+            }
+            let mut events = Vec::new();
+            for (kind, changes) in all_changes.iter().filter(|(_, changes)| !changes.is_empty()) {
+                let event = NewEvent::new(at, *kind, staff.email.as_str(), Some(address)).details(changes);
+                event.add(connection).await?;
+                events.push(event);
+            }
+            let rules = if is_admin { Some(rules::all(&on, connection).await?) } else { None };
+            let preferences = super::with_rules(connection, &staff.staff_id).await?;
+            Ok::<_, Failure>((SavedSettings { preferences, rules }, events))
+        })
+        .await?;
+    for event in events {
+        event.log();
+    }
+    Ok(saved)
+}
