@@ -141,6 +141,7 @@ fn failures() -> Vec<Failure> {
         F::AccountInactive,
         F::CodeRequired,
         F::RoleNotAllowed,
+        F::FieldNotAllowed("rules"),
         F::TooManyStreams,
         F::SessionNotFound(any()),
         F::InvalidCode,
@@ -252,7 +253,7 @@ fn the_examples_of_failures_are_what_the_server_sends() {
                 (sent.as_str(), *its_code) == (status, code) && is_like(text, error)
             }),
             "no failure has the status {status}, the code {code} and the text {error:?}: correct the example \
-             {name} of contract/openapi.yaml after src/error.rs, or add a new failure to `failures` here"
+             {name} of contract/openapi.yaml after server/crates/base/src/error.rs, or add a new failure to `failures` here"
         );
         assert_eq!(body["message"], body["error"], "{name}");
         without_example.remove(code);

@@ -4,7 +4,7 @@
 pub(super) const SECRET_FIELDS: [&str; 5] = ["current_password", "new_password", "otp", "password", "token"];
 /// The fields of the contract that are shown, in alphabetical order. Others are not: a caller may have
 /// put a secret under any name.
-pub(super) const SHOWN_FIELDS: [&str; 106] = [
+pub(super) const SHOWN_FIELDS: [&str; 108] = [
     "account_number",
     "account_status",
     "address",
@@ -45,6 +45,7 @@ pub(super) const SHOWN_FIELDS: [&str; 106] = [
     "error_message",
     "expires_at",
     "failed",
+    "field",
     "figures",
     "figures_before",
     "first_name",
@@ -76,6 +77,7 @@ pub(super) const SHOWN_FIELDS: [&str; 106] = [
     "period",
     "phone",
     "phone_number",
+    "preferences",
     "processed_at",
     "purpose",
     "read_until",
