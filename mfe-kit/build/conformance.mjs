@@ -160,7 +160,8 @@ function takes(lock) {
 
 function isStale(folder) {
   const built = builtFile(folder);
-  const sources = [join(folder, 'src'), join(folder, 'package.json'), kitFolder];
+  const own = ['src', 'build', 'package.json', 'webpack.config.mjs'].map((name) => join(folder, name));
+  const sources = [...own.filter(existsSync), kitFolder];
   return !built || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
 }
 
