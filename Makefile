@@ -17,7 +17,7 @@ KITS := $(PORTAL)/kit/index.html
 # What every full installation has.
 CHECKERS := node_modules/eslint
 QUIETLY := --no-audit --no-fund --loglevel=error
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' 'tools/kit' 'tools/portal' 'contract/*.ts' 'contract/*.mjs' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kit tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
 help: ## List all tasks
@@ -138,8 +138,9 @@ fix: tools packages ## Format the code and apply the linters' fixes
 	@npm run --silent fix
 
 .PHONY: generate
-generate: tools packages ## Regenerate the code that is generated from the contract, and check the contract
-	@npm run --silent generate
+generate: tools packages ## Check the contract, and generate the types of both kits where they are older
+	@npm run --silent prepare
+	@testkit/python/tools
 
 .PHONY: clean
 clean: ## Remove all build output (not the data)

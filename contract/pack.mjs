@@ -1,5 +1,6 @@
 import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import './generate.mjs';
 
 /** Puts the contract's types into a folder of compiled modules, whose declarations then import that file. */
 export async function packTypes(folder) {
