@@ -17,7 +17,7 @@ KITS := $(PORTAL)/kit/index.html
 # What every full installation has.
 CHECKERS := node_modules/eslint
 QUIETLY := --no-audit --no-fund --loglevel=error
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kit tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kits tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
 help: ## List all tasks
@@ -75,7 +75,7 @@ slice: tools packages ## Create a new slice that builds, tests and loads (NAME=r
 .PHONY: testkit
 testkit: kits python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
 	@testkit/python/build
-	@node tools/kit/kit-folder.mjs
+	@node tools/kits/kit-folder.mjs
 
 ## Checking
 

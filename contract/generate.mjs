@@ -4,19 +4,22 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const folder = import.meta.dirname;
 const timeOf = (file) => statSync(join(folder, file)).mtimeMs;
 const sources = ['openapi.yaml', 'redocly.yaml', 'package.json', 'generate.mjs'];
 
 if (!existsSync(join(folder, 'types.d.ts')) || Math.max(...sources.map(timeOf)) > timeOf('types.d.ts')) {
-  const library = dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json'));
+  const generator = fileURLToPath(new URL('../bin/cli.js', import.meta.resolve('openapi-typescript')));
   const options = ['--redocly', 'redocly.yaml', '--output', 'types.d.ts'];
   const style = ['--alphabetize', '--default-non-nullable=false'];
-  const command = [join(library, 'bin/cli.js'), 'openapi.yaml', ...options, ...style];
-  const { status } = spawnSync(process.execPath, command, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const command = [generator, 'openapi.yaml', ...options, ...style];
+  const { status } = spawnSync(process.execPath, command, {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   if (status !== 0) {
     console.error('mkopo: the contract has an error, see above.');
     process.exit(1);

@@ -460,9 +460,7 @@ test('a slice made from the template is built, published and loaded', async ({ p
     run(process.execPath, [join(root, name), ...words], { cwd: root });
   try {
     await script('tools/dev/new-slice.mjs', 'repayment-plans', folder);
-    await run(process.execPath, [join(root, 'node_modules/webpack-cli/bin/cli.js'), '--mode', 'production'], {
-      cwd: folder,
-    });
+    await run(process.execPath, [join(root, 'mfe-kit/cli/mfe-kit.mjs'), 'build'], { cwd: folder });
     expect(await pipeline('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -157,6 +157,7 @@ export async function build(config) {
     compiler.run((error, result) => compiler.close(() => (error ? reject(error) : resolve(result))));
   });
   if (stats.hasErrors()) throw new Error(stats.toString('errors-only'));
+  if (stats.hasWarnings()) console.warn(stats.toString('errors-warnings'));
   return stats;
 }
 

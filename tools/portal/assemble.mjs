@@ -1,7 +1,7 @@
 /**
  * Assembles `dist/portal` from the builds: the shell's files at its root, each slice under
  * `slices/<name>/<version>/`, `slices.json`, which says which build is live, and `csp.txt`, the
- * policy that the page is served with. `tools/kit/kit-folder.mjs` adds the kits.
+ * policy that the page is served with. `tools/kits/kit-folder.mjs` adds the kits.
  *
  *     --out FOLDER            another folder than dist/portal
  *     --at NAME=ADDRESS       a slice that is served elsewhere: the address of its mf-manifest.json,

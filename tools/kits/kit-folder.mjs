@@ -3,7 +3,7 @@
  * plain list of them, from which `pip install --find-links` and people choose; and names the package of mfe-kit in
  * `slices.json`, if the folder has one. The portal may be served meanwhile.
  *
- *     node tools/kit/kit-folder.mjs dist/portal
+ *     node tools/kits/kit-folder.mjs dist/portal
  */
 import { copyFile, cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

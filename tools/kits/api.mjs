@@ -8,8 +8,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { root } from '../portal/slices.mjs';
 
 const kit = join(root, 'mfe-kit');
@@ -17,7 +21,7 @@ const packed = join(kit, 'dist/package');
 const isCheck = process.argv.includes('--check');
 const off = { default: { logLevel: ExtractorLogLevel.None } };
 
-if (!isCheck || !existsSync(join(packed, 'package.json'))) await import('./pack.mjs');
+if (!isCheck || !existsSync(join(packed, 'package.json'))) await import('./pack-mfe-kit.mjs');
 const { exports, version } = JSON.parse(readFileSync(join(packed, 'package.json'), 'utf8'));
 const entries = Object.values(exports).filter(
   ({ types }) => types?.startsWith('./dist/') && !/setup/.test(types),
@@ -32,23 +36,23 @@ if (isCheck) {
     );
   if (isChangedWithoutChangelog())
     fail('mfe-kit/api was changed without CHANGELOG.md: describe the change there');
-  const tool = (name, ...args) =>
-    execFileSync(process.execPath, [join(root, 'node_modules', name), ...args], { stdio: 'pipe', cwd: root });
-  try {
-    tool('publint/src/cli.js', packed, '--strict');
-    const tarball = join(kit, `dist/mfe-kit-${version}.tgz`);
-    const notModules = ['styles.css', 'tsconfig.json', 'package.json'];
-    tool(
-      '@arethetypeswrong/cli/dist/index.js',
-      tarball,
-      '--profile',
-      'esm-only',
-      '--exclude-entrypoints',
-      ...notModules,
-    );
-  } catch (error) {
-    fail(`the package has problems:\n${error.stdout}${error.stderr}`);
-  }
+  const problems = [...(await problemsOfPackage()), ...(await problemsOfTypes())];
+  if (problems.length > 0) fail(`the package has problems:\n${problems.join('\n')}`);
+}
+
+async function problemsOfPackage() {
+  const { messages, pkg } = await publint({ pkgDir: packed, strict: true, level: 'warning' });
+  return messages.map((message) => formatMessage(message, pkg));
+}
+
+/** What TypeScript can't resolve, but for the ways of CommonJS, which the kit doesn't have. */
+async function problemsOfTypes() {
+  const tarball = createPackageFromTarballData(await readFile(join(kit, `dist/mfe-kit-${version}.tgz`)));
+  const notModules = ['styles.css', 'tsconfig.json', 'package.json'];
+  const { problems } = await checkPackage(tarball, { excludeEntrypoints: notModules });
+  return problems
+    .filter(({ resolutionKind }) => !['node10', 'node16-cjs'].includes(resolutionKind))
+    .map((problem) => JSON.stringify(problem));
 }
 
 /** Reports one entry; returns whether it differs from the report before. */

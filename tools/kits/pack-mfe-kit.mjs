@@ -4,17 +4,13 @@
  *
  *     npm run pack --workspace mfe-kit
  */
-import { execFile } from 'node:child_process';
 import { copyFile, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { packTypes } from 'mkopo-contract/pack';
-import { replaceTscAliasPaths } from 'tsc-alias';
 import { build } from '../../mfe-kit/build/base.mjs';
 import shellConfig from '../../mfe-shell/webpack.config.mjs';
-import { root } from '../portal/slices.mjs';
+import { readPackage, root } from '../portal/slices.mjs';
+import { compile, pack } from './package.mjs';
 
-const run = promisify(execFile);
 const kit = join(root, 'mfe-kit');
 const folder = join(kit, 'dist/package');
 
@@ -53,7 +49,7 @@ const TOOLS = [
 for (const name of await readdir(join(kit, 'dist')).catch(() => []))
   if (name !== 'gallery') await rm(join(kit, 'dist', name), { recursive: true });
 await mkdir(folder, { recursive: true });
-await Promise.all([compile(), buildShell()]);
+await Promise.all([compileKit(), buildShell()]);
 await Promise.all(['build', 'cli', 'template'].map(copyFolder));
 await rename(join(folder, 'build/slice.tsconfig.json'), join(folder, 'tsconfig.json'));
 await mkdir(join(folder, 'docs'));
@@ -61,20 +57,11 @@ await copyDocument(join(kit, 'README.md'), 'README.md');
 await copyDocument(join(root, 'docs/slices.md'), 'docs/slices.md');
 await copyFile(join(root, 'CHANGELOG.md'), join(folder, 'CHANGELOG.md'));
 await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-await writeFile(join(folder, 'package.json'), `${JSON.stringify(await packageJson(), null, 2)}\n`);
-const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', join(kit, 'dist')], {
-  cwd: folder,
-});
-const [packed] = Object.values(JSON.parse(stdout));
-console.log(`mfe-kit/dist/${packed.filename}: ${packed.size} bytes, ${packed.integrity}`);
+await pack(folder, await description());
 
-/** Compiles `src/` to ES modules and type declarations that any tool resolves, with their styles beside them. */
-async function compile() {
-  const configFile = join(kit, 'tsconfig.package.json');
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [tsc, '--project', configFile]);
-  await replaceTscAliasPaths({ configFile, outDir: join(folder, 'dist'), resolveFullPaths: true });
-  await packTypes(join(folder, 'dist'));
+/** Compiles the kit, with its styles beside the modules. */
+async function compileKit() {
+  await compile(kit, folder);
   // The compiler keeps the path of this reference as it is in the sources, and this import, which tools can't resolve.
   await edit('index.d.ts', /path="[^"]*css\.d\.ts"/, 'path="./css.d.ts"');
   await edit('ui/ThemeProvider.d.ts', /^import '.*\.css';\n/m, '');
@@ -118,11 +105,10 @@ async function buildShell() {
 }
 
 /** The package's own description: what is compiled, and everything that it needs. */
-async function packageJson() {
-  const read = async (path) => JSON.parse(await readFile(path, 'utf8'));
-  const { exports, dependencies, ...own } = await read(join(kit, 'package.json'));
+async function description() {
+  const { exports, dependencies, ...own } = await readPackage('mfe-kit');
   for (const field of ['private', 'scripts', 'devDependencies']) Reflect.deleteProperty(own, field);
-  const { dependencies: toBuild, devDependencies } = await read(join(root, 'package.json'));
+  const { dependencies: toBuild, devDependencies } = await readPackage('.');
   const versions = { ...toBuild, ...devDependencies };
   const tools = Object.fromEntries(TOOLS.map((name) => [name, versions[name]]));
   const missing = TOOLS.filter((name) => !tools[name]);
