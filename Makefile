@@ -17,7 +17,7 @@ KITS := $(PORTAL)/kit/index.html
 # What every full installation has.
 CHECKERS := node_modules/eslint
 QUIETLY := --no-audit --no-fund --loglevel=error
-SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' 'contract/*.ts' 'contract/*.mjs' testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
+SOURCES := $(shell git ls-files -co --exclude-standard 'mfe-*' tools/kits tools/portal contract testkit/typescript package-lock.json tsconfig.json 2>/dev/null)
 
 .PHONY: help
 help: ## List all tasks
@@ -65,23 +65,23 @@ install: tools ## Install the `mkopo` command for this user
 .PHONY: dev
 dev: tools packages $(if $(SLICE),$(PORTAL)/slices.json) ## Run the portal as you edit it: the server and all slices, or one (SLICE=loans)
 	@$(CARGO) build $(MANIFEST)
-	@PORT=$(PORT) node mfe-kit/build/dev.mjs "$(SLICE)"
+	@PORT=$(PORT) node tools/dev/dev.mjs "$(SLICE)"
 
 .PHONY: slice
 slice: tools packages ## Create a new slice that builds, tests and loads (NAME=repayments)
-	@node mfe-kit/build/new-slice.mjs "$(NAME)"
+	@node tools/dev/new-slice.mjs "$(NAME)"
 	@npm install $(QUIETLY)
 
 .PHONY: testkit
 testkit: kits python ## Build the test kit for TypeScript and Python, which the portal serves at /kit/
 	@testkit/python/build
-	@node mfe-kit/build/kit-folder.mjs
+	@node tools/kits/kit-folder.mjs
 
 ## Checking
 
 .PHONY: test
 test: ## Run everything that CI runs
-	@./e2e/checks
+	@tools/checks
 
 .PHONY: journeys
 journeys: tools ## Run the journeys in Chromium against the real server
@@ -99,7 +99,7 @@ journeys-only: chromium kits
 
 .PHONY: compose-test
 compose-test: ## Build the whole stack in containers, test it, break it, remove it
-	@e2e/compose-test
+	@tools/compose-test
 
 .PHONY: fuzz
 fuzz: tools python ## Send the server and its parsers much more generated input (CASES=)
@@ -112,23 +112,23 @@ soak: tools ## Run the long payout tests: random schedules, kills, a failing dis
 	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
 	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
 	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
-		e2e/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
+		tools/machine/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
 
 .PHONY: bench
 bench: tools chromium $(PORTAL)/slices.json ## Measure everything, and write docs/performance.md (BENCH="lists engines" for some of it)
-	@node e2e/benchmarks/run.mjs $(BENCH)
+	@node tools/benchmarks/run.mjs $(BENCH)
 
 .PHONY: python
 python:
-	@e2e/python
+	@tools/machine/python
 
 .PHONY: chromium
 chromium: packages
-	@e2e/chromium
+	@tools/machine/chromium
 
 .PHONY: tools
 tools:
-	@e2e/tools
+	@tools/machine/compilers
 
 ## Changing
 
@@ -138,10 +138,11 @@ fix: tools packages ## Format the code and apply the linters' fixes
 	@npm run --silent fix
 
 .PHONY: generate
-generate: tools packages ## Regenerate the code that is generated from the contract, and check the contract
-	@npm run --silent generate
+generate: tools packages ## Check the contract, and generate the types of both kits where they are older
+	@npm run --silent prepare
+	@testkit/python/tools
 
 .PHONY: clean
 clean: ## Remove all build output (not the data)
-	@rm -rf dist mfe-*/dist e2e/report test-results
+	@rm -rf dist mfe-*/dist test-results
 	@cargo clean $(MANIFEST)

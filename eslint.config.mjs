@@ -4,7 +4,7 @@ import reactHooks from 'eslint-plugin-react-hooks';
 import globals from 'globals';
 import { basename, dirname } from 'node:path';
 import tseslint from 'typescript-eslint';
-import { sliceNames } from './mfe-kit/build/slices.mjs';
+import { sliceNames } from './tools/portal/slices.mjs';
 
 const SLICES = [...sliceNames(), 'mfe-kit/template'];
 
@@ -41,7 +41,7 @@ export default tseslint.config(
   // Runs in nginx, which provides `process`.
   { files: ['mfe-shell/web-server/*.js'], languageOptions: { globals: { process: 'readonly' } } },
   {
-    files: ['mfe-*/**/*.{ts,tsx}', 'e2e/**/*.ts', 'testkit/**/*.ts', '*.ts'],
+    files: ['mfe-*/**/*.{ts,tsx}', '{e2e,testkit,tools}/**/*.ts', '*.ts'],
     extends: [
       tseslint.configs.strictTypeChecked,
       tseslint.configs.stylisticTypeChecked,
@@ -104,7 +104,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['e2e/**/*.ts', 'testkit/**/*.ts'],
+    files: ['{e2e,testkit,tools}/**/*.ts'],
     rules: {
       '@typescript-eslint/no-non-null-assertion': 'off',
       // Playwright's fixtures take a function called `use`, and may use no fixture.

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
+import { browserOptions } from '../tools/machine/browser.mjs';
 import { BINARY } from './binary';
-import { browserOptions } from './browser.mjs';
 
 // The program and the portal of this repository, unless others are given.
 process.env.MKOPO_BINARY ??= BINARY;

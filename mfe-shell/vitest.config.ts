@@ -1,4 +1,10 @@
 import { screenTests } from 'mfe-kit/build/vitest';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { ...screenTests, name: 'mfe-shell' } });
+export default defineConfig({
+  test: {
+    ...screenTests,
+    name: 'mfe-shell',
+    include: [...(screenTests.include ?? []), 'build/*.test.mjs'],
+  },
+});

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
+import { freePorts } from '../../tools/machine/ports.mjs';
 import { BINARY } from '../binary';
-import { freePorts } from '../ports.mjs';
 import { expect, test as base } from '../test';
 
 const root = join(import.meta.dirname, '../..');
@@ -37,7 +37,8 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
     const folder = await mkdtemp(join(tmpdir(), 'mkopo-dev-'));
     const packages = (await readdir(root)).filter((name) => name.startsWith('mfe-'));
     const filter = (path: string) => !/\/(dist|node_modules)$/.test(path);
-    for (const name of packages) await cp(join(root, name), join(folder, name), { recursive: true, filter });
+    for (const name of [...packages, 'tools'])
+      await cp(join(root, name), join(folder, name), { recursive: true, filter });
     await mkdir(join(folder, 'node_modules'));
     for (const name of await readdir(join(root, 'node_modules'))) {
       const place = packages.includes(name) ? folder : join(root, 'node_modules');
@@ -61,7 +62,7 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
   dev: [
     async ({ sources: { folder }, page }, use) => {
       const port = await freePorts(3);
-      const dev = spawn(process.execPath, [join(folder, 'mfe-kit/build/dev.mjs')], {
+      const dev = spawn(process.execPath, [join(folder, 'tools/dev/dev.mjs')], {
         env: {
           PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
           HOME: process.env.HOME,

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Page } from '@playwright/test';
 import { PASSWORD } from 'mkopo-test';
+import { freePorts } from '../../tools/machine/ports.mjs';
 import { BINARY } from '../binary';
-import { freePorts } from '../ports.mjs';
 import { expect, test as base } from '../test';
 
 const run = promisify(execFile);

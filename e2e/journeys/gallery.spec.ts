@@ -45,35 +45,50 @@ const USED: [string, string, (preview: Locator) => Promise<unknown>][] = [
   ],
 ];
 
-for (const theme of THEMES)
-  test(`every part looks as recorded in each of its states, ${theme}`, async ({ page }) => {
-    await open(page, theme);
-    const looks: string[] = [];
-    for (const preview of await page.locator('[data-preview]').all()) {
-      const name = await preview.getAttribute('data-preview');
-      looks.push(`# ${name}`, ...(await preview.evaluate(look)), '');
-    }
-    for (const [name, how, use] of USED) {
-      await use(state(page, name));
-      await page.waitForFunction(isStill);
-      looks.push(`# ${name}, ${how}`, ...(await state(page, name).evaluate(look)), '');
-      await page.keyboard.press('Escape');
-    }
-    for (const [name, role] of [
-      ['Select: Chosen', 'listbox'],
-      ['Modal: Confirmation', 'dialog'],
-    ] as const) {
-      await state(page, name)
-        .getByRole(role === 'dialog' ? 'button' : 'combobox')
-        .click();
-      const opened = role === 'dialog' ? page.getByRole(role) : page.locator('.ant-select-dropdown');
-      await expect(opened).toBeVisible();
-      await page.waitForFunction(isStill);
-      looks.push(`# ${name}, open`, ...(await opened.evaluate(look)), '');
-      await page.keyboard.press('Escape');
-    }
-    expect(looks.join('\n')).toMatchSnapshot(`parts-${theme}.txt`);
+test('every part looks as recorded in each of its states, light and dark', async ({ page }) => {
+  const [light, dark] = [await looksOf(page, 'light'), await looksOf(page, 'dark')];
+  expect(sideBySide(light, dark).join('\n')).toMatchSnapshot('parts.txt');
+});
+
+/** How all parts look, each below its name. */
+async function looksOf(page: Page, theme: (typeof THEMES)[number]) {
+  await open(page, theme);
+  const looks: string[] = [];
+  for (const preview of await page.locator('[data-preview]').all()) {
+    const name = await preview.getAttribute('data-preview');
+    looks.push(`# ${name}`, ...(await preview.evaluate(look)), '');
+  }
+  for (const [name, how, use] of USED) {
+    await use(state(page, name));
+    await page.waitForFunction(isStill);
+    looks.push(`# ${name}, ${how}`, ...(await state(page, name).evaluate(look)), '');
+    await page.keyboard.press('Escape');
+  }
+  for (const [name, role] of [
+    ['Select: Chosen', 'listbox'],
+    ['Modal: Confirmation', 'dialog'],
+  ] as const) {
+    await state(page, name)
+      .getByRole(role === 'dialog' ? 'button' : 'combobox')
+      .click();
+    const opened = role === 'dialog' ? page.getByRole(role) : page.locator('.ant-select-dropdown');
+    await expect(opened).toBeVisible();
+    await page.waitForFunction(isStill);
+    looks.push(`# ${name}, open`, ...(await opened.evaluate(look)), '');
+    await page.keyboard.press('Escape');
+  }
+  return looks;
+}
+
+/** The looks in both themes as one: a property that the dark theme changes has its value there behind an arrow. */
+function sideBySide(light: string[], dark: string[]): string[] {
+  expect(dark).toHaveLength(light.length);
+  return light.map((line, index) => {
+    const [own, other] = [line.split(' | '), dark[index]!.split(' | ')];
+    if (own.length !== other.length) return `${line} → ${dark[index]}`;
+    return own.map((part, at) => (part === other[at] ? part : `${part} → ${other[at]}`)).join(' | ');
   });
+}
 
 test('the gallery works with the keyboard alone, and its code can be copied', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -434,7 +434,7 @@ test.describe('where overrides are not allowed', () => {
 test('a static portal loads a slice from another origin', async ({ page, build, host }) => {
   const folder = await mkdtemp(join(tmpdir(), 'mkopo-static-'));
   const slice = await host(await build('0.4.0'), CORS);
-  const portal = join(root, 'mfe-kit/build/portal.mjs');
+  const portal = join(root, 'tools/portal/assemble.mjs');
   await run(process.execPath, [portal, '--out', folder, '--at', `mfe-loans=${slice}/mf-manifest.json`]);
   const policy = await readFile(join(folder, 'csp.txt'), 'utf8');
   const address = await host(folder, { 'content-security-policy': policy });
@@ -459,10 +459,8 @@ test('a slice made from the template is built, published and loaded', async ({ p
   const script = (name: string, ...words: string[]) =>
     run(process.execPath, [join(root, name), ...words], { cwd: root });
   try {
-    await script('mfe-kit/build/new-slice.mjs', 'repayment-plans', folder);
-    await run(process.execPath, [join(root, 'node_modules/webpack-cli/bin/cli.js'), '--mode', 'production'], {
-      cwd: folder,
-    });
+    await script('tools/dev/new-slice.mjs', 'repayment-plans', folder);
+    await run(process.execPath, [join(root, 'mfe-kit/cli/mfe-kit.mjs'), 'build'], { cwd: folder });
     expect(await pipeline('publish', folder)).toBe('mfe-repayment-plans 0.1.0 is published; it is live.');
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -10,7 +10,6 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -54,8 +53,8 @@ export function checkSlice(slice, sources) {
   // The build takes a minute, and is of no use to a slice with these problems.
   describe.skipIf(problems.length > 0)(`the build of ${name} can be loaded by the portal`, () => {
     beforeAll(async () => {
-      await buildWhenStale(folder, [join(kitFolder, 'cli/mfe-kit.mjs'), 'build']);
-      if (shellFolder) await buildWhenStale(shellFolder, [webpackCli(), '--mode', 'production']);
+      await buildWhenStale(folder);
+      if (shellFolder) await buildWhenStale(shellFolder);
     }, 2 * BUILD_MS);
 
     test('it exposes a slice by the name and version of its package, and nothing else', () => {
@@ -126,12 +125,8 @@ function ownRepository() {
   return { shell: { screens: ofShell }, others, folder: join(root, 'mfe-shell') };
 }
 
-function webpackCli() {
-  return createRequire(import.meta.url).resolve('webpack-cli/bin/cli.js');
-}
-
 /** Builds a package if its build is missing or older than its sources; one process builds, others wait. */
-async function buildWhenStale(folder, command) {
+async function buildWhenStale(folder) {
   if (!isStale(folder)) return;
   const locks = join(shellFolder ? join(kitFolder, '..') : folder, 'node_modules/.cache');
   const lock = join(locks, `building-${folder.replaceAll(/[^a-z0-9]+/gi, '-')}`);
@@ -139,7 +134,8 @@ async function buildWhenStale(folder, command) {
   while (!takes(lock)) await new Promise((resolve) => setTimeout(resolve, 250));
   try {
     if (!isStale(folder)) return;
-    await run(process.execPath, command, { cwd: folder, timeout: BUILD_MS });
+    const command = join(kitFolder, 'cli/mfe-kit.mjs');
+    await run(process.execPath, [command, 'build'], { cwd: folder, timeout: BUILD_MS });
     // webpack does not write files that have not changed.
     utimesSync(builtFile(folder), new Date(), new Date());
   } finally {
@@ -160,7 +156,8 @@ function takes(lock) {
 
 function isStale(folder) {
   const built = builtFile(folder);
-  const sources = [join(folder, 'src'), join(folder, 'package.json'), kitFolder];
+  const own = ['src', 'build', 'package.json', 'webpack.config.mjs'].map((name) => join(folder, name));
+  const sources = [...own.filter(existsSync), kitFolder];
   return !built || Math.max(...sources.map(newest)) > statSync(built).mtimeMs;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import webpack from 'webpack';
+import { build } from '../build/base.mjs';
 import { sliceBuild } from '../build/webpack.mjs';
 import { Refusal } from './refusal.mjs';
 import { readSlicePackage } from './slice-package.mjs';
@@ -10,11 +10,9 @@ import { readSlicePackage } from './slice-package.mjs';
 export async function run() {
   const { folder, name, version } = readSlicePackage();
   const config = await configOf(folder, 'production');
-  const stats = await new Promise((resolve, reject) => {
-    const compiler = webpack(config);
-    compiler.run((error, result) => compiler.close(() => (error ? reject(error) : resolve(result))));
+  await build(config).catch(({ message }) => {
+    throw new Refusal(`${name} can't be built:\n${message}`);
   });
-  if (stats.hasErrors()) throw new Refusal(`${name} can't be built:\n${stats.toString('errors-only')}`);
   console.log(`${name} ${version} is built into dist/.`);
 }
 

@@ -5,7 +5,7 @@
 //! Servers, PostgreSQL and the load generator are separate processes on one machine, so compare the
 //! ratios: the three servers share its processors, while in production each has its own.
 //!
-//! `e2e/postgres with --flushed cargo bench --bench engines`
+//! `tools/machine/postgres with --flushed cargo bench --bench engines`
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark fails on the first error")]
 #![expect(clippy::cast_precision_loss, reason = "figures to read")]

@@ -181,7 +181,7 @@ fn sources_in(folder: &Path, found: &mut Vec<PathBuf>) {
 fn every_insert_names_its_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["src", "tests", "benches"] {
+    for folder in ["crates", "src", "tests", "benches"] {
         sources_in(&root.join(folder), &mut files);
     }
     let (mut checked, mut wrong) = (0, Vec::new());

@@ -33,7 +33,8 @@ impl Server {
 
     /// Starts a server on a machine whose clock is off by `offset`, such as `+10m` or `-1h`.
     pub fn start_with_clock_off_by(offset: &str, store: &[String]) -> Self {
-        let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e/faketime"));
+        let mut command =
+            Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine/faketime"));
         Self::run(command.args([offset, env!("CARGO_BIN_EXE_mkopo"), "serve"]), store)
     }
 

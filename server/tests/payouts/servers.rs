@@ -1,7 +1,7 @@
 //! Runs several real servers on one PostgreSQL cluster that the test starts. Servers and PostgreSQL
 //! are killed at random times while clients pay loans out through all servers.
 //!
-//! These tests only run when tests use PostgreSQL (`e2e/postgres with …`).
+//! These tests only run when tests use PostgreSQL (`tools/machine/postgres with …`).
 
 use std::{
     collections::HashMap,
@@ -80,7 +80,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Runs `e2e/postgres` and returns its output.
+/// Runs `tools/machine/postgres` and returns its output.
 fn postgres(arguments: &[&str]) -> String {
     run("postgres", arguments)
 }
@@ -90,7 +90,7 @@ fn pgbouncer(arguments: &[&str]) -> String {
 }
 
 fn run(script: &str, arguments: &[&str]) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../e2e").join(script);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine").join(script);
     let output = Command::new(script).args(arguments).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()

@@ -1,0 +1,90 @@
+/**
+ * Runs benchmarks, and writes what they measure to their sections of docs/performance.md. The value of each round stays
+ * in target/benchmarks until the next run.
+ *
+ *   node tools/benchmarks/run.mjs [BENCHMARK…]      all but first-start and tests, which take long
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import { withSection } from './performance.mjs';
+
+const root = join(import.meta.dirname, '../..');
+const page = join(root, 'docs/performance.md');
+const raw = join(root, 'target/benchmarks');
+const cargo = (command, ...options) => [
+  'cargo',
+  '--locked',
+  command,
+  '--manifest-path',
+  'server/Cargo.toml',
+  ...options,
+];
+const onPostgres = ['tools/machine/postgres', 'with', '--flushed'];
+const BENCHMARKS = {
+  lists: [cargo('bench', '--bench', 'lists')],
+  engines: [[...onPostgres, ...cargo('bench', '--bench', 'engines')]],
+  sandboxes: [cargo('bench', '--bench', 'sandboxes')],
+  'first-page': [cargo('build', '--release'), ['node', 'tools/benchmarks/first-page.mjs']],
+  'pending-loans': [
+    cargo('build'),
+    ['npx', 'playwright', 'test', '--config', 'tools/benchmarks/playwright.config.ts'],
+  ],
+  'next-change': [['node', 'tools/benchmarks/next-change.mjs']],
+  'transaction-history': [['node', 'tools/benchmarks/transaction-history.mjs']],
+  'first-start': [['node', 'tools/benchmarks/clean-clone.mjs', 'first-start']],
+  tests: [['node', 'tools/benchmarks/clean-clone.mjs', 'tests']],
+};
+const LONG = ['first-start', 'tests'];
+
+const load = os.loadavg()[0].toFixed(1);
+const given = process.argv.slice(2);
+const names = given.length > 0 ? given : Object.keys(BENCHMARKS).filter((name) => !LONG.includes(name));
+const unknown = names.find((name) => !(name in BENCHMARKS));
+if (unknown) {
+  console.error(`mkopo: there is no benchmark '${unknown}', only ${Object.keys(BENCHMARKS).join(', ')}.`);
+  process.exit(2);
+}
+mkdirSync(raw, { recursive: true });
+const failed = names.filter((name) => !isDone(name));
+if (failed.length > 0) {
+  console.error(`mkopo: failed or over budget: ${failed.join(', ')}.`);
+  process.exit(1);
+}
+
+/** Runs one benchmark and writes its section; one that is over its budget fails, but has measured everything. */
+function isDone(name) {
+  const file = join(raw, `${name}.json`);
+  rmSync(file, { force: true });
+  const options = { cwd: root, env: { ...process.env, MKOPO_BENCH_FIGURES: file }, stdio: 'inherit' };
+  const isGood = BENCHMARKS[name].every(
+    ([program, ...rest]) => spawnSync(program, rest, options).status === 0,
+  );
+  if (existsSync(file)) {
+    const section = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(page, withSection(readFileSync(page, 'utf8'), section, thisRun()));
+  }
+  return isGood;
+}
+
+function thisRun() {
+  const said = (program, ...options) =>
+    execFileSync(program, options, { cwd: root, encoding: 'utf8' }).trim();
+  const isChanged = said('git', 'status', '--porcelain', '--', '.', ':!docs') !== '';
+  const [processor] = os.cpus();
+  return {
+    date: `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    commit: said('git', 'rev-parse', '--short', 'HEAD') + (isChanged ? ' with changes' : ''),
+    load,
+    machine: {
+      processor: processor?.model ?? 'unknown processor',
+      cores: os.cpus().length,
+      memory: Math.round(os.totalmem() / 2 ** 30),
+      system: `${os.type()} ${os.release()}`,
+      disk: os.type() === 'Linux' ? said('stat', '--file-system', '--format', '%T', os.tmpdir()) : 'its disk',
+      rust: said('rustc', '--version').split(' ')[1],
+      node: process.versions.node,
+    },
+  };
+}
