@@ -134,7 +134,7 @@ tools:
 
 .PHONY: fix
 fix: tools packages ## Format the code and apply the linters' fixes
-	@cargo fmt $(MANIFEST)
+	@cargo fmt $(MANIFEST) --all
 	@npm run --silent fix
 
 .PHONY: generate
