@@ -29,7 +29,7 @@ use self::{
     figures::{Section, rounds},
     proxy::Proxy,
 };
-use base::{clock::Clock, randomness::Randomness};
+use base::{clock::Clock, kes::Kes, randomness::Randomness};
 use clap::Parser;
 use lending::{events::Trail, mobile_money::ScenarioChange};
 use mkopo::{
@@ -256,7 +256,7 @@ async fn fill(url: &str, folder: &Path, loans: usize) {
         });
         add.await.unwrap();
     }
-    let change = ScenarioChange { float: Some(1_000_000_000), ..ScenarioChange::default() };
+    let change = ScenarioChange { float: Some(Kes(1_000_000_000)), ..ScenarioChange::default() };
     sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();
     sandbox.close(Duration::from_secs(5)).await;
 }

@@ -59,7 +59,7 @@ pub async fn answer(
     let sandbox = found.as_ref().map_or(&main, |in_use| &in_use.sandbox).clone();
     sandbox.serve(&mut parts.extensions);
     let mut request = Request::from_parts(parts, body);
-    let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now()).into();
+    let request_id: Arc<str> = sandbox.server.randomness.id(sandbox.clock.now());
     let method = request.method().clone();
     let is_safe = method.is_safe();
     let path = shortened(request.uri().path()).to_owned();

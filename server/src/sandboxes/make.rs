@@ -68,7 +68,7 @@ impl Sandboxes {
     async fn make_named(&self, wish: &Wish, name: Name, trail: &Trail) -> Result<Made, Failure> {
         let now = self.clock.unset_now();
         self.check(&name).await?;
-        let id = self.randomness.id(now);
+        let id: String = self.randomness.id(now);
         let usual = match wish.recording {
             _ if !self.is_demo => DemoData::Nothing,
             Some(_) => DemoData::Empty,
@@ -76,7 +76,7 @@ impl Sandboxes {
         };
         let content = Content { world: wish.world.unwrap_or(usual), now: wish.now };
         let (template, base) =
-            self.templates.get(&self.databases, &self.randomness.id(now), content, now).await?;
+            self.templates.get(&self.databases, &self.randomness.id::<String>(now), content, now).await?;
         self.databases.create(&id, &template, wish.setting(now)).await?;
         if let Some(recording) = wish.recording.clone()
             && let Err(failure) = self.add_recording(&id, recording).await

@@ -4,7 +4,7 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, rollout, set_live, trail,
     trail::SliceAction, watch, watch::Watch,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::StaffId};
 use store::{Connection, query, query_as};
 
 /// The number of signed-in people who must have seen a build fail. A plan waits until as many have seen it.
@@ -26,7 +26,7 @@ pub fn rule() -> String {
 pub(super) struct Page {
     pub name: String,
     pub version: String,
-    pub staff_id: String,
+    pub staff_id: StaffId,
     /// The pattern of the screen's path; empty for a build that was loaded ahead of its screens.
     pub screen: String,
 }

@@ -1,4 +1,5 @@
 use axum::http::Method;
+use base::kes::Kes;
 use insta::assert_json_snapshot;
 use lending::mobile_money::{Outcome, Refusal};
 use serde_json::json;
@@ -195,7 +196,7 @@ async fn the_page_queues_outcomes_and_changes_settings() {
     browser.done("/console/scenario", "change", &typed).await;
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
     assert_eq!((scenario.default, scenario.latency_ms), (Outcome::LostUnpaid, 250));
-    assert_eq!((scenario.float, scenario.seed), (0, 9));
+    assert_eq!((scenario.float, scenario.seed), (Kes(0), 9));
     browser.done("/console/scenario", "start", &[]).await;
-    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 50_000_000);
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, Kes(50_000_000));
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
-use base::error::Failure;
+use base::{error::Failure, kes::Kes};
 use lending::{
     auth::Role,
     events,
@@ -143,19 +143,19 @@ fn failures() -> Vec<Failure> {
         F::RoleNotAllowed,
         F::FieldNotAllowed("rules"),
         F::TooManyStreams,
-        F::SessionNotFound(any()),
+        F::SessionNotFound(any().into()),
         F::InvalidCode,
         F::PasswordTooShort,
         F::PasswordTooEasy,
         F::TooManyTries { wait: Duration::from_mins(15) },
         F::CodeSentAlready { wait: Duration::from_secs(21) },
         F::SignInsWait { wait: Duration::from_secs(5) },
-        F::LoanNotFound(any()),
+        F::LoanNotFound(any().into()),
         F::AlreadyDisbursed(record()),
         F::InProgress(record()),
         F::NotApproved,
-        F::AmountMismatch(25_000),
-        F::AboveMaximum(100_000),
+        F::AmountMismatch(Kes(25_000)),
+        F::AboveMaximum(Kes(100_000)),
         F::PhoneMismatch,
         F::MobileMoneyRefused { result_code: None, text: any(), record: record() },
         F::BadIdempotencyKey,

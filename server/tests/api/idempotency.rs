@@ -1,3 +1,4 @@
+use base::kes::Kes;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, Method, StatusCode};
@@ -190,7 +191,7 @@ async fn a_key_whose_call_died_with_its_server_is_answered_once_the_payout_has_s
     agent.until_claimed(loan, &mut first).await;
     drop(first);
     let money = &app.sandbox.mobile_money;
-    while money.scenario().await.unwrap().float == 50_000_000 {
+    while money.scenario().await.unwrap().float == Kes(50_000_000) {
         tokio::task::yield_now().await;
     }
 

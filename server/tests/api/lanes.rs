@@ -1,5 +1,6 @@
 //! Payouts of several servers that write side by side.
 
+use base::kes::Kes;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
@@ -65,11 +66,11 @@ async fn the_daily_limit_of_a_phone_holds_for_payments_at_the_same_time() {
 async fn the_float_is_spent_to_its_last_shilling_and_no_further() {
     let servers = servers().await;
     let loans = approve(&servers[0], 30, 30_000, |number| format!("+2547120010{number:02}")).await;
-    let float = ScenarioChange { float: Some(300_000), ..ScenarioChange::default() };
+    let float = ScenarioChange { float: Some(Kes(300_000)), ..ScenarioChange::default() };
     servers[0].sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
     let answers = pay_all(&servers, &loans).await;
     assert_eq!((paid(&answers), refused(&answers, "1")), (10, 20));
-    assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, 0);
+    assert_eq!(servers[1].sandbox.mobile_money.scenario().await.unwrap().float, Kes(0));
     servers[0].assert_every_shilling_is_accounted_for().await;
 }
 
@@ -85,7 +86,7 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
     for float in [150_001, 99_990, 0, 20_000] {
         money
             .change_scenario(
-                ScenarioChange { float: Some(float), ..ScenarioChange::default() },
+                ScenarioChange { float: Some(Kes(float)), ..ScenarioChange::default() },
                 &Trail::default(),
             )
             .await
@@ -94,8 +95,8 @@ async fn no_shilling_of_the_float_is_lost_whatever_amounts_run_it_down() {
         let sent = answers.iter().filter(|answer| answer.status == StatusCode::OK);
         let sent: i64 = sent.map(|answer| answer.json()["amount"].as_i64().unwrap()).sum();
         let left = money.scenario().await.unwrap().float;
-        assert_eq!(float, sent + left);
-        assert!(paid(&answers) + refused(&answers, "1") == answers.len() && left >= 0, "{left}");
+        assert_eq!(float, sent + left.0);
+        assert!(paid(&answers) + refused(&answers, "1") == answers.len() && left >= Kes(0), "{left}");
     }
     servers[0].assert_every_shilling_is_accounted_for().await;
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use base::phone::Msisdn;
+use base::{kes::Kes, phone::Msisdn};
 use futures::future::join_all;
 use insta::assert_json_snapshot;
 use lending::{
@@ -17,9 +17,9 @@ const PLAIN: &str = "+254712345678";
 
 fn payment(originator_id: &str, amount: i64) -> Payment {
     Payment {
-        originator_id: originator_id.to_owned(),
+        originator_id: originator_id.into(),
         phone_number: Msisdn::parse(PLAIN).unwrap(),
-        amount,
+        amount: Kes(amount),
         expires_at: NOON.plus(Duration::from_secs(30)),
         generation: Generation::default(),
     }
@@ -84,7 +84,7 @@ async fn each_magic_amount_has_the_outcome_of_its_phone() {
     let app = TestApp::start().await;
     let mut tried = 0;
     for magic in MAGIC.iter().filter(|magic| magic.amount.is_some()) {
-        let loan = app.approve_loan(magic.amount.unwrap(), PLAIN).await;
+        let loan = app.approve_loan(magic.amount.unwrap().0, PLAIN).await;
         let outcome = settled(&app, &loan).await;
         match magic.outcome {
             Outcome::Refused(refusal) => {
@@ -106,13 +106,13 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
         let loan = app.approve_loan(amount, PLAIN).await;
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
     }
-    let float = ScenarioChange { float: Some(999), ..ScenarioChange::default() };
+    let float = ScenarioChange { float: Some(Kes(999)), ..ScenarioChange::default() };
     app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
     for amount in [1_000, 999] {
         let loan = app.approve_loan(amount, "+254712000000").await;
         outcomes.push(format!("{amount}: {}", settled(&app, &loan).await));
     }
-    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 0);
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, Kes(0));
     assert_json_snapshot!(outcomes, @r#"
     [
       "9: 422 2 FAILED Declined due to limit rule: less than the minimum transaction amount.",
@@ -131,7 +131,7 @@ async fn limits_and_float_apply_to_every_payment_that_is_not_magic() {
 #[tokio::test]
 async fn magic_payments_never_exceed_the_float() {
     let app = TestApp::start().await;
-    let float = ScenarioChange { float: Some(400_000), ..ScenarioChange::default() };
+    let float = ScenarioChange { float: Some(Kes(400_000)), ..ScenarioChange::default() };
     app.sandbox.mobile_money.change_scenario(float, &Trail::default()).await.unwrap();
     let mut outcomes = Vec::new();
     // A magic phone is paid above the maximum of a payment, too.
@@ -143,14 +143,14 @@ async fn magic_payments_never_exceed_the_float() {
     }
     let refused = "422 1 FAILED The balance is insufficient for the transaction.";
     assert_eq!(outcomes, ["200 - COMPLETED -", refused, "200 - COMPLETED -", refused]);
-    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, 45);
+    assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, Kes(45));
 }
 
 #[tokio::test]
 async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
-    let float = ScenarioChange { float: Some(1_000), ..ScenarioChange::default() };
+    let float = ScenarioChange { float: Some(Kes(1_000)), ..ScenarioChange::default() };
     money.change_scenario(float, &Trail::default()).await.unwrap();
     let amounts = [600, 500, 300, 200, 100, 10];
     let payments = amounts.iter().map(|amount| money.pay(payment(&format!("of-{amount}"), *amount)));
@@ -158,7 +158,7 @@ async fn requests_at_once_are_paid_in_order_as_long_as_there_is_enough() {
     let paid: Vec<bool> =
         answers.iter().map(|answer| matches!(answer.as_ref().unwrap(), Answer::Paid { .. })).collect();
     assert_eq!(paid, [true, false, true, false, true, false]);
-    assert_eq!(money.scenario().await.unwrap().float, 0);
+    assert_eq!(money.scenario().await.unwrap().float, Kes(0));
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn requests_at_once_to_one_phone_all_count_towards_its_daily_limit() {
     let paid = answers.iter().filter(|answer| matches!(answer, Answer::Paid { .. })).count();
     let refused = answers.iter().filter(|answer| **answer == Answer::Refused(Refusal::DailyLimit)).count();
     assert_eq!((paid, refused), (3, 2));
-    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500_000);
+    assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500_000));
 }
 
 #[tokio::test]
@@ -221,9 +221,9 @@ async fn an_originator_id_pays_once() {
     let Answer::Paid { receipt } = money.pay(payment("one", 500)).await.unwrap() else { panic!("refused") };
     assert_eq!(money.pay(payment("one", 500)).await.unwrap(), Answer::DuplicateOriginator);
     assert_eq!(money.pay(payment("one", 700)).await.unwrap(), Answer::DuplicateOriginator);
-    assert_eq!(money.status("one").await.unwrap(), Status::Paid { receipt });
-    assert_eq!(money.status("two").await.unwrap(), Status::Unknown);
-    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500);
+    assert_eq!(money.status(&"one".into()).await.unwrap(), Status::Paid { receipt });
+    assert_eq!(money.status(&"two".into()).await.unwrap(), Status::Unknown);
+    assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500));
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn an_expired_request_is_not_carried_out() {
     let money = &app.sandbox.mobile_money;
     app.clock.advance(Duration::from_secs(30));
     assert_eq!(money.pay(payment("late", 500)).await.unwrap(), Answer::Void);
-    assert_eq!(money.status("late").await.unwrap(), Status::Void);
+    assert_eq!(money.status(&"late".into()).await.unwrap(), Status::Void);
 }
 
 #[tokio::test]
@@ -241,14 +241,14 @@ async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
     let money = &app.sandbox.mobile_money;
     let inquiry = |originator_id: &str| {
         let Payment { phone_number, amount, generation, .. } = payment(originator_id, 500);
-        Inquiry { originator_id: originator_id.to_owned(), phone_number, amount, generation }
+        Inquiry { originator_id: originator_id.into(), phone_number, amount, generation }
     };
     assert_eq!(money.void(inquiry("early")).await.unwrap(), Status::Void);
     assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Void);
-    assert_eq!(money.status("early").await.unwrap(), Status::Void);
+    assert_eq!(money.status(&"early".into()).await.unwrap(), Status::Void);
     let Answer::Paid { receipt } = money.pay(payment("paid", 500)).await.unwrap() else { panic!("refused") };
     assert_eq!(money.void(inquiry("paid")).await.unwrap(), Status::Paid { receipt });
-    assert_eq!(money.scenario().await.unwrap().float, 50_000_000 - 500);
+    assert_eq!(money.scenario().await.unwrap().float, Kes(50_000_000 - 500));
 }
 
 #[tokio::test]

@@ -241,7 +241,7 @@ async fn a_restored_snapshot_hears_nothing_of_payments_made_before() {
 
 /// What left mobile money's account since the start, settled with us or not.
 async fn money_out(app: &TestApp) -> i64 {
-    50_000_000 - app.sandbox.mobile_money.scenario().await.unwrap().float
+    50_000_000 - app.sandbox.mobile_money.scenario().await.unwrap().float.0
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `mkopo provider record`, and `mkopo seed --from`.
 
+use base::kes::Kes;
 use std::collections::{BTreeSet, HashSet};
 
 use axum::http::{Method, StatusCode};
@@ -92,11 +93,11 @@ async fn a_recording_is_the_same_world_with_other_people() {
     let amounts =
         |loans: &[Value]| loans.iter().map(|loan| loan["total_loan_amount"].as_i64().unwrap()).sum::<i64>();
     assert_eq!(
-        recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum::<i64>(),
-        amounts(&pending)
+        recording.pending_loans.iter().map(|loan| loan.total_loan_amount).sum::<Kes>(),
+        Kes(amounts(&pending))
     );
     let jittered = recorded(&provider, true).await;
-    assert_ne!(jittered.pending_loans[0].total_loan_amount, 0);
+    assert_ne!(jittered.pending_loans[0].total_loan_amount, Kes(0));
     assert!(
         jittered
             .pending_loans

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use base::clock::Clock;
+use base::{clock::Clock, kes::Kes};
 use futures::future::join_all;
 use lending::{
     events::Trail,
@@ -40,7 +40,7 @@ async fn a_lost_answer_is_found_by_a_status_query() {
     assert_eq!(app.texts_to(loan["customer_phone_number"].as_str().unwrap()).await, 1);
     assert!(!agent.pending().await.iter().any(|other| other["loan_id"] == loan["loan_id"]));
     let settled = app.assert_every_shilling_is_accounted_for().await;
-    assert_eq!(settled.money_out, audit.money_out + loan["total_loan_amount"].as_i64().unwrap());
+    assert_eq!(settled.money_out, audit.money_out + Kes(loan["total_loan_amount"].as_i64().unwrap()));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use base::{clock::Clock, randomness::Randomness};
+use base::{clock::Clock, kes::Kes, randomness::Randomness};
 use lending::{events::Trail, mobile_money::ScenarioChange, payouts};
 use mkopo::Sandbox;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
@@ -93,7 +93,7 @@ pub fn fill(settings: Settings, loans: usize) {
         }
         let change = ScenarioChange {
             latency_ms: Some(10),
-            float: Some(100_000_000_000),
+            float: Some(Kes(100_000_000_000)),
             ..ScenarioChange::default()
         };
         sandbox.mobile_money.change_scenario(change, &Trail::default()).await.unwrap();

@@ -10,6 +10,11 @@ use axum::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::{
+    ids::{LoanId, SessionId},
+    kes::Kes,
+};
+
 /// A failed call. The text is for people; the code of [`Failure::status_and_code`] is for programs.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -44,7 +49,7 @@ pub enum Failure {
     TooManyStreams,
     /// The user has no open session with this id.
     #[error("You have no open session {0}.")]
-    SessionNotFound(String),
+    SessionNotFound(SessionId),
 
     /// The code is wrong, used, replaced or expired, or had too many wrong attempts.
     #[error("invalid or expired code")]
@@ -74,7 +79,7 @@ pub enum Failure {
     // Paying out
     /// No loan has this id.
     #[error("There is no loan {0}.")]
-    LoanNotFound(String),
+    LoanNotFound(LoanId),
     /// The loan has already been paid out; with the record of that payout.
     #[error("This loan has already been disbursed.")]
     AlreadyDisbursed(Box<RawValue>),
@@ -85,11 +90,11 @@ pub enum Failure {
     #[error("This loan is not approved for disbursement.")]
     NotApproved,
     /// The amount differs from the loan's.
-    #[error("The amount is not the loan's amount of KES {0}.")]
-    AmountMismatch(i64),
+    #[error("The amount is not the loan's amount of {0}.")]
+    AmountMismatch(Kes),
     /// The loan's amount is above the maximum that an administrator has set.
-    #[error("A payout may have at most KES {0}. An administrator can change this in Settings.")]
-    AboveMaximum(i64),
+    #[error("A payout may have at most {0}. An administrator can change this in Settings.")]
+    AboveMaximum(Kes),
     /// The phone number differs from the customer's.
     #[error("The phone number is not the customer's.")]
     PhoneMismatch,
@@ -480,7 +485,7 @@ fn in_words(wait: Duration) -> String {
     }
 }
 
-/// The content of a failed answer. [`crate::http::edge`] writes it in the requested format.
+/// The content of a failed answer. The edge of the program writes it in the requested format.
 #[derive(Clone, Debug)]
 pub struct FailureBody {
     status: StatusCode,

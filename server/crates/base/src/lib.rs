@@ -8,6 +8,10 @@ pub mod email;
 pub mod engine_error;
 // Every failure, its status and its body.
 pub mod error;
+// Ids, each with a type of its own.
+pub mod ids;
+// Amounts of money.
+pub mod kes;
 // Kenyan mobile numbers.
 pub mod phone;
 // The source of ids, codes and random numbers.

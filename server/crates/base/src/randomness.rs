@@ -32,11 +32,11 @@ impl Randomness {
     }
 
     /// A new id: a UUID v7, so that ids sort by creation time.
-    pub fn id(&self, now: UnixMillis) -> String {
+    pub fn id<T: From<String>>(&self, now: UnixMillis) -> T {
         let mut random = [0; 10];
         self.draw(|rng| rng.fill_bytes(&mut random));
         let ms = u64::try_from(now.0).unwrap_or(0);
-        uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().to_string()
+        uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid().to_string().into()
     }
 
     /// `N` random bytes.

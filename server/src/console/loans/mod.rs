@@ -6,7 +6,13 @@ pub(super) mod page;
 use serde::{Deserialize, Deserializer};
 
 use crate::Sandbox;
-use base::{clock::UnixMillis, error::Failure, phone::Msisdn};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{ApproverId, CustomerId, LoanId},
+    kes::Kes,
+    phone::Msisdn,
+};
 use lending::{
     demo,
     events::Trail,
@@ -26,8 +32,8 @@ const MAX_AMOUNT: i64 = 1_000_000_000_000;
 #[serde(deny_unknown_fields, default)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct GivenLoan {
-    pub loan_id: Option<String>,
-    pub customer_id: Option<String>,
+    pub loan_id: Option<LoanId>,
+    pub customer_id: Option<CustomerId>,
     pub customer_first_name: Option<String>,
     pub customer_last_name: Option<String>,
     pub customer_phone_number: Option<String>,
@@ -44,18 +50,18 @@ pub struct GivenLoan {
     pub credit_score: Option<Option<i64>>,
     #[serde(deserialize_with = "nullable")]
     pub risk_level: Option<Option<String>>,
-    pub total_loan_amount: Option<i64>,
+    pub total_loan_amount: Option<Kes>,
     pub interest_rate: Option<f64>,
     pub loan_status: Option<String>,
     pub disbursement_status: Option<String>,
     pub approved_at: Option<String>,
     #[serde(deserialize_with = "nullable")]
-    pub approver_id: Option<Option<String>>,
+    pub approver_id: Option<Option<ApproverId>>,
     #[serde(deserialize_with = "nullable")]
     pub approver_name: Option<Option<String>>,
     #[serde(deserialize_with = "nullable")]
     pub approver_email: Option<Option<String>>,
-    pub remaining_balance: Option<i64>,
+    pub remaining_balance: Option<Kes>,
     #[serde(deserialize_with = "nullable")]
     pub notes: Option<Option<String>>,
     pub loan_created_at: Option<String>,
@@ -119,14 +125,14 @@ impl GivenLoan {
         if self.loan_id.is_some() && count > 1 {
             return wrong("loan_id", "Only one loan can have a loan_id");
         }
-        let mut ids = [&self.loan_id, &self.customer_id].into_iter().flatten();
+        let mut ids = [self.loan_id.as_deref(), self.customer_id.as_deref()].into_iter().flatten();
         if ids.any(|id| !(1..=64).contains(&id.chars().count()) || id.contains('/')) {
             return wrong("loan_id", "loan_id and customer_id must have 1 to 64 characters, and no slash");
         }
-        if self.total_loan_amount.is_some_and(|amount| !(1..=MAX_AMOUNT).contains(&amount)) {
+        if self.total_loan_amount.is_some_and(|amount| !(1..=MAX_AMOUNT).contains(&amount.0)) {
             return wrong("total_loan_amount", "total_loan_amount must be between 1 and 1,000,000,000,000");
         }
-        if self.remaining_balance.is_some_and(|balance| !(0..=MAX_AMOUNT).contains(&balance)) {
+        if self.remaining_balance.is_some_and(|balance| !(0..=MAX_AMOUNT).contains(&balance.0)) {
             return wrong("remaining_balance", "remaining_balance must be between 0 and 1,000,000,000,000");
         }
         if self.loan_status.as_deref().is_some_and(|status| status != "APPROVED") {
@@ -217,12 +223,13 @@ const WRITE_LOAN: &str = "
 /// customer.
 async fn assign_to_existing_customer(
     db: &mut Connection,
-    loan_id: &str,
-    customer_id: &str,
+    loan_id: &LoanId,
+    customer_id: &CustomerId,
 ) -> Result<(), Failure> {
-    let previous_customer: String = query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
+    let previous_customer: CustomerId =
+        query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
     let found: i64 = query_scalar(COUNT_CUSTOMERS).bind(customer_id).fetch_one(&mut *db).await?;
-    if found > 0 && previous_customer != customer_id {
+    if found > 0 && previous_customer != *customer_id {
         query(SET_CUSTOMER).bind(loan_id).bind(customer_id).execute(&mut *db).await?;
         query(DELETE_CUSTOMER).bind(previous_customer).execute(db).await?;
     }
@@ -230,8 +237,9 @@ async fn assign_to_existing_customer(
 }
 
 /// Overwrites the generated loan `loan_id` and its customer with `loan`.
-async fn write(db: &mut Connection, loan_id: &str, loan: &PendingLoan) -> Result<(), Failure> {
-    let previous_customer: String = query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
+async fn write(db: &mut Connection, loan_id: &LoanId, loan: &PendingLoan) -> Result<(), Failure> {
+    let previous_customer: CustomerId =
+        query_scalar(SELECT_CUSTOMER).bind(loan_id).fetch_one(&mut *db).await?;
     loans::write_customer(db, loan).await?;
     query(WRITE_LOAN)
         .bind(loan_id)

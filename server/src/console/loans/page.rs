@@ -74,7 +74,7 @@ fn listed(loans: Vec<PendingLoan>, next: Option<String>) -> AnyView {
                     </td>
                     <td class="right amount num">{kes(loan.total_loan_amount)}</td>
                     <td class="more num" data-label="Loan">
-                        {loan.loan_id}
+                        {loan.loan_id.to_string()}
                         <span class="second">{timestamp(loan.approved_at)}</span>
                     </td>
                     <td class="more" data-label="Payout">{state}{notes}</td>
@@ -153,7 +153,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         }
         "approve" => {
             let given = GivenLoan {
-                loan_id: text("loan_id"),
+                loan_id: text("loan_id").map(Into::into),
                 customer_first_name: text("customer_first_name"),
                 customer_last_name: text("customer_last_name"),
                 customer_phone_number: text("customer_phone_number"),

@@ -16,7 +16,7 @@ use crate::console::view::{
     words::{count, kes, number},
 };
 use crate::console::{staff, traffic::Outline};
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, kes::Kes};
 use lending::{
     loans::{self, Waiting},
     outbox,
@@ -96,7 +96,7 @@ fn figure(icon: Icon, label: &'static str, value: String, detail: String, page: 
 }
 
 fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]) -> AnyView {
-    let mut days: BTreeMap<i64, [(i64, i64); 3]> = BTreeMap::new();
+    let mut days: BTreeMap<i64, [(i64, Kes); 3]> = BTreeMap::new();
     for total in totals {
         let index = match total.status {
             PayoutStatus::Completed => 0,
@@ -114,11 +114,11 @@ fn payouts_by_day(zone: &TimeZone, midnights: &[UnixMillis], totals: &[DayTotal]
             kes(pending.1),
             kes(failed.1)
         );
-        Column { label, parts: vec![("good", completed.1), ("wait", pending.1), ("bad", failed.1)] }
+        Column { label, parts: vec![("good", completed.1.0), ("wait", pending.1.0), ("bad", failed.1.0)] }
     });
     let bars: Vec<Column> = bars.collect();
     let with_status = |status| totals.iter().filter(move |total| total.status == status);
-    let amount: i64 = with_status(PayoutStatus::Completed).map(|total| total.amount).sum();
+    let amount: Kes = with_status(PayoutStatus::Completed).map(|total| total.amount).sum();
     let completed: i64 = with_status(PayoutStatus::Completed).map(|total| total.payouts).sum();
     let failed: i64 = with_status(PayoutStatus::Failed).map(|total| total.payouts).sum();
     let summary =

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::past::{self, GivenPayout};
 use crate::{Sandbox, console::wait::wait};
-use base::error::Failure;
+use base::{error::Failure, ids::LoanId};
 use lending::{
     events::Trail,
     payouts::{self, Invariant, Record},
@@ -20,7 +20,7 @@ pub fn routes() -> Router {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RecordsQuery {
-    loan_id: Option<String>,
+    loan_id: Option<LoanId>,
     settled: Option<bool>,
     wait: Option<String>,
 }

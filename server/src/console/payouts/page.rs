@@ -109,7 +109,7 @@ fn listed(records: Vec<Record>, next: Option<String>) -> AnyView {
                     <td class="more" data-label="State">{state(record.status)}{reason}{notes}</td>
                     <td class="more num" data-label="Reference">
                         {reference}
-                        <span class="second">{record.loan_id}</span>
+                        <span class="second">{record.loan_id.to_string()}</span>
                     </td>
                     <td class="more" data-label="Started">
                         {timestamp(record.created_at)}

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::Sandbox;
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::LoanId};
 use lending::{
     demo,
     events::Trail,
@@ -16,7 +16,7 @@ use store::Connection;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GivenPayout {
-    pub loan_id: Option<String>,
+    pub loan_id: Option<LoanId>,
     pub outcome: Option<Outcome>,
     pub created_at: Option<String>,
     pub user_email: Option<String>,

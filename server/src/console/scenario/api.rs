@@ -4,7 +4,7 @@ use axum::{Json as Answer, Router, http::StatusCode, routing::get};
 use serde::Serialize;
 
 use crate::Sandbox;
-use base::error::Failure;
+use base::{error::Failure, kes::Kes};
 use lending::{
     events::Trail,
     mobile_money::{MAGIC, Outcome, Scenario, ScenarioChange},
@@ -35,7 +35,7 @@ struct OutcomeAnswer {
 #[derive(Serialize)]
 struct MagicAnswer {
     phone: Option<&'static str>,
-    amount: Option<i64>,
+    amount: Option<Kes>,
     outcome: Outcome,
 }
 

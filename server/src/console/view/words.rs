@@ -6,11 +6,11 @@ use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use super::icon::Icon;
-use base::clock::UnixMillis;
+use base::{clock::UnixMillis, kes::Kes};
 
 /// `KES 25,000`.
-pub fn kes(amount: i64) -> String {
-    format!("KES {}", number(amount))
+pub fn kes(amount: Kes) -> String {
+    format!("KES {}", number(amount.0))
 }
 
 /// `25,000`.
@@ -111,7 +111,7 @@ mod tests {
         for (amount, text) in
             [(0, "KES 0"), (999, "KES 999"), (25_000, "KES 25,000"), (-1_234_567, "KES -1,234,567")]
         {
-            assert_eq!(kes(amount), text);
+            assert_eq!(kes(Kes(amount)), text);
         }
     }
 

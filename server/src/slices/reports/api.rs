@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{Outcome, Received, Report, rounded};
 use crate::{Sandbox, slices::SliceName};
-use base::error::Failure;
+use base::{error::Failure, ids::SessionId};
 use lending::auth::{client_address::ClientAddress, limits::network, session};
 use settings::Settings;
 use web::extract::{Json, whole};
@@ -102,7 +102,7 @@ async fn receive(
 
 impl Reported {
     /// Checks that the fields fit the outcome, and returns the report.
-    fn check(self, session_id: Option<String>) -> Result<Received, Failure> {
+    fn check(self, session_id: Option<SessionId>) -> Result<Received, Failure> {
         let Self { slice, version, outcome, ms, reason, route, status, times } = self;
         let detail = match (outcome, ms, reason, status) {
             (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),

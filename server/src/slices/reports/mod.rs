@@ -16,7 +16,11 @@ use serde::{Deserialize, Serialize};
 pub use self::limit::Limit;
 use super::{Bundled, SliceBuilds, all, taken_back};
 use crate::Sandbox;
-use base::{clock::UnixMillis, error::Failure};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{SessionId, StaffId},
+};
 use lending::auth::session;
 use store::{Connection, Database, query, sweep};
 
@@ -72,7 +76,7 @@ struct Received {
     /// The path pattern of the screen that was shown; empty if none was.
     screen: String,
     /// The session whose page it is.
-    session_id: Option<String>,
+    session_id: Option<SessionId>,
 }
 
 /// The reports that wait to be written, and the limit on reports by address.
@@ -145,7 +149,7 @@ async fn note_pages(
     known: Vec<Received>,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let mut people: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut people: BTreeMap<SessionId, Option<StaffId>> = BTreeMap::new();
     let mut pages: BTreeMap<taken_back::Page, bool> = BTreeMap::new();
     for Received { report: Report { slice, version, outcome, .. }, screen, session_id, .. } in known {
         let Some(session_id) = session_id.filter(|_| outcome != Outcome::CallFailed) else { continue };

@@ -8,6 +8,7 @@ use base::{
     clock::{Clock, UnixMillis},
     email::Email,
     error::Failure,
+    ids::StaffId,
     phone::Msisdn,
     randomness::Randomness,
 };
@@ -51,7 +52,7 @@ pub async fn open(
 ) -> Result<(), Failure> {
     let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
     let password_hash = passwords.hash(password).await?;
-    let staff_id = randomness.id(now);
+    let staff_id: StaffId = randomness.id(now);
     trail
         .write(database.begin().await?, async move |connection: &mut Connection| {
             query(INSERT)
@@ -95,9 +96,9 @@ pub async fn set_active(
     email: &Email,
     is_active: bool,
     clock: &Clock,
-) -> Result<String, Failure> {
+) -> Result<StaffId, Failure> {
     let now = clock.now();
-    let staff_id: String = query_scalar(SET_ACTIVE)
+    let staff_id: StaffId = query_scalar(SET_ACTIVE)
         .bind(email)
         .bind(is_active)
         .bind(now)

@@ -28,7 +28,12 @@ use super::{
     sign_in::{Credentials, sign_in},
 };
 use crate::world::World;
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{
+    clock::UnixMillis,
+    email::Email,
+    error::Failure,
+    ids::{SessionId, StaffId},
+};
 use web::extract::{Json, Path};
 
 const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
@@ -95,7 +100,7 @@ struct SignedInUser {
 #[derive(Serialize)]
 struct TokenUser {
     token: String,
-    id: String,
+    id: StaffId,
     username: String,
     name: String,
     email: Email,
@@ -196,7 +201,7 @@ async fn reset_password(
 
 #[derive(Serialize)]
 struct CurrentUser {
-    id: String,
+    id: StaffId,
     username: String,
     name: String,
     email: Email,
@@ -280,7 +285,7 @@ async fn end_session(
     Extension(auth): Extension<Auth>,
     ClientAddress(address): ClientAddress,
     session: Session,
-    Path(session_id): Path<String>,
+    Path(session_id): Path<SessionId>,
 ) -> Result<StatusCode, Failure> {
     end_own_session(&auth.world, session, address, session_id).await?;
     Ok(StatusCode::NO_CONTENT)

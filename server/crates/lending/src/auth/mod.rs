@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session::Tokens};
 use crate::{outbox::Outbox, world::World};
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId};
 use store::{Connection, query_as};
 
 /// The accounts and sessions of a world, and the secrets that protect them. Clones share them.
@@ -64,7 +64,7 @@ store::stored_as_text!(Role);
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Staff {
-    pub staff_id: String,
+    pub staff_id: StaffId,
     pub email: Email,
     pub username: String,
     pub first_name: String,

@@ -10,7 +10,9 @@ use crate::{
     outbox,
     world::Happened,
 };
-use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use base::{
+    clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, randomness::Randomness,
+};
 use store::{Connection, query, query_scalar};
 
 /// The lifetime of a code.
@@ -229,7 +231,7 @@ pub enum Verdict {
 /// An attempt to use a code.
 pub struct Attempt {
     /// The user of the code. Without one, the attempt counts as a wrong code.
-    pub staff_id: Option<String>,
+    pub staff_id: Option<StaffId>,
     /// The purpose of the code.
     pub purpose: Purpose,
     /// The code, as typed.
@@ -279,7 +281,7 @@ const END_ALL: &str = "
 /// Ends every code of `staff_id`.
 pub async fn end_all(
     connection: &mut Connection,
-    staff_id: &str,
+    staff_id: &StaffId,
     now: UnixMillis,
 ) -> Result<(), sqlx::Error> {
     query(END_ALL).bind(staff_id).bind(now).execute(connection).await?;

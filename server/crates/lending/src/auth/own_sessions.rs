@@ -9,7 +9,7 @@ use crate::{
     events::{Kind, NewEvent},
     world::World,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::SessionId};
 use store::{Connection, query, query_as};
 
 /// A session, as its owner sees it.
@@ -55,7 +55,7 @@ pub(super) async fn end_own_session(
     world: &World,
     session: Session,
     address: IpAddr,
-    session_id: String,
+    session_id: SessionId,
 ) -> Result<(), Failure> {
     // PostgreSQL can't store NUL characters.
     if session_id.contains('\0') {

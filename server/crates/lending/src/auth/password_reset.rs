@@ -98,7 +98,7 @@ impl Change {
         otp::end_all(connection, staff_id, now).await?;
         // The user has proved who they are, so a lockout for wrong passwords ends.
         limits::reset_account(connection, Action::Password, &attempt.caller).await?;
-        tracing::info!(staff.id = staff_id, "password.reset");
+        tracing::info!(staff.id = %staff_id, "password.reset");
         let details = "all sessions ended";
         let event = visitor.add_success(connection, Kind::PasswordReset, &staff, details).await?;
         Ok((Ruling::Granted, event))

@@ -20,6 +20,7 @@ use crate::{
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
+    ids::{SessionId, StaffId},
 };
 use store::{Connection, Database, query, query_as, query_scalar, sweep, version::Version};
 use web::accept;
@@ -31,7 +32,7 @@ const AUDIENCE: &str = "mkopo-portal";
 #[derive(Clone, Debug)]
 pub struct Session {
     /// The id of the session's row.
-    pub session_id: String,
+    pub session_id: SessionId,
     /// The user of the session.
     pub staff: Staff,
 }
@@ -108,14 +109,14 @@ pub async fn length(world: &World, connection: &mut Connection) -> Result<Durati
 }
 
 /// Returns the session id in `token`, if this service signed it and it had not expired at `now`.
-pub fn id_named_by(auth: &Auth, token: &str, now: UnixMillis) -> Option<String> {
-    auth.tokens.read(token, now).map(|claims| claims.jti)
+pub fn id_named_by(auth: &Auth, token: &str, now: UnixMillis) -> Option<SessionId> {
+    auth.tokens.read(token, now).map(|claims| claims.jti.into())
 }
 
 /// A session that is not stored yet.
 pub struct NewSession {
-    session_id: String,
-    staff_id: String,
+    session_id: SessionId,
+    staff_id: StaffId,
     created_at: UnixMillis,
     expires_at: UnixMillis,
     place: Place,
@@ -141,8 +142,8 @@ pub fn prepare(
     let token = auth.tokens.sign(&Claims {
         iss: ISSUER.to_owned(),
         aud: AUDIENCE.to_owned(),
-        sub: session.staff_id.clone(),
-        jti: session.session_id.clone(),
+        sub: session.staff_id.to_string(),
+        jti: session.session_id.to_string(),
         iat: created_at.0 / 1000,
         exp: expires_at.0 / 1000,
     })?;
@@ -213,7 +214,11 @@ const END_ALL: &str = "
     UPDATE session SET ended_at = $2 WHERE staff_id = $1 AND ended_at IS NULL AND expires_at > $3";
 
 /// Ends all sessions of `staff_id`.
-pub async fn end_all(connection: &mut Connection, staff_id: &str, clock: &Clock) -> Result<(), sqlx::Error> {
+pub async fn end_all(
+    connection: &mut Connection,
+    staff_id: &StaffId,
+    clock: &Clock,
+) -> Result<(), sqlx::Error> {
     query(END_ALL).bind(staff_id).bind(clock.now()).bind(clock.earliest()).execute(connection).await?;
     Ok(())
 }
@@ -227,7 +232,7 @@ const END_BATCH: &str = "
 /// returns their number.
 pub async fn end_all_in_batches(
     database: &Database,
-    staff_id: String,
+    staff_id: StaffId,
     now: UnixMillis,
     earliest: UnixMillis,
 ) -> Result<u64, Failure> {
@@ -249,7 +254,7 @@ const IS_OPEN: &str = "SELECT session_id FROM session WHERE session_id = $1 AND 
 
 /// Fails with [`Failure::NoSession`] if the session has ended since its call arrived, or all data was
 /// replaced. The session can't end before the transaction does.
-pub async fn check_open(connection: &mut Connection, session_id: &str) -> Result<(), Failure> {
+pub async fn check_open(connection: &mut Connection, session_id: &SessionId) -> Result<(), Failure> {
     let open: Option<String> =
         query_scalar(IS_OPEN).bind(session_id).locking("FOR SHARE").fetch_optional(connection).await?;
     open.map(|_| ()).ok_or(Failure::NoSession)
@@ -285,7 +290,7 @@ async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>
                 .await?;
             let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
             let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
-            Ok(Live { session: Arc::new(Session { session_id: claims.jti, staff }), expires_at })
+            Ok(Live { session: Arc::new(Session { session_id: claims.jti.into(), staff }), expires_at })
         })
         .await?;
     if live.expires_at > now { Ok(live.session) } else { Err(Failure::NoSession) }
@@ -298,9 +303,9 @@ const LIVE_STAFF_ID: &str = "
 /// Returns the id of the session's user; `None` unless the session is live at `now`.
 pub async fn live_staff_id(
     connection: &mut Connection,
-    session_id: &str,
+    session_id: &SessionId,
     now: UnixMillis,
-) -> Result<Option<String>, sqlx::Error> {
+) -> Result<Option<StaffId>, sqlx::Error> {
     query_scalar(LIVE_STAFF_ID).bind(session_id).bind(now).fetch_optional(connection).await
 }
 

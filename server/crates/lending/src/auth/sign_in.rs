@@ -102,7 +102,7 @@ pub async fn sign_in(
     event.log();
     decided.into_result()?;
     let staff = staff.ok_or(Failure::UserNotFound)?;
-    tracing::info!(staff.id = staff.staff_id, "session.opened");
+    tracing::info!(staff.id = %staff.staff_id, "session.opened");
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })
 }

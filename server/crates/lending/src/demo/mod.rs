@@ -19,7 +19,13 @@ use crate::{
     mobile_money::{Refusal, receipt},
     payouts::PayoutStatus,
 };
-use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{CustomerId, LoanId, PayoutId, StaffId, TransactionId},
+    kes::Kes,
+    randomness::Randomness,
+};
 use store::{Connection, query, query_scalar};
 
 /// The password of every demo account. They exist in demo mode only.
@@ -213,7 +219,7 @@ struct Demo {
 /// A member of staff.
 #[derive(Clone, sqlx_macros::FromRow)]
 struct Colleague {
-    staff_id: String,
+    staff_id: StaffId,
     first_name: String,
     last_name: String,
     email: String,
@@ -251,7 +257,7 @@ const ABOVE_MAXIMUM: &str =
 /// The details of a loan that are not generated.
 #[derive(Clone, Copy, Default)]
 struct Details {
-    amount: Option<i64>,
+    amount: Option<Kes>,
     phone_number: Option<&'static str>,
     notes: Option<&'static str>,
 }
@@ -275,9 +281,9 @@ pub const ANSWERED_AFTER: Duration = Duration::from_secs(2);
 /// A loan, with the fields that its payouts need.
 #[derive(sqlx_macros::FromRow)]
 struct DemoLoan {
-    loan_id: String,
+    loan_id: LoanId,
     phone_number: String,
-    amount: i64,
+    amount: Kes,
 }
 
 const ADD_STAFF: &str = "
@@ -341,7 +347,7 @@ impl Demo {
         hash: &str,
     ) -> Result<Colleague, Failure> {
         let created_at = self.now.minus(400 * DAY);
-        let staff_id = self.ids.id(created_at);
+        let staff_id: StaffId = self.ids.id(created_at);
         query(ADD_STAFF)
             .bind(&staff_id)
             .bind(staff.email)
@@ -395,9 +401,9 @@ impl Demo {
             let approved_at =
                 self.now.minus(HOUR * (2 + 7 * number)).minus(MINUTE * self.rng.random_range(0..55));
             let amount = match number {
-                0 => Some(25_000),
-                1 => Some(75_000),
-                22 => Some(300_000),
+                0 => Some(Kes(25_000)),
+                1 => Some(Kes(75_000)),
+                22 => Some(Kes(300_000)),
                 _ => None,
             };
             let magic = MAGIC_LOANS.iter().find(|magic| magic.number == number);
@@ -443,7 +449,7 @@ impl Demo {
         };
         let phone_number = format!("+2547{}", self.rng.random_range(10_000_000..99_999_999));
         let phone_number = details.phone_number.map_or(phone_number, str::to_owned);
-        let customer_id = format!("CUS-{number:05}");
+        let customer_id = CustomerId::from(format!("CUS-{number:05}"));
         let credit_score: i64 = self.rng.random_range(420..800);
         let risk_level = match credit_score {
             ..520 => "HIGH",
@@ -465,7 +471,7 @@ impl Demo {
             .execute(&mut *db)
             .await?;
         let amount = details.amount.unwrap_or_else(|| self.amount());
-        let loan_id = format!("LN-{}-{number:05}", approved_at.in_nairobi().year());
+        let loan_id = LoanId::from(format!("LN-{}-{number:05}", approved_at.in_nairobi().year()));
         let approver = match self.rng.random_range(0..6) {
             0 => None,
             1 | 2 => self.approvers.first(),
@@ -496,8 +502,8 @@ impl Demo {
         loan: &DemoLoan,
         created_at: UnixMillis,
         payout: DemoPayout,
-    ) -> Result<String, Failure> {
-        let transaction_id = self.ids.id(created_at);
+    ) -> Result<PayoutId, Failure> {
+        let transaction_id: TransactionId = self.ids.id(created_at);
         let receipt = match payout {
             DemoPayout::Refused(_) => None,
             DemoPayout::Completed | DemoPayout::Processing => Some(receipt(created_at, &self.ids)),
@@ -511,7 +517,7 @@ impl Demo {
         let result_code = refusal.map_or("0", Refusal::code);
         let settled = status != PayoutStatus::Pending;
         let payer = if self.rng.random_bool(0.3) { self.payers.first() } else { self.payers.last() };
-        let payout_id = self.ids.id(created_at);
+        let payout_id: PayoutId = self.ids.id(created_at);
         query(ADD_PAYOUT)
             .bind(&payout_id)
             .bind(&loan.loan_id)
@@ -541,13 +547,13 @@ impl Demo {
     }
 
     /// A random amount, in multiples of 500: mostly small, sometimes large.
-    fn amount(&mut self) -> i64 {
+    fn amount(&mut self) -> Kes {
         let top = match self.rng.random_range(0..10) {
             0..4 => 50,
             4..8 => 150,
             _ => 420,
         };
-        self.rng.random_range(10..=top) * 500
+        Kes(self.rng.random_range(10..=top) * 500)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     loans::{self, DisbursementStatus, LoanStatus, PendingLoan},
     payouts::{PayoutStatus, Record},
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::StaffId};
 use store::{Connection, Database, query};
 
 /// Rows per transaction: other writers wait no longer than one batch takes.
@@ -79,8 +79,8 @@ impl Recording {
         let payouts = self.payouts()?;
         let loans = self.loans(&payouts)?;
         let counts = (loans.len(), payouts.len());
-        let mut emails: HashMap<String, String> = HashMap::new();
-        let mut staff: BTreeMap<String, (String, Record)> = BTreeMap::new();
+        let mut emails: HashMap<String, StaffId> = HashMap::new();
+        let mut staff: BTreeMap<StaffId, (String, Record)> = BTreeMap::new();
         for payout in &payouts {
             let email = payout.user_email.to_lowercase();
             let owner = emails.entry(email.clone()).or_insert_with(|| payout.user_id.clone());
@@ -153,8 +153,8 @@ fn of_payout(payout: &Record) -> PendingLoan {
         customer_nickname: None,
         customer_gender: None,
         customer_status: "ACTIVE".to_owned(),
-        customer_account_id: payout.customer_id.clone(),
-        account_number: payout.customer_id.clone(),
+        customer_account_id: payout.customer_id.to_string(),
+        account_number: payout.customer_id.to_string(),
         account_status: "ACTIVE".to_owned(),
         credit_score: None,
         risk_level: None,

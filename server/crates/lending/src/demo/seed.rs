@@ -4,7 +4,12 @@ use rand::RngExt;
 
 use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS, pick};
 use crate::mobile_money::Refusal;
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{
+    clock::UnixMillis,
+    email::Email,
+    error::Failure,
+    ids::{LoanId, PayoutId},
+};
 use store::{Connection, Database, query, query_as, query_scalar};
 
 /// Loans per transaction: other writers wait no longer than one batch takes.
@@ -67,7 +72,7 @@ pub async fn approve(
     now: UnixMillis,
     seed: u64,
     count: u32,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<LoanId>, Failure> {
     let staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
     let last_number: i64 = query_scalar(LAST_NUMBER).fetch_one(&mut *connection).await?;
     let last_number = u32::try_from(last_number).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -85,7 +90,7 @@ pub struct PastPayout {
     /// The time at which it was made.
     pub created_at: UnixMillis,
     /// The id of the approved loan; a loan is generated if `None`.
-    pub loan_id: Option<String>,
+    pub loan_id: Option<LoanId>,
     /// The user who paid the loan out; any active account if `None`.
     pub email: Option<Email>,
     /// The reason why it failed; `None` if it was paid.
@@ -110,7 +115,7 @@ pub async fn pay_in_the_past(
     now: UnixMillis,
     seed: u64,
     payout: PastPayout,
-) -> Result<String, Failure> {
+) -> Result<PayoutId, Failure> {
     let PastPayout { created_at, loan_id, email, refusal } = payout;
     let mut staff: Vec<Colleague> = query_as(STAFF).fetch_all(&mut *connection).await?;
     if let Some(email) = &email {

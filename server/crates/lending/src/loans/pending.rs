@@ -4,15 +4,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{DisbursementStatus, LoanStatus};
 use crate::lists;
-use base::clock::UnixMillis;
+use base::{
+    clock::UnixMillis,
+    ids::{ApproverId, CustomerId, LoanId},
+    kes::Kes,
+};
 use store::{Connection, query_as};
 
 /// A loan in the pending list, with the fields of the contract.
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct PendingLoan {
-    pub loan_id: String,
-    pub customer_id: String,
+    pub loan_id: LoanId,
+    pub customer_id: CustomerId,
     pub customer_first_name: String,
     pub customer_last_name: String,
     pub customer_phone_number: String,
@@ -25,16 +29,16 @@ pub struct PendingLoan {
     pub account_status: String,
     pub credit_score: Option<i64>,
     pub risk_level: Option<String>,
-    pub total_loan_amount: i64,
+    pub total_loan_amount: Kes,
     #[serde(rename = "interest_rate", with = "percent")]
     pub interest_rate_bp: i64,
     pub loan_status: LoanStatus,
     pub disbursement_status: DisbursementStatus,
     pub approved_at: UnixMillis,
-    pub approver_id: Option<String>,
+    pub approver_id: Option<ApproverId>,
     pub approver_name: Option<String>,
     pub approver_email: Option<String>,
-    pub remaining_balance: i64,
+    pub remaining_balance: Kes,
     pub notes: Option<String>,
     pub loan_created_at: UnixMillis,
     pub loan_updated_at: UnixMillis,
@@ -87,7 +91,7 @@ macro_rules! select_pending {
 const ONE: &str = select_pending!("AND loan.loan_id = $1");
 
 /// The pending loan with this id.
-pub async fn pending_loan(connection: &mut Connection, loan_id: &str) -> Result<PendingLoan, sqlx::Error> {
+pub async fn pending_loan(connection: &mut Connection, loan_id: &LoanId) -> Result<PendingLoan, sqlx::Error> {
     query_as(ONE).bind(loan_id).fetch_one(connection).await
 }
 
@@ -97,7 +101,7 @@ pub struct Waiting {
     /// The number of loans.
     pub loans: i64,
     /// The total amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
 }
 
 const WAITING: &str = "

@@ -23,6 +23,8 @@ use super::{
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
+    ids::TransactionId,
+    kes::Kes,
 };
 use store::{Connection, query, query_as, version::Generation};
 
@@ -33,7 +35,7 @@ const SLOW: Duration = Duration::from_secs(12);
 #[derive(sqlx_macros::FromRow)]
 struct Account {
     generation: Generation,
-    float: i64,
+    float: Kes,
     default_outcome: String,
     latency_ms: i64,
     seed: i64,
@@ -82,7 +84,7 @@ const TAKE_NEXT: &str = "DELETE FROM mobile_money_next_outcome WHERE position <=
 async fn received_today(
     set: &[Arc<Request>],
     connection: &mut Connection,
-) -> Result<HashMap<String, i64>, sqlx::Error> {
+) -> Result<HashMap<String, Kes>, sqlx::Error> {
     let limited = set.iter().filter(|request| {
         // A magic number may have received any number of payments.
         chosen_by_magic(&request.payment.phone_number, request.payment.amount).is_none()
@@ -91,7 +93,7 @@ async fn received_today(
         limited.map(|request| json!({ "phone_number": request.payment.phone_number.as_str() })).collect();
     let (Some(first), false) = (set.first(), phones.is_empty()) else { return Ok(HashMap::new()) };
     let today = first.clock.now().midnights(first.clock.zone(), 1);
-    let received: Vec<(String, i64)> = query_as(RECEIVED)
+    let received: Vec<(String, Kes)> = query_as(RECEIVED)
         .bind(Value::from(phones).to_string())
         .bind(today[0])
         .bind(today[1])
@@ -105,14 +107,14 @@ pub(super) struct Books {
     account: Account,
     default: Outcome,
     /// The result codes under originator ids.
-    used: HashMap<String, String>,
+    used: HashMap<TransactionId, String>,
     /// The amounts that phones received today, in KES.
-    received: HashMap<String, i64>,
+    received: HashMap<String, Kes>,
     /// The outcomes of the next payments.
     next: VecDeque<(i64, Outcome)>,
     /// The position of the last outcome that was taken.
     taken: Option<i64>,
-    spent: i64,
+    spent: Kes,
     /// The number of latencies drawn for this set.
     drawn: i64,
     entries: Vec<Value>,
@@ -124,7 +126,7 @@ impl Books {
         let account: Account = query_as(ACCOUNT).locking("FOR UPDATE").fetch_one(&mut *connection).await?;
         let ids = set.iter().map(|request| json!({ "originator_id": request.payment.originator_id }));
         let ids = ids.collect::<Value>().to_string();
-        let used: Vec<(String, String)> = query_as(USED).bind(ids).fetch_all(&mut *connection).await?;
+        let used: Vec<(TransactionId, String)> = query_as(USED).bind(ids).fetch_all(&mut *connection).await?;
         let received = received_today(set, connection).await?;
         let count = i64::try_from(set.len()).unwrap_or(i64::MAX);
         let next: Vec<(i64, String)> = query_as(NEXT).bind(count).fetch_all(connection).await?;
@@ -136,7 +138,7 @@ impl Books {
             received,
             next: next.collect::<Result<_, Failure>>()?,
             taken: None,
-            spent: 0,
+            spent: Kes::default(),
             drawn: 0,
             entries: Vec::new(),
         })
@@ -194,7 +196,7 @@ impl Books {
             return Some(refusal);
         }
         let received = self.received.get(payment.phone_number.as_str()).copied().unwrap_or_default();
-        if !is_magic && received.saturating_add(payment.amount) > DAILY_LIMIT {
+        if !is_magic && received + payment.amount > DAILY_LIMIT {
             return Some(Refusal::DailyLimit);
         }
         (payment.amount > self.account.float - self.spent).then_some(Refusal::InsufficientFunds)
@@ -252,7 +254,7 @@ impl Books {
                 return Err(Failure::Conflict);
             }
         }
-        if spent > 0 {
+        if spent > Kes::default() {
             query(SET_FLOAT).bind(account.float - spent).execute(&mut *connection).await?;
         }
         if drawn > 0 {

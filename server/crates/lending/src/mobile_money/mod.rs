@@ -23,17 +23,19 @@ use tokio::sync::{OwnedRwLockWriteGuard, RwLock, mpsc, oneshot};
 use self::pay::Request;
 use base::{
     clock::{Clock, UnixMillis},
+    ids::TransactionId,
+    kes::Kes,
     phone::Msisdn,
     randomness::Randomness,
 };
 use store::{Database, sets::Sets, version::Generation};
 
 /// The minimum amount of a payment, in KES.
-pub const MINIMUM: i64 = 10;
+pub const MINIMUM: Kes = Kes(10);
 /// The maximum amount of a payment, in KES.
-pub const MAXIMUM: i64 = 250_000;
+pub const MAXIMUM: Kes = Kes(250_000);
 /// The maximum amount that one phone may receive per day, in KES.
-pub const DAILY_LIMIT: i64 = 500_000;
+pub const DAILY_LIMIT: Kes = Kes(500_000);
 /// The maximum number of waiting deliveries. Further ones are lost, as on a network, and must be queried.
 pub const MAX_DELIVERIES: usize = 256;
 
@@ -53,11 +55,11 @@ pub struct MobileMoney {
 #[derive(Clone, Debug)]
 pub struct Payment {
     /// Chosen by the caller, never used twice.
-    pub originator_id: String,
+    pub originator_id: TransactionId,
     /// The recipient.
     pub phone_number: Msisdn,
     /// The amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
     /// The base time ([`Clock::unset_now`]) from which on an arriving request is not carried out.
     pub expires_at: UnixMillis,
     /// The data that the request was made for. Once other data has replaced it, the request is not carried
@@ -88,7 +90,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub struct Delivery {
     /// The payment.
-    pub originator_id: String,
+    pub originator_id: TransactionId,
     /// The data that the payment was made for.
     pub generation: Generation,
     /// The result of the payment.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{MAXIMUM, MINIMUM};
-use base::phone::Msisdn;
+use base::{kes::Kes, phone::Msisdn};
 
 /// M-Pesa's text for result code 0.
 pub const SUCCESS_TEXT: &str = "The service request is processed successfully.";
@@ -190,16 +190,16 @@ pub struct Magic {
     /// Payments to this number.
     pub phone: &'static str,
     /// Payments of this amount in KES, if the phone is not magic.
-    pub amount: Option<i64>,
+    pub amount: Option<Kes>,
     /// Their outcome.
     pub outcome: Outcome,
 }
 
-const fn magic(phone: &'static str, amount: i64, outcome: Outcome) -> Magic {
+const fn magic(phone: &'static str, amount: Kes, outcome: Outcome) -> Magic {
     Magic { phone, amount: Some(amount), outcome }
 }
 
-const fn refused(phone: &'static str, amount: i64, refusal: Refusal) -> Magic {
+const fn refused(phone: &'static str, amount: Kes, refusal: Refusal) -> Magic {
     magic(phone, amount, Outcome::Refused(refusal))
 }
 
@@ -207,25 +207,25 @@ const fn refused(phone: &'static str, amount: i64, refusal: Refusal) -> Magic {
 /// so that a new rule has to let all of these pass.
 pub const MAGIC: [Magic; 16] = [
     Magic { phone: "+254700000000", amount: None, outcome: Outcome::Success },
-    refused("+254700000001", 99_901, Refusal::InsufficientFunds),
-    refused("+254700000002", 99_902, Refusal::BelowMinimum),
-    refused("+254700000003", 99_903, Refusal::AboveMaximum),
-    refused("+254700000004", 99_904, Refusal::DailyLimit),
-    refused("+254700000008", 99_908, Refusal::MaximumBalance),
-    refused("+254700000011", 99_911, Refusal::DebitPartyInvalid),
-    refused("+254700000021", 99_921, Refusal::InitiatorNotAllowed),
-    refused("+254700002001", 92_001, Refusal::InitiatorInvalid),
-    refused("+254700002040", 92_040, Refusal::UnregisteredCustomer),
-    refused("+254700100003", 90_003, Refusal::BadNumber),
-    magic("+254700009001", 99_951, Outcome::PaidAnswerLost),
-    magic("+254700009002", 99_952, Outcome::LostUnpaid),
-    magic("+254700009003", 99_953, Outcome::Slow),
-    magic("+254700009004", 99_954, Outcome::ResultTwice),
-    magic("+254700009005", 99_955, Outcome::ResultBeforeAnswer),
+    refused("+254700000001", Kes(99_901), Refusal::InsufficientFunds),
+    refused("+254700000002", Kes(99_902), Refusal::BelowMinimum),
+    refused("+254700000003", Kes(99_903), Refusal::AboveMaximum),
+    refused("+254700000004", Kes(99_904), Refusal::DailyLimit),
+    refused("+254700000008", Kes(99_908), Refusal::MaximumBalance),
+    refused("+254700000011", Kes(99_911), Refusal::DebitPartyInvalid),
+    refused("+254700000021", Kes(99_921), Refusal::InitiatorNotAllowed),
+    refused("+254700002001", Kes(92_001), Refusal::InitiatorInvalid),
+    refused("+254700002040", Kes(92_040), Refusal::UnregisteredCustomer),
+    refused("+254700100003", Kes(90_003), Refusal::BadNumber),
+    magic("+254700009001", Kes(99_951), Outcome::PaidAnswerLost),
+    magic("+254700009002", Kes(99_952), Outcome::LostUnpaid),
+    magic("+254700009003", Kes(99_953), Outcome::Slow),
+    magic("+254700009004", Kes(99_954), Outcome::ResultTwice),
+    magic("+254700009005", Kes(99_955), Outcome::ResultBeforeAnswer),
 ];
 
 /// Returns the outcome that the phone or else the amount selects, including amounts outside the limits.
-pub(super) fn chosen_by_magic(phone: &Msisdn, amount: i64) -> Option<Outcome> {
+pub(super) fn chosen_by_magic(phone: &Msisdn, amount: Kes) -> Option<Outcome> {
     MAGIC
         .iter()
         .find(|magic| magic.phone == phone.as_str())
@@ -252,20 +252,23 @@ mod tests {
     #[test]
     fn the_phone_takes_precedence_over_the_amount() {
         let refused = Msisdn::parse("+254700002040").unwrap();
-        assert_eq!(chosen_by_magic(&refused, 99_951), Some(Outcome::Refused(Refusal::UnregisteredCustomer)));
+        assert_eq!(
+            chosen_by_magic(&refused, Kes(99_951)),
+            Some(Outcome::Refused(Refusal::UnregisteredCustomer))
+        );
         let plain = Msisdn::parse("+254712345678").unwrap();
-        assert_eq!(chosen_by_magic(&plain, 99_951), Some(Outcome::PaidAnswerLost));
-        assert_eq!(chosen_by_magic(&plain, 25_000), None);
+        assert_eq!(chosen_by_magic(&plain, Kes(99_951)), Some(Outcome::PaidAnswerLost));
+        assert_eq!(chosen_by_magic(&plain, Kes(25_000)), None);
     }
 
     #[test]
     fn no_rule_about_amounts_decides_on_a_magic_one() {
-        let amounts: Vec<i64> = MAGIC.iter().filter_map(|magic| magic.amount).collect();
+        let amounts: Vec<Kes> = MAGIC.iter().filter_map(|magic| magic.amount).collect();
         for amount in &amounts {
             let is_own = amounts.iter().filter(|other| *other == amount).count() == 1;
             assert!(
-                is_own && (MINIMUM..=MAXIMUM).contains(amount) && amount % 500 != 0,
-                "KES {amount} is twice in MAGIC, outside what mobile money pays, or a multiple of 500, as the \
+                is_own && (MINIMUM..=MAXIMUM).contains(amount) && amount.0 % 500 != 0,
+                "{amount} is twice in MAGIC, outside what mobile money pays, or a multiple of 500, as the \
                  amounts of the demo data are: choose another one"
             );
         }
@@ -275,7 +278,7 @@ mod tests {
     fn the_contract_lists_these_numbers() {
         let contract = include_str!("../../../../../contract/openapi.yaml");
         for magic in MAGIC {
-            let amount = magic.amount.map(|amount| amount.to_string()).unwrap_or_default();
+            let amount = magic.amount.map(|amount| amount.0.to_string()).unwrap_or_default();
             let code = magic.outcome.result_code().unwrap_or_default();
             let row = contract
                 .lines()

@@ -5,7 +5,7 @@ use std::{future::pending, sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
 use super::{Answer, Delivery, MobileMoney, Payment, books::Books};
-use base::{clock::Clock, error::Failure, randomness::Randomness};
+use base::{clock::Clock, error::Failure, ids::TransactionId, randomness::Randomness};
 use store::{
     Connection,
     sets::{InSets, Written},
@@ -58,7 +58,12 @@ impl MobileMoney {
         Ok(accepted.answer)
     }
 
-    fn deliver(&self, originator_id: &str, generation: Generation, answer: &Answer) -> oneshot::Receiver<()> {
+    fn deliver(
+        &self,
+        originator_id: &TransactionId,
+        generation: Generation,
+        answer: &Answer,
+    ) -> oneshot::Receiver<()> {
         let (processed, is_processed) = oneshot::channel();
         // The delivery is lost when too many wait or the sandbox is being closed. The books have the result.
         _ = self.results.try_send(Delivery {

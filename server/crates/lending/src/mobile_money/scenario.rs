@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MobileMoney, Outcome};
 use crate::events::Trail;
-use base::error::Failure;
+use base::{error::Failure, kes::Kes};
 use store::{Connection, query, query_as, query_scalar};
 use web::extract::LARGEST_INTEGER;
 
@@ -21,7 +21,7 @@ pub struct Scenario {
     /// The median latency of an answer, in ms. Latencies are log-normally distributed.
     pub latency_ms: i64,
     /// The balance of the account that payouts are paid from, in KES.
-    pub float: i64,
+    pub float: Kes,
     /// The seed of the latencies.
     pub seed: i64,
     /// The outcomes of the next payments, one each.
@@ -35,7 +35,7 @@ pub struct Scenario {
 pub struct ScenarioChange {
     pub default: Option<Outcome>,
     pub latency_ms: Option<u32>,
-    pub float: Option<i64>,
+    pub float: Option<Kes>,
     pub seed: Option<u32>,
     pub next: Option<Vec<Outcome>>,
 }
@@ -46,7 +46,7 @@ impl ScenarioChange {
         Self {
             default: Some(Outcome::Success),
             latency_ms: Some(0),
-            float: Some(50_000_000),
+            float: Some(Kes(50_000_000)),
             seed: Some(1),
             next: Some(Vec::new()),
         }
@@ -83,7 +83,7 @@ impl MobileMoney {
     /// # Errors
     /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
-        if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float)) {
+        if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
             let text = "float must be between 0 and 2^53 - 1".to_owned();
             return Err(Failure::BadField { field: "float", text });
         }
@@ -119,7 +119,7 @@ impl ScenarioChange {
 }
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
-    let (default, latency_ms, seed, float): (String, i64, i64, i64) =
+    let (default, latency_ms, seed, float): (String, i64, i64, Kes) =
         query_as(SCENARIO).fetch_one(&mut *connection).await?;
     let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
     let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;

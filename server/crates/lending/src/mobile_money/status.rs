@@ -6,6 +6,8 @@ use super::{MobileMoney, Refusal};
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
+    ids::TransactionId,
+    kes::Kes,
     phone::Msisdn,
 };
 use store::{Connection, query, query_as, version::Generation};
@@ -35,11 +37,11 @@ pub enum Status {
 #[derive(Clone, Debug)]
 pub struct Inquiry {
     /// The id of the request.
-    pub originator_id: String,
+    pub originator_id: TransactionId,
     /// The recipient.
     pub phone_number: Msisdn,
     /// The amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
     /// The data that the request was made for.
     pub generation: Generation,
 }
@@ -85,7 +87,7 @@ const INSERT_VOID: &str = "
 
 impl MobileMoney {
     /// The status of the payment that was requested under `originator_id`.
-    pub async fn status(&self, originator_id: &str) -> Result<Status, Failure> {
+    pub async fn status(&self, originator_id: &TransactionId) -> Result<Status, Failure> {
         look_up(&mut *self.database.read().await?, originator_id, &self.clock).await
     }
 
@@ -114,7 +116,11 @@ impl MobileMoney {
     }
 }
 
-async fn look_up(connection: &mut Connection, originator_id: &str, clock: &Clock) -> Result<Status, Failure> {
+async fn look_up(
+    connection: &mut Connection,
+    originator_id: &TransactionId,
+    clock: &Clock,
+) -> Result<Status, Failure> {
     let entered: Option<Entered> = query_as(STATUS).bind(originator_id).fetch_optional(connection).await?;
     let Some(entered) = entered else { return Ok(Status::Unknown) };
     if entered.is_processing(clock) {

@@ -3,18 +3,25 @@
 use serde_json::{Value, json};
 
 use crate::{outbox, preferences::Language};
-use base::{clock::UnixMillis, email::Email, phone::Msisdn, randomness::Randomness};
+use base::{
+    clock::UnixMillis,
+    email::Email,
+    ids::{LoanId, StaffId},
+    kes::Kes,
+    phone::Msisdn,
+    randomness::Randomness,
+};
 use store::{Connection, query_as};
 
 /// A payout that settled after its call was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {
     /// The id of the user who made it.
-    pub staff_id: &'a str,
+    pub staff_id: &'a StaffId,
     /// The id of its loan.
-    pub loan_id: &'a str,
+    pub loan_id: &'a LoanId,
     /// The amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
     /// The receipt, or the reason why it failed.
     pub outcome: Result<&'a str, &'a str>,
 }
@@ -22,7 +29,7 @@ pub struct Later<'a> {
 /// A user who chose to get such messages.
 #[derive(sqlx_macros::FromRow)]
 struct Recipient {
-    staff_id: String,
+    staff_id: StaffId,
     email: Email,
     phone_number: String,
     first_name: String,
@@ -55,7 +62,7 @@ pub async fn tell(
     let recipients: Vec<Recipient> =
         query_as(RECIPIENTS).bind(Value::from(asked).to_string()).fetch_all(&mut *connection).await?;
     for recipient in &recipients {
-        for payout in settled.iter().filter(|payout| payout.staff_id == recipient.staff_id) {
+        for payout in settled.iter().filter(|payout| *payout.staff_id == recipient.staff_id) {
             if recipient.notify_by_email {
                 let (subject, body) = (payout.subject(recipient.language), payout.letter(recipient, brand));
                 outbox::email(connection, randomness, now, &recipient.email, &subject, &body, None).await?;
@@ -94,17 +101,17 @@ impl Later<'_> {
         let Self { loan_id, amount, .. } = self;
         match (language, self.outcome) {
             (Language::En, Ok(receipt)) => {
-                format!("Your payout of KES {amount} for loan {loan_id} was completed. Receipt: {receipt}.")
+                format!("Your payout of {amount} for loan {loan_id} was completed. Receipt: {receipt}.")
             }
             (Language::En, Err(reason)) => {
-                format!("Your payout of KES {amount} for loan {loan_id} failed, no money was sent: {reason}")
+                format!("Your payout of {amount} for loan {loan_id} failed, no money was sent: {reason}")
             }
             (Language::Sw, Ok(receipt)) => {
-                format!("Malipo yako ya KES {amount} ya mkopo {loan_id} yamekamilika. Risiti: {receipt}.")
+                format!("Malipo yako ya {amount} ya mkopo {loan_id} yamekamilika. Risiti: {receipt}.")
             }
             (Language::Sw, Err(reason)) => {
                 format!(
-                    "Malipo yako ya KES {amount} ya mkopo {loan_id} hayakufaulu, hakuna pesa iliyotumwa: {reason}"
+                    "Malipo yako ya {amount} ya mkopo {loan_id} hayakufaulu, hakuna pesa iliyotumwa: {reason}"
                 )
             }
         }

@@ -16,7 +16,12 @@ use crate::{
     auth::session::{self, Session},
     world::World,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{LoanId, StaffId},
+    kes::Kes,
+};
 use store::{Connection, query, query_as, query_scalar};
 
 /// The maximum age of a notification.
@@ -45,9 +50,9 @@ struct Notification {
     id: String,
     kind: Kind,
     at: UnixMillis,
-    loan_id: String,
+    loan_id: LoanId,
     customer_name: String,
-    amount: i64,
+    amount: Kes,
     error_message: Option<String>,
     #[sqlx(skip)]
     is_read: bool,
@@ -96,7 +101,7 @@ const UNREAD: &str = "
 ///
 /// # Errors
 /// If the database can't be read.
-pub async fn latest(world: &World, staff_id: &str) -> Result<Notifications, Failure> {
+pub async fn latest(world: &World, staff_id: &StaffId) -> Result<Notifications, Failure> {
     let mut reader = world.database.read().await?;
     let since = world.clock.now().minus(KEPT);
     let read_until: Option<UnixMillis> =

@@ -15,7 +15,7 @@ use lettre::{
 };
 
 use super::Outbox;
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::MessageId};
 use settings::Settings;
 use store::{
     Connection, query, query_as, query_scalar,
@@ -120,7 +120,7 @@ const REDACT: &str = "
 /// A message that is claimed by this sender until the lease expires.
 #[derive(Debug, sqlx_macros::FromRow)]
 struct Claimed {
-    message_id: String,
+    message_id: MessageId,
     recipient: String,
     subject: String,
     body: String,
@@ -180,8 +180,8 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(
     let now = outbox.world.clock.now();
     let Claimed { message_id, attempts, .. } = message;
     match &outcome {
-        Ok(()) => tracing::info!(message.id = message_id, attempts, "outbox.sent"),
-        Err(error) => tracing::warn!(message.id = message_id, attempts, error, "outbox.not_sent"),
+        Ok(()) => tracing::info!(message.id = %message_id, attempts, "outbox.sent"),
+        Err(error) => tracing::warn!(message.id = %message_id, attempts, error, "outbox.not_sent"),
     }
     outbox
         .world

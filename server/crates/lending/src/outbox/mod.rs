@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::world::World;
-use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use base::{
+    clock::UnixMillis, email::Email, error::Failure, ids::MessageId, phone::Msisdn, randomness::Randomness,
+};
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
 /// A one-time code that a message carries.
@@ -40,7 +42,7 @@ pub async fn email(
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
     query(ENQUEUE)
-        .bind(randomness.id(now))
+        .bind(randomness.id::<MessageId>(now))
         .bind("email")
         .bind(to)
         .bind(subject)
@@ -64,7 +66,7 @@ pub async fn sms(
     code: Option<Code<'_>>,
 ) -> Result<(), sqlx::Error> {
     query(ENQUEUE)
-        .bind(randomness.id(now))
+        .bind(randomness.id::<MessageId>(now))
         .bind("sms")
         .bind(to)
         .bind(None::<&str>)
@@ -82,7 +84,7 @@ pub async fn sms(
 #[derive(Clone, Debug)]
 pub struct NewSms {
     /// The id of the message.
-    pub message_id: String,
+    pub message_id: MessageId,
     /// The recipient.
     pub to: Msisdn,
     /// The text.

@@ -18,6 +18,8 @@ use crate::{
 };
 use base::{
     error::{Failure, FailureFormat, failure_media_type},
+    ids::LoanId,
+    kes::Kes,
     phone::Msisdn,
 };
 use store::version::Version;
@@ -38,15 +40,15 @@ pub fn signed_in() -> Router {
 
 #[derive(Deserialize)]
 struct WireRequest {
-    agent_id: AgentId,
-    amount: i64,
+    agent_id: WireAgentId,
+    amount: Kes,
     phone_number: String,
 }
 
 /// The portal sends the number 1; other clients may send a string id.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "agent_id must be an integer or a string")]
-enum AgentId {
+enum WireAgentId {
     Number(i64),
     Text(String),
 }
@@ -57,15 +59,15 @@ impl WireRequest {
             .map_err(|error| Failure::InvalidRequest(without_values(&error.to_string())))?;
         let wrong = |what: &str| Err(Failure::InvalidRequest(what.to_owned()));
         match &request.agent_id {
-            AgentId::Number(number) if !(0..=LARGEST_INTEGER).contains(number) => {
+            WireAgentId::Number(number) if !(0..=LARGEST_INTEGER).contains(number) => {
                 return wrong("agent_id must be between 0 and 2^53 - 1");
             }
-            AgentId::Text(text) if text.chars().count() > 64 => {
+            WireAgentId::Text(text) if text.chars().count() > 64 => {
                 return wrong("agent_id must have at most 64 characters");
             }
-            AgentId::Number(_) | AgentId::Text(_) => {}
+            WireAgentId::Number(_) | WireAgentId::Text(_) => {}
         }
-        if !(1..=LARGEST_INTEGER).contains(&request.amount) {
+        if !(1..=LARGEST_INTEGER).contains(&request.amount.0) {
             return wrong("amount must be between 1 and 2^53 - 1");
         }
         if !(1..=32).contains(&request.phone_number.chars().count()) {
@@ -79,7 +81,7 @@ async fn disburse(
     Extension(payouts): Extension<Payouts>,
     session: Session,
     format: FailureFormat,
-    Path(loan_id): Path<String>,
+    Path(loan_id): Path<LoanId>,
     headers: HeaderMap,
     Json(body): Json<Value>,
 ) -> Result<Response, Failure> {
@@ -93,8 +95,8 @@ async fn disburse(
     let request = DisbursementRequest {
         loan_id,
         agent_id: match wire.agent_id {
-            AgentId::Number(number) => number.to_string(),
-            AgentId::Text(text) => text,
+            WireAgentId::Number(number) => number.to_string().into(),
+            WireAgentId::Text(text) => text.into(),
         },
         amount: wire.amount,
         phone_number: Msisdn::parse(&wire.phone_number),

@@ -1,7 +1,7 @@
 //! Payouts per day.
 
 use super::PayoutStatus;
-use base::clock::UnixMillis;
+use base::{clock::UnixMillis, kes::Kes};
 use store::{Connection, query_as};
 
 /// The payouts of one day with the same status.
@@ -14,7 +14,7 @@ pub struct DayTotal {
     /// The number of payouts.
     pub payouts: i64,
     /// The total amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
 }
 
 const OF_DAY: &str = "
@@ -29,7 +29,7 @@ pub async fn by_day(
 ) -> Result<Vec<DayTotal>, sqlx::Error> {
     let mut totals = Vec::new();
     for day in midnights.windows(2) {
-        let of_day: Vec<(PayoutStatus, i64, i64)> =
+        let of_day: Vec<(PayoutStatus, i64, Kes)> =
             query_as(OF_DAY).bind(day[0]).bind(day[1]).fetch_all(&mut *connection).await?;
         let total = |(status, payouts, amount)| DayTotal { day: day[0], status, payouts, amount };
         totals.extend(of_day.into_iter().map(total));

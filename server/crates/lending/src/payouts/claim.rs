@@ -16,6 +16,8 @@ use crate::{loans::LoanStatus, mobile_money::Payment};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},
+    ids::{LoanId, PayoutId, SessionId, StaffId, TransactionId},
+    kes::Kes,
     phone::Msisdn,
 };
 use store::{
@@ -27,10 +29,10 @@ use store::{
 /// A call that waits to claim its loan.
 #[derive(Debug)]
 pub struct Claim {
-    pub(super) payout_id: String,
-    pub(super) transaction_id: String,
-    pub(super) session_id: String,
-    pub(super) staff_id: String,
+    pub(super) payout_id: PayoutId,
+    pub(super) transaction_id: TransactionId,
+    pub(super) session_id: SessionId,
+    pub(super) staff_id: StaffId,
     pub(super) request: DisbursementRequest,
     pub(super) call: Option<KeyedCall>,
     pub(super) format: FailureFormat,
@@ -59,7 +61,7 @@ const LOCK: &str = "FOR NO KEY UPDATE OF loan SKIP LOCKED FOR SHARE OF session S
 #[derive(sqlx_macros::FromRow)]
 struct Claimable {
     generation: Generation,
-    maximum_amount: Option<i64>,
+    maximum_amount: Option<Kes>,
     loan_status: LoanStatus,
     #[sqlx(flatten)]
     record: Record,
@@ -145,7 +147,7 @@ impl InSets for Claim {
 }
 
 /// Locks the loans and sessions of the calls, and returns the rows found, by the payouts' ids.
-async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap<String, Found>, Failure> {
+async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap<PayoutId, Found>, Failure> {
     let asked: Vec<Value> = set.iter().map(|claim| claim.asked()).collect();
     let claimable: Vec<Claimable> = query_as(CLAIMABLE)
         .bind(Value::from(asked).to_string())
@@ -153,13 +155,13 @@ async fn find(set: &[Arc<Claim>], connection: &mut Connection) -> Result<HashMap
         .fetch_all(&mut *connection)
         .await?;
     let claimable = claimable.into_iter().map(|loan| (loan.record.id.clone(), Found::Loan(Box::new(loan))));
-    let mut found: HashMap<String, Found> = claimable.collect();
+    let mut found: HashMap<PayoutId, Found> = claimable.collect();
     let missing = set.iter().filter(|claim| !found.contains_key(&claim.payout_id));
     let missing: Vec<Value> = missing.map(|claim| claim.asked()).collect();
     if missing.is_empty() {
         return Ok(found);
     }
-    let existing: Vec<(String, bool, bool)> =
+    let existing: Vec<(PayoutId, bool, bool)> =
         query_as(EXISTING).bind(Value::from(missing).to_string()).fetch_all(connection).await?;
     found.extend(existing.into_iter().map(|(payout_id, is_open, exists)| {
         let what = match (is_open, exists) {
@@ -184,7 +186,7 @@ enum NotPayable {
 struct Books {
     keys: Keys,
     /// The loans' pending and completed payouts.
-    live: HashMap<String, Record>,
+    live: HashMap<LoanId, Record>,
     /// The rows of new payouts.
     claimed: Vec<Value>,
 }

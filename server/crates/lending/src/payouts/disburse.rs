@@ -15,6 +15,8 @@ use crate::{
 };
 use base::{
     error::{Failure, FailureFormat},
+    ids::{AgentId, LoanId},
+    kes::Kes,
     phone::Msisdn,
 };
 use store::Connection;
@@ -23,11 +25,11 @@ use store::Connection;
 #[derive(Debug)]
 pub struct DisbursementRequest {
     /// The loan to pay out.
-    pub loan_id: String,
+    pub loan_id: LoanId,
     /// The agent, as given by the caller.
-    pub agent_id: String,
+    pub agent_id: AgentId,
     /// The loan's amount, in KES.
-    pub amount: i64,
+    pub amount: Kes,
     /// The customer's phone; `None` if the request has no valid Kenyan mobile number.
     pub phone_number: Option<Msisdn>,
 }
@@ -77,7 +79,7 @@ async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failu
         Claimed::Answered(reply) => return Ok(reply),
         Claimed::New(record, payment) => (*record, payment),
     };
-    tracing::info!(loan.id = record.loan_id, payout.id = record.id, "payout.claimed");
+    tracing::info!(loan.id = %record.loan_id, payout.id = %record.id, "payout.claimed");
 
     // The payment continues after the answer stops waiting for it.
     let paying = payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment));
@@ -158,7 +160,7 @@ async fn accept(payouts: &Payouts, record: Record, format: &FailureFormat) -> Re
         // The key has expired.
         Ok(None) => Reply::of(record, format),
         Err(failure) => {
-            tracing::warn!(?failure, payout.id = record.id, "payout.answer_not_kept");
+            tracing::warn!(?failure, payout.id = %record.id, "payout.answer_not_kept");
             Err(Failure::NotCommitted)
         }
     }

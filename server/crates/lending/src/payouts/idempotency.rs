@@ -19,6 +19,7 @@ use super::{ANSWER_TIMEOUT, Record, Reply, records};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},
+    ids::{LoanId, PayoutId, StaffId},
 };
 use store::{Connection, Database, query, query_as, sweep};
 
@@ -45,7 +46,7 @@ impl IdempotencyKey {
 /// A call with a key.
 #[derive(Clone, Debug)]
 pub struct KeyedCall {
-    staff_id: String,
+    staff_id: StaffId,
     key: IdempotencyKey,
     fingerprint: String,
 }
@@ -53,7 +54,7 @@ pub struct KeyedCall {
 impl KeyedCall {
     /// A user's call to pay `loan_id` out. Bodies are compared as JSON: whitespace and the order of
     /// fields do not matter.
-    pub fn new(staff_id: String, key: IdempotencyKey, loan_id: &str, body: &Value) -> Self {
+    pub fn new(staff_id: StaffId, key: IdempotencyKey, loan_id: &LoanId, body: &Value) -> Self {
         let fingerprint = hex::encode(Sha256::digest(format!("{loan_id}\n{body}")));
         Self { staff_id, key, fingerprint }
     }
@@ -62,10 +63,10 @@ impl KeyedCall {
 /// A stored key.
 #[derive(Clone, Debug, sqlx_macros::FromRow)]
 struct Stored {
-    staff_id: String,
+    staff_id: StaffId,
     idempotency_key: String,
     fingerprint: String,
-    payout_id: Option<String>,
+    payout_id: Option<PayoutId>,
     request_id: String,
     problem: bool,
     status: Option<i64>,
@@ -118,7 +119,7 @@ const ANSWER: &str = "
 /// The keys of calls that are decided on one after the other.
 pub(super) struct Keys {
     /// By user and key.
-    stored: HashMap<(String, String), Stored>,
+    stored: HashMap<(StaffId, String), Stored>,
     /// The rows of new keys.
     entered: Vec<Value>,
 }
@@ -143,7 +144,7 @@ impl Keys {
             let is_left = stored.status.is_none() && *now >= stored.created_at.plus(ANSWER_TIMEOUT);
             stored.payout_id.clone().filter(|_| is_left && stored.fingerprint == call.fingerprint)
         });
-        let unanswered: Vec<String> = unanswered.collect();
+        let unanswered: Vec<PayoutId> = unanswered.collect();
         if !unanswered.is_empty() {
             let records = records::records(connection, &unanswered).await?;
             let answers = answer(connection, &records).await?;
@@ -184,13 +185,13 @@ impl Keys {
         call: &KeyedCall,
         format: &FailureFormat,
         now: UnixMillis,
-        outcome: Result<&str, &Reply>,
+        outcome: Result<&PayoutId, &Reply>,
     ) {
         let stored = Stored {
             staff_id: call.staff_id.clone(),
             idempotency_key: call.key.0.clone(),
             fingerprint: call.fingerprint.clone(),
-            payout_id: outcome.ok().map(str::to_owned),
+            payout_id: outcome.ok().cloned(),
             request_id: format.request_id.to_string(),
             problem: format.problem,
             status: outcome.err().map(|reply| i64::from(reply.status)),
@@ -246,7 +247,7 @@ impl Stored {
 pub(super) async fn answer(
     connection: &mut Connection,
     records: &[Record],
-) -> Result<HashMap<String, Reply>, Failure> {
+) -> Result<HashMap<PayoutId, Reply>, Failure> {
     if records.is_empty() {
         return Ok(HashMap::new());
     }
@@ -256,7 +257,7 @@ pub(super) async fn answer(
         .locking("FOR NO KEY UPDATE")
         .fetch_all(&mut *connection)
         .await?;
-    let mut stored: HashMap<String, Stored> =
+    let mut stored: HashMap<PayoutId, Stored> =
         stored.into_iter().filter_map(|key| Some((key.payout_id.clone()?, key))).collect();
     let (mut answers, mut new) = (HashMap::new(), Vec::new());
     for record in records {
@@ -317,7 +318,7 @@ mod tests {
     fn a_body_is_the_same_however_its_json_is_written() {
         let call = |body: &str| {
             let key = IdempotencyKey::parse("k").unwrap();
-            KeyedCall::new("s".to_owned(), key, "LN-1", &serde_json::from_str(body).unwrap()).fingerprint
+            KeyedCall::new("s".into(), key, &"LN-1".into(), &serde_json::from_str(body).unwrap()).fingerprint
         };
         assert_eq!(call(r#"{"agent_id":1,"amount":2}"#), call("{ \"amount\": 2,\n\"agent_id\": 1 }"));
         assert_ne!(call(r#"{"agent_id":1,"amount":2}"#), call(r#"{"agent_id":"1","amount":2}"#));

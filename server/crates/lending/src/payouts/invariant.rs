@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use base::error::Failure;
+use base::{error::Failure, ids::LoanId, kes::Kes};
 use store::{Connection, query_as};
 
 /// The result of the audit.
@@ -11,11 +11,11 @@ pub struct Invariant {
     /// Money out equals completed for every payout, and no loan was paid twice.
     pub ok: bool,
     /// KES sent according to mobile money's books, excluding pending payouts.
-    pub money_out: i64,
+    pub money_out: Kes,
     /// KES of all COMPLETED payouts.
-    pub completed: i64,
+    pub completed: Kes,
     /// Loans that were paid more than once.
-    pub double_paid: Vec<String>,
+    pub double_paid: Vec<LoanId>,
     /// The number of payouts that have not settled yet.
     pub pending: i64,
 }
@@ -62,10 +62,10 @@ const AUDIT: &str = "
 
 /// Compares our books with mobile money's.
 pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
-    let rows: Vec<(i64, i64, i64, i64, Option<String>)> = query_as(AUDIT).fetch_all(connection).await?;
+    let rows: Vec<(Kes, Kes, i64, i64, Option<LoanId>)> = query_as(AUDIT).fetch_all(connection).await?;
     let &(money_out, completed, pending, disagreements, _) =
         rows.first().ok_or_else(|| Failure::Internal("the audit returned no row".to_owned()))?;
-    let double_paid: Vec<String> = rows.into_iter().filter_map(|row| row.4).collect();
+    let double_paid: Vec<LoanId> = rows.into_iter().filter_map(|row| row.4).collect();
     let ok = money_out == completed && disagreements == 0 && double_paid.is_empty();
     Ok(Invariant { ok, money_out, completed, double_paid, pending })
 }

@@ -23,6 +23,8 @@ use crate::mobile_money::{Delivery, Inquiry, Status};
 use base::{
     clock::{Clock, UnixMillis},
     error::Failure,
+    ids::{PayoutId, TransactionId},
+    kes::Kes,
     phone::Msisdn,
 };
 use store::{Connection, QueryAs, query, query_as, version::Generation};
@@ -161,9 +163,9 @@ impl Now {
 
 #[derive(sqlx_macros::FromRow)]
 struct Open {
-    payout_id: String,
-    transaction_id: String,
-    amount: i64,
+    payout_id: PayoutId,
+    transaction_id: TransactionId,
+    amount: Kes,
     phone_number: Msisdn,
     created_at: UnixMillis,
     claimed_at: UnixMillis,

@@ -13,7 +13,12 @@ use serde_json::{
 
 use super::PayoutStatus;
 use crate::lists;
-use base::{clock::UnixMillis, error::Failure};
+use base::{
+    clock::UnixMillis,
+    error::Failure,
+    ids::{ApproverId, CustomerId, LoanId, PayoutId, StaffId, TransactionId},
+    kes::Kes,
+};
 use store::{Connection, Database, query_as, query_scalar};
 
 /// Poll interval for payouts of other servers.
@@ -23,26 +28,26 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, Serialize, Deserialize, sqlx_macros::FromRow)]
 #[expect(missing_docs, reason = "the contract describes them")]
 pub struct Record {
-    pub id: String,
-    pub loan_id: String,
-    pub amount: i64,
+    pub id: PayoutId,
+    pub loan_id: LoanId,
+    pub amount: Kes,
     pub status: PayoutStatus,
     pub created_at: UnixMillis,
     pub mpesa_ref: Option<String>,
-    pub transaction_id: String,
+    pub transaction_id: TransactionId,
     pub phone: String,
     pub error_message: Option<String>,
     pub processed_at: Option<UnixMillis>,
-    pub user_id: String,
+    pub user_id: StaffId,
     pub user_first_name: String,
     pub user_last_name: String,
     pub user_email: String,
-    pub customer_id: String,
+    pub customer_id: CustomerId,
     pub customer_first_name: String,
     pub customer_last_name: String,
     pub customer_id_number: String,
     pub customer_phone_number: String,
-    pub approver_id: Option<String>,
+    pub approver_id: Option<ApproverId>,
     pub approver_name: Option<String>,
     pub approver_email: Option<String>,
     /// Mobile money's result code of a failed payout. It is not serialized.
@@ -110,7 +115,7 @@ impl lists::Row for Record {
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Only payouts of this loan.
-    pub loan_id: Option<String>,
+    pub loan_id: Option<LoanId>,
     /// Only settled payouts, or only pending ones.
     pub is_settled: Option<bool>,
 }
@@ -188,19 +193,19 @@ pub async fn latest_records(
 }
 
 /// The record of one payout.
-pub async fn record(connection: &mut Connection, payout_id: &str) -> Result<Record, Failure> {
+pub async fn record(connection: &mut Connection, payout_id: &PayoutId) -> Result<Record, Failure> {
     Ok(query_as(ONE).bind(payout_id).fetch_one(connection).await?)
 }
 
 /// A list of ids for a statement.
-fn listed(ids: &[String]) -> String {
+fn listed<T: Serialize>(ids: &[T]) -> String {
     ids.iter().map(|id| json!({ "id": id })).collect::<Value>().to_string()
 }
 
 /// The records of these payouts.
 pub(super) async fn records(
     connection: &mut Connection,
-    payout_ids: &[String],
+    payout_ids: &[PayoutId],
 ) -> Result<Vec<Record>, sqlx::Error> {
     query_as(SOME).bind(listed(payout_ids)).fetch_all(connection).await
 }
@@ -208,8 +213,8 @@ pub(super) async fn records(
 /// The pending or completed payouts of these loans, by loan. A loan has at most one.
 pub(super) async fn live_records(
     connection: &mut Connection,
-    loan_ids: &[String],
-) -> Result<HashMap<String, Record>, sqlx::Error> {
+    loan_ids: &[LoanId],
+) -> Result<HashMap<LoanId, Record>, sqlx::Error> {
     let live: Vec<Record> = query_as(LIVE).bind(listed(loan_ids)).fetch_all(connection).await?;
     Ok(live.into_iter().map(|record| (record.loan_id.clone(), record)).collect())
 }
@@ -222,13 +227,13 @@ const EXISTING: &str = "
 pub(super) struct Locked {
     pub records: Vec<Record>,
     /// The transaction ids of payouts whose loans somebody else has locked.
-    pub others: HashSet<String>,
+    pub others: HashSet<TransactionId>,
 }
 
 /// Locks the loans of the payouts with these transaction ids, and returns the payouts.
 pub(super) async fn lock_records(
     connection: &mut Connection,
-    transaction_ids: &[String],
+    transaction_ids: &[TransactionId],
 ) -> Result<Locked, sqlx::Error> {
     let records: Vec<Record> = query_as(OF_TRANSACTIONS)
         .bind(listed(transaction_ids))
@@ -236,11 +241,11 @@ pub(super) async fn lock_records(
         .fetch_all(&mut *connection)
         .await?;
     let found: HashSet<&str> = records.iter().map(|record| record.transaction_id.as_str()).collect();
-    let missing: Vec<String> =
+    let missing: Vec<TransactionId> =
         transaction_ids.iter().filter(|id| !found.contains(id.as_str())).cloned().collect();
     let mut others = HashSet::new();
     if !missing.is_empty() {
-        let existing: Vec<String> =
+        let existing: Vec<TransactionId> =
             query_scalar(EXISTING).bind(listed(&missing)).fetch_all(connection).await?;
         others.extend(existing);
     }

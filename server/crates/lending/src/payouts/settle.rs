@@ -15,7 +15,7 @@ use crate::{
     outbox::{self, NewSms},
     world::Happened,
 };
-use base::{clock::UnixMillis, error::Failure, phone::Msisdn, randomness::Randomness};
+use base::{clock::UnixMillis, error::Failure, ids::TransactionId, phone::Msisdn, randomness::Randomness};
 use store::{
     Connection, query, query_scalar,
     sets::{InSets, Written},
@@ -73,7 +73,7 @@ const DISBURSE_LOANS: &str = "
 /// other data has replaced it: a result says nothing about a restored copy.
 pub(super) async fn settle(
     payouts: &Payouts,
-    transaction_id: String,
+    transaction_id: TransactionId,
     generation: Generation,
     verdict: Verdict,
 ) -> Result<Option<Settled>, Failure> {
@@ -106,7 +106,7 @@ pub(super) async fn settle(
 /// A result that waits to be recorded.
 #[derive(Debug)]
 pub struct Settlement {
-    transaction_id: String,
+    transaction_id: TransactionId,
     generation: Generation,
     verdict: Verdict,
     now: UnixMillis,
@@ -124,9 +124,9 @@ impl InSets for Settlement {
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
         let generation: Generation = query_scalar(GENERATION).fetch_one(&mut *connection).await?;
         let current = set.iter().filter(|settlement| settlement.generation == generation);
-        let ids: Vec<String> = current.map(|settlement| settlement.transaction_id.clone()).collect();
+        let ids: Vec<TransactionId> = current.map(|settlement| settlement.transaction_id.clone()).collect();
         let Locked { mut records, others } = records::lock_records(connection, &ids).await?;
-        let places: HashMap<String, usize> = records
+        let places: HashMap<TransactionId, usize> = records
             .iter()
             .enumerate()
             .map(|(place, record)| (record.transaction_id.clone(), place))
@@ -249,7 +249,7 @@ impl Settlement {
             Verdict::Refused(_) | Verdict::NotReceived => record.status == PayoutStatus::Failed,
         };
         if !agrees {
-            tracing::error!(payout.id = record.id, verdict = ?self.verdict, "payout.contradicted");
+            tracing::error!(payout.id = %record.id, verdict = ?self.verdict, "payout.contradicted");
         }
     }
 
@@ -258,7 +258,7 @@ impl Settlement {
         let to = Msisdn::parse(&record.phone)
             .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
         let body = format!(
-            "{} Confirmed. Dear {}, your loan of KES {} from {} has been sent to {}.",
+            "{} Confirmed. Dear {}, your loan of {} from {} has been sent to {}.",
             record.mpesa_ref.as_deref().unwrap_or_default(),
             record.customer_first_name,
             record.amount,
@@ -276,6 +276,6 @@ impl Record {
     }
 
     fn log_settled(&self) {
-        tracing::info!(loan.id = self.loan_id, payout.id = self.id, status = ?self.status, "payout.settled");
+        tracing::info!(loan.id = %self.loan_id, payout.id = %self.id, status = ?self.status, "payout.settled");
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::PayoutStatus;
-use base::clock::UnixMillis;
+use base::{clock::UnixMillis, kes::Kes};
 use store::{Connection, query_as};
 
 /// Payouts with the same status.
@@ -15,7 +15,7 @@ pub struct Sum {
     /// The number of payouts.
     pub payouts: i64,
     /// The total amount in KES.
-    pub amount: i64,
+    pub amount: Kes,
 }
 
 /// Adds up the payouts from `begins` until `ends` for each element of `$1`.
@@ -38,7 +38,7 @@ pub async fn sums(
     let asked = parts.iter().enumerate();
     let asked =
         asked.map(|(part, Range { start, end })| json!({ "part": part, "begins": start.0, "ends": end.0 }));
-    let rows: Vec<(i64, PayoutStatus, i64, i64)> =
+    let rows: Vec<(i64, PayoutStatus, i64, Kes)> =
         query_as(OF_PARTS).bind(asked.collect::<Value>().to_string()).fetch_all(connection).await?;
     let mut found = vec![BTreeMap::new(); parts.len()];
     for (part, status, payouts, amount) in rows {

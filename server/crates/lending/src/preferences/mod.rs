@@ -11,7 +11,7 @@ use crate::{
     rules::{self, PayoutRules},
     world::World,
 };
-use base::error::Failure;
+use base::{error::Failure, ids::StaffId};
 use settings::values;
 use store::{Connection, query, query_as};
 
@@ -63,7 +63,7 @@ const OF: &str = "
 ///
 /// # Errors
 /// If the database can't be read.
-pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferences, sqlx::Error> {
+pub async fn of(connection: &mut Connection, staff_id: &StaffId) -> Result<Preferences, sqlx::Error> {
     let found: Option<Preferences> = query_as(OF).bind(staff_id).fetch_optional(connection).await?;
     Ok(found.unwrap_or_default())
 }
@@ -72,7 +72,10 @@ pub async fn of(connection: &mut Connection, staff_id: &str) -> Result<Preferenc
 ///
 /// # Errors
 /// If the database can't be read.
-async fn with_rules(connection: &mut Connection, staff_id: &str) -> Result<PreferencesAndRules, sqlx::Error> {
+async fn with_rules(
+    connection: &mut Connection,
+    staff_id: &StaffId,
+) -> Result<PreferencesAndRules, sqlx::Error> {
     let preferences = of(connection, staff_id).await?;
     Ok(PreferencesAndRules { preferences, rules: rules::for_payouts(connection).await? })
 }
@@ -84,7 +87,7 @@ async fn with_rules(connection: &mut Connection, staff_id: &str) -> Result<Prefe
 pub async fn time_zone_of(
     world: &World,
     connection: &mut Connection,
-    staff_id: &str,
+    staff_id: &StaffId,
 ) -> Result<TimeZone, Failure> {
     let set = of(connection, staff_id).await?.time_zone;
     Ok(set.and_then(|name| values::time_zone(&name).ok()).unwrap_or_else(|| world.clock.zone().clone()))
@@ -101,7 +104,11 @@ const SET: &str = "
 ///
 /// # Errors
 /// If the database fails.
-async fn set(connection: &mut Connection, staff_id: &str, new: &Preferences) -> Result<String, sqlx::Error> {
+async fn set(
+    connection: &mut Connection,
+    staff_id: &StaffId,
+    new: &Preferences,
+) -> Result<String, sqlx::Error> {
     let changes = of(connection, staff_id).await?.changes_to(new);
     if !changes.is_empty() {
         query(SET)

@@ -3,16 +3,17 @@
 use serde::Serialize;
 
 use super::Bar;
+use base::kes::Kes;
 
 /// The figures of a period.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Figures {
     /// The amount paid out, in KES.
-    total_disbursed: i64,
+    total_disbursed: Kes,
     /// The number of payouts of any status.
     total_transactions: i64,
     /// The average amount of a completed payout, in KES.
-    average_disbursement: i64,
+    average_disbursement: Kes,
     /// The share of completed payouts among settled ones, in percent; `None` if none has settled.
     success_rate: Option<f64>,
 }
@@ -32,12 +33,12 @@ impl Figures {
         let total = |of: fn(&Bar) -> i64| bars.iter().map(of).sum::<i64>();
         let completed = total(|bar| bar.completed.payouts);
         let failed = total(|bar| bar.failed.payouts);
-        let amount = total(|bar| bar.completed.amount);
+        let amount = total(|bar| bar.completed.amount.0);
         let average = if completed == 0 { 0 } else { (amount + completed / 2) / completed };
         Self {
-            total_disbursed: amount,
+            total_disbursed: Kes(amount),
             total_transactions: completed + failed + total(|bar| bar.pending.payouts),
-            average_disbursement: average,
+            average_disbursement: Kes(average),
             success_rate: percent(completed, completed + failed),
         }
     }
@@ -46,9 +47,9 @@ impl Figures {
         let change = |now: i64, before: i64| percent(now - before, before);
         let points = self.success_rate.zip(before.success_rate).map(|(now, before)| to_tenths(now - before));
         Change {
-            total_disbursed: change(self.total_disbursed, before.total_disbursed),
+            total_disbursed: change(self.total_disbursed.0, before.total_disbursed.0),
             total_transactions: change(self.total_transactions, before.total_transactions),
-            average_disbursement: change(self.average_disbursement, before.average_disbursement),
+            average_disbursement: change(self.average_disbursement.0, before.average_disbursement.0),
             success_rate: points,
         }
     }
@@ -72,7 +73,7 @@ mod tests {
     use base::clock::UnixMillis;
 
     fn bar(completed: (i64, i64), failed: i64, pending: i64) -> Bar {
-        let sum = |payouts, amount| Sum { payouts, amount };
+        let sum = |payouts, amount| Sum { payouts, amount: Kes(amount) };
         Bar {
             from: UnixMillis(0),
             completed: sum(completed.0, completed.1),
@@ -85,9 +86,9 @@ mod tests {
     fn figures_are_those_of_all_bars() {
         let figures = Figures::of(&[bar((2, 30_001), 1, 0), bar((1, 20_000), 0, 1)]);
         let expected = Figures {
-            total_disbursed: 50_001,
+            total_disbursed: Kes(50_001),
             total_transactions: 5,
-            average_disbursement: 16_667,
+            average_disbursement: Kes(16_667),
             success_rate: Some(75.0),
         };
         assert_eq!(figures, expected);
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn nothing_can_be_compared_with_nothing() {
         let figures = Figures::of(&[bar((0, 0), 0, 3)]);
-        assert_eq!((figures.average_disbursement, figures.success_rate), (0, None));
+        assert_eq!((figures.average_disbursement, figures.success_rate), (Kes(0), None));
         let change = figures.change_since(&Figures::of(&[]));
         assert_eq!(
             (change.total_disbursed, change.total_transactions, change.success_rate),

@@ -19,7 +19,7 @@ use crate::{
     preferences,
     world::World,
 };
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, error::Failure, ids::StaffId};
 
 /// The number of latest records in a report.
 const LATEST: u32 = 10;
@@ -80,7 +80,7 @@ pub struct Report {
 ///
 /// # Errors
 /// [`Failure::BadParameter`].
-pub async fn report(world: &World, staff_id: &str, question: Question) -> Result<Report, Failure> {
+pub async fn report(world: &World, staff_id: &StaffId, question: Question) -> Result<Report, Failure> {
     let Question { period, about, unit } = question;
     let unit = unit.unwrap_or(period.default_unit());
     if unit == Unit::Hour && period != Period::Today {

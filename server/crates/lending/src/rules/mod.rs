@@ -6,7 +6,7 @@ pub mod api;
 use serde::{Deserialize, Serialize};
 
 use crate::{auth::session, world::World};
-use base::error::Failure;
+use base::{error::Failure, kes::Kes};
 use store::{Connection, query, query_as};
 use web::extract::LARGEST_INTEGER;
 
@@ -20,7 +20,7 @@ const MAX_RETRY_ATTEMPTS: i64 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, sqlx_macros::FromRow)]
 pub struct PayoutRules {
     /// The largest payout in KES; `None` for any.
-    pub maximum_amount: Option<i64>,
+    pub maximum_amount: Option<Kes>,
     /// Whether every payout is confirmed in a dialog.
     pub confirmation_required: bool,
     /// Whether a payout that certainly did not pay is tried again automatically.
@@ -44,7 +44,7 @@ pub struct PortalRules {
 pub struct NewPortalRules {
     session_minutes: i64,
     #[serde(deserialize_with = "Option::deserialize")]
-    maximum_amount: Option<i64>,
+    maximum_amount: Option<Kes>,
     confirmation_required: bool,
     auto_retry: bool,
     retry_attempts: i64,
@@ -123,7 +123,7 @@ impl NewPortalRules {
         if !(shortest..=longest).contains(&self.session_minutes) {
             return wrong("session_minutes", format!("session_minutes must be from {shortest} to {longest}"));
         }
-        if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum)) {
+        if self.maximum_amount.is_some_and(|maximum| !(1..=LARGEST_INTEGER).contains(&maximum.0)) {
             return wrong(
                 "maximum_amount",
                 "maximum_amount must be between 1 and 2^53 - 1, or null".to_owned(),
@@ -140,7 +140,7 @@ impl NewPortalRules {
 impl PortalRules {
     /// Describes the changes to `new`, for the audit trail.
     fn changes_to(&self, new: &Self) -> String {
-        let amount = |amount: Option<i64>| amount.map_or("none".to_owned(), |amount| format!("KES {amount}"));
+        let amount = |amount: Option<Kes>| amount.map_or("none".to_owned(), |amount| amount.to_string());
         let on = |on: bool| if on { "on" } else { "off" }.to_owned();
         let (old, new_payouts) = (&self.payouts, &new.payouts);
         let values = [

@@ -127,7 +127,7 @@ impl Updates {
                 let watching = CancellationToken::new();
                 open.sessions.clear();
                 open.watching = Some(watching.clone());
-                let watch_id = world.randomness.id(world.clock.unset_now()).into();
+                let watch_id = world.randomness.id(world.clock.unset_now());
                 self.0.seen.send_replace(Arc::new(Seen { watch_id, ..Seen::default() }));
                 world.tasks.spawn_background(watch::watch(self.clone(), watching.clone()));
                 watching
