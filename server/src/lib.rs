@@ -347,7 +347,7 @@ impl Sandbox {
     /// The sandbox that a request is for; `self` is `main`.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
+    /// [`crate::sandboxes::SandboxRefusal::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
     pub async fn of_request(&self, parts: &Parts) -> Result<InUse, Failure> {
         self.server.sandboxes.of_request(self, parts).await
     }

@@ -10,7 +10,8 @@ use super::{
     folder_lock,
     server::{Body, ServerArguments, part},
 };
-use base::{clock::Clock, email::Email, error::Failure, phone::Msisdn, randomness::Randomness};
+use base::{clock::Clock, email::Email, phone::Msisdn, randomness::Randomness};
+use lending::auth::AuthRefusal;
 use lending::{
     auth::{
         Role,
@@ -120,12 +121,14 @@ pub async fn run(settings: UserSettings) -> anyhow::Result<()> {
 async fn add(user: AddUser) -> anyhow::Result<()> {
     let AddUser { store, email, first_name, last_name, username, phone, role, brand, password_stdin } = user;
     let password = read_password(password_stdin)?;
-    match new_password::check(&password, &email, &brand) {
-        Err(Failure::PasswordTooEasy) => bail!(
-            "the password is too easy to guess; choose one that is not common, and not the e-mail address or the \
-             name of the portal"
-        ),
-        checked => checked?,
+    if let Err(failure) = new_password::check(&password, &email, &brand) {
+        if let Some(AuthRefusal::PasswordTooEasy) = failure.refusal() {
+            bail!(
+                "the password is too easy to guess; choose one that is not common, and not the e-mail address or \
+                 the name of the portal"
+            );
+        }
+        return Err(failure.into());
     }
     let _lock = folder_lock::lock(&store, "add the account on its console, or stop it first")?;
     if store.is_missing() {

@@ -4,6 +4,7 @@
 // Access to the console.
 pub mod door;
 // Refuses tools that are off.
+mod refusal;
 mod tools;
 // The time that a call waits for its result.
 mod wait;
@@ -45,6 +46,8 @@ mod deploy_tokens;
 pub mod sync;
 // The middleware of the portal's API.
 pub mod api_call;
+
+pub use refusal::ConsoleRefusal;
 
 use axum::{
     Router, middleware,

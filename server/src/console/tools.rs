@@ -16,6 +16,7 @@ use super::view::{
     visit::Visit,
 };
 use crate::Sandbox;
+use crate::console::ConsoleRefusal;
 use base::error::Failure;
 
 /// The calls of the console's API that are tools.
@@ -66,10 +67,10 @@ pub async fn refuse_calls(sandbox: Sandbox, request: Request, next: Next) -> Res
     let is_tool = CALLS.iter().any(|call| call.0 == *method && Some(call.1) == path);
     let is_own = || path.is_some_and(|path| OWN_CALLS.iter().any(|own| path.starts_with(own)));
     if sandbox.provider.is_some() && is_own() {
-        return Failure::NotWithProvider.into_response();
+        return Failure::from(ConsoleRefusal::NotWithProvider).into_response();
     }
     if is_tool && !sandbox.settings.allows_tools() {
-        return Failure::ToolsOff.into_response();
+        return Failure::from(ConsoleRefusal::ToolsOff).into_response();
     }
     next.run(request).await
 }
@@ -84,15 +85,15 @@ pub async fn refuse_forms(visit: Visit, request: Request, next: Next) -> Respons
         pages.contains(&page) || (page == Page::Data && data_forms.contains(&visit.sent.text("act")))
     };
     let (title, failure) = if visit.sandbox.provider.is_some() && is_among(&OWN_PAGES, &OWN_DATA_FORMS) {
-        ("Another provider", Failure::NotWithProvider)
+        ("Another provider", ConsoleRefusal::NotWithProvider)
     } else if is_among(&PAGES, &DATA_FORMS) && !visit.sandbox.settings.allows_tools() {
-        ("Off in this deployment", Failure::ToolsOff)
+        ("Off in this deployment", ConsoleRefusal::ToolsOff)
     } else {
         return next.run(request).await;
     };
     if request.method().is_safe() {
         visit.page(Frame::of(page), || empty_state(Icon::Alert, title, failure.to_string()))
     } else {
-        failure.into_response()
+        Failure::from(failure).into_response()
     }
 }

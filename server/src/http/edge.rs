@@ -149,8 +149,8 @@ fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Res
         let (name, quality) = quality(item);
         name.eq_ignore_ascii_case("text/html") && quality > 0
     });
-    match &failure {
-        Failure::SandboxNotFound(_) if accepts_html => main.not_found_page(&failure.to_string()),
+    match failure.status_and_code() {
+        (_, "sandbox_not_found") if accepts_html => main.not_found_page(&failure.to_string()),
         _ => failure.into_response(),
     }
 }

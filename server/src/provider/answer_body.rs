@@ -15,6 +15,7 @@ use tokio::{
 };
 
 use super::observed::Observation;
+use crate::provider::ProviderRefusal;
 use base::error::Failure;
 
 /// The number of bytes received before any of them is passed on: an answer up to this size is passed on
@@ -120,9 +121,9 @@ pub enum CutOff {
 impl From<CutOff> for Failure {
     fn from(cut_off: CutOff) -> Self {
         match cut_off {
-            CutOff::Broke => Self::ProviderBroke,
-            CutOff::Slow => Self::ProviderSlow,
-            CutOff::TooLarge => Self::ProviderAnswer("it is too large".to_owned()),
+            CutOff::Broke => ProviderRefusal::ProviderBroke.into(),
+            CutOff::Slow => ProviderRefusal::ProviderSlow.into(),
+            CutOff::TooLarge => ProviderRefusal::ProviderAnswer("it is too large".to_owned()).into(),
         }
     }
 }

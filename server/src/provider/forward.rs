@@ -16,6 +16,7 @@ use http_body_util::Full;
 use tokio::time::Instant;
 
 use super::{Provider, answer_body::AnswerBody, headers};
+use crate::provider::ProviderRefusal;
 use crate::{Sandbox, http::reference};
 use base::error::{Failure, FailureFormat};
 use web::{accept, extract::whole};
@@ -68,12 +69,16 @@ impl Provider {
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
         let request = self.request(parts, body, &uri, &request_id)?;
         let answer = match tokio::time::timeout_at(until, self.client.send(request)).await {
-            Err(_) => return Err(Failure::ProviderSlow),
+            Err(_) => return Err(ProviderRefusal::ProviderSlow.into()),
             Ok(Err(error)) => {
                 let reason =
                     std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
                 tracing::warn!(provider = %self.url, reason, "provider.failed");
-                return Err(if error.is_connect() { Failure::ProviderAway } else { Failure::ProviderBroke });
+                return Err(if error.is_connect() {
+                    ProviderRefusal::ProviderAway.into()
+                } else {
+                    ProviderRefusal::ProviderBroke.into()
+                });
             }
             Ok(Ok(answer)) => answer,
         };
@@ -88,7 +93,7 @@ impl Provider {
             if let Some(observation) = observation {
                 observation.end();
             }
-            return Err(Failure::ProviderAnswer(fault));
+            return Err(ProviderRefusal::ProviderAnswer(fault).into());
         }
         let patience = until.saturating_duration_since(Instant::now());
         let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);

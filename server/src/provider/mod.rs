@@ -24,6 +24,9 @@ pub mod record;
 // Checks calls against the contract after they have passed.
 mod observed;
 
+mod refusal;
+pub use refusal::ProviderRefusal;
+
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,

@@ -6,6 +6,7 @@
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::Name;
+use crate::sandboxes::SandboxRefusal;
 use base::error::Failure;
 use settings::Settings;
 
@@ -36,7 +37,7 @@ impl Addresses {
     /// The sandbox that a request names; `None` for `main`.
     ///
     /// # Errors
-    /// [`Failure::BadParameter`] if it names two, and [`Failure::SandboxNotFound`] if the name is invalid.
+    /// [`Failure::BadParameter`] if it names two, and [`SandboxRefusal::SandboxNotFound`] if the name is invalid.
     pub fn named(&self, headers: &HeaderMap, uri: &Uri) -> Result<Option<Name>, Failure> {
         let by_host = host(headers, uri)?.and_then(|host| self.subdomain(host));
         let by_header = one(headers, &HEADER)?;
@@ -54,7 +55,7 @@ impl Addresses {
             (None, Some(header)) => header.to_owned(),
             (None, None) => return Ok(None),
         };
-        let name = Name::parse(&text).ok_or_else(|| Failure::SandboxNotFound(shown(&text)))?;
+        let name = Name::parse(&text).ok_or_else(|| SandboxRefusal::SandboxNotFound(shown(&text)))?;
         Ok(Some(name).filter(|name| !name.is_main()))
     }
 

@@ -6,6 +6,7 @@ use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
 use crate::Kept;
+use crate::sandboxes::SandboxRefusal;
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,
@@ -49,17 +50,23 @@ impl Sandboxes {
     /// Makes a sandbox.
     ///
     /// # Errors
-    /// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`], [`Failure::NoRoom`]. Nothing is made then.
+    /// [`SandboxRefusal::SandboxExists`], [`SandboxRefusal::TooManySandboxes`], [`Failure::NoRoom`]. Nothing is made then.
     pub async fn make(&self, wish: Wish, trail: &Trail) -> Result<Made, Failure> {
         if wish.name.as_ref().is_some_and(Name::is_main) {
-            return Err(Failure::SandboxExists(Name::main().to_string()));
+            return Err(SandboxRefusal::SandboxExists(Name::main().to_string()).into());
         }
         let mut tries = 0;
         loop {
             let name = wish.name.clone().unwrap_or_else(|| Name::make_up(&self.randomness));
             // Boxed, because the future is large and rarely used.
             match self.make_named(&wish, name, trail).boxed().await {
-                Err(Failure::SandboxExists(_)) if wish.name.is_none() && tries < TRIES => tries += 1,
+                Err(failure)
+                    if matches!(failure.refusal(), Some(SandboxRefusal::SandboxExists(_)))
+                        && wish.name.is_none()
+                        && tries < TRIES =>
+                {
+                    tries += 1;
+                }
                 made => return made,
             }
         }
@@ -115,7 +122,7 @@ impl Sandboxes {
     async fn check(&self, name: &Name) -> Result<(), Failure> {
         let mut reader = self.database.read().await?;
         if records::find(&mut reader, name).await?.is_some() {
-            return Err(Failure::SandboxExists(name.to_string()));
+            return Err(SandboxRefusal::SandboxExists(name.to_string()).into());
         }
         records::check_room(&mut reader, self.limit).await
     }

@@ -12,10 +12,13 @@ mod name;
 mod not_found;
 pub mod open_files;
 mod records;
+mod refusal;
 mod registry;
 mod remove;
 mod scheduler;
 mod templates;
+
+pub use refusal::SandboxRefusal;
 
 use std::{
     collections::HashMap,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::sandboxes::SandboxRefusal;
 use base::{error::Failure, randomness::Randomness};
 
 /// The name of the sandbox that always exists.
@@ -38,9 +39,9 @@ impl Name {
     /// Parses the name of a sandbox that a call is about.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`] if the name is invalid: no sandbox has it.
+    /// [`SandboxRefusal::SandboxNotFound`] if the name is invalid: no sandbox has it.
     pub fn existing(text: &str) -> Result<Self, Failure> {
-        Self::parse(text).ok_or_else(|| Failure::SandboxNotFound(text.to_owned()))
+        Self::parse(text).ok_or_else(|| SandboxRefusal::SandboxNotFound(text.to_owned()).into())
     }
 
     /// The name of the sandbox that always exists.

@@ -3,6 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use super::Name;
+use crate::sandboxes::SandboxRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, query, query_as, query_scalar};
 
@@ -81,7 +82,7 @@ const INSERT: &str = "
 /// Inserts `record`, if there are fewer sandboxes than `limit`.
 ///
 /// # Errors
-/// [`Failure::SandboxExists`], [`Failure::TooManySandboxes`].
+/// [`SandboxRefusal::SandboxExists`], [`SandboxRefusal::TooManySandboxes`].
 pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) -> Result<(), Failure> {
     check_room(connection, limit).await?;
     let inserted = query(INSERT)
@@ -93,16 +94,16 @@ pub async fn insert(connection: &mut Connection, record: &Record, limit: u32) ->
         .bind(record.expires_in_ms)
         .execute(connection)
         .await?;
-    if inserted == 0 { Err(Failure::SandboxExists(record.name.to_string())) } else { Ok(()) }
+    if inserted == 0 { Err(SandboxRefusal::SandboxExists(record.name.to_string()).into()) } else { Ok(()) }
 }
 
 /// Succeeds if there are fewer sandboxes than `limit`.
 ///
 /// # Errors
-/// [`Failure::TooManySandboxes`].
+/// [`SandboxRefusal::TooManySandboxes`].
 pub async fn check_room(connection: &mut Connection, limit: u32) -> Result<(), Failure> {
     let existing: i64 = query_scalar(COUNT).fetch_one(connection).await?;
-    if existing >= i64::from(limit) { Err(Failure::TooManySandboxes(limit)) } else { Ok(()) }
+    if existing >= i64::from(limit) { Err(SandboxRefusal::TooManySandboxes(limit).into()) } else { Ok(()) }
 }
 
 const DELETE: &str = "DELETE FROM sandbox WHERE sandbox_id = $1";

@@ -16,6 +16,7 @@ use super::{
     open_files::max_open,
     records::{self, Use},
 };
+use crate::sandboxes::SandboxRefusal;
 use crate::{Sandbox, Server};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
@@ -75,7 +76,7 @@ impl Sandboxes {
     /// The sandbox that a request names.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], [`Failure::BadParameter`], and errors of
+    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::SandboxElsewhere`], [`Failure::BadParameter`], and errors of
     /// its database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
         if !self.are_on() {
@@ -100,7 +101,7 @@ impl Sandboxes {
         let named = self.addresses.named(&parts.headers, &parts.uri).ok().flatten();
         let Some(name) = named.filter(|_| self.database.is_shared()) else { return Ok(()) };
         match records::find(&mut *self.database.read().await?, &name).await? {
-            Some(_) => Err(Failure::SandboxElsewhere(name.to_string())),
+            Some(_) => Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into()),
             None => Ok(()),
         }
     }
@@ -108,13 +109,13 @@ impl Sandboxes {
     /// Finds the sandbox with this name, and opens it if it is closed.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::SandboxElsewhere`], and errors of its database.
+    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::SandboxElsewhere`], and errors of its database.
     pub async fn find(&self, server: &Arc<Server>, name: &Name) -> Result<InUse, Failure> {
         loop {
             let known = self.known(name).await?;
             if known.expires_at() <= self.clock.unset_now() {
                 self.wake.notify_one();
-                return Err(Failure::SandboxNotFound(name.to_string()));
+                return Err(SandboxRefusal::SandboxNotFound(name.to_string()).into());
             }
             if let Some(in_use) = self.opened(server, &known).await? {
                 return Ok(in_use);
@@ -128,7 +129,7 @@ impl Sandboxes {
     pub async fn if_removed(&self, in_use: &InUse) -> Option<Failure> {
         let known = in_use.known.as_ref()?;
         let is_removed = self.has_row(known).await.is_ok_and(|has_row| !has_row);
-        is_removed.then(|| Failure::SandboxNotFound(known.record.name.to_string()))
+        is_removed.then(|| SandboxRefusal::SandboxNotFound(known.record.name.to_string()).into())
     }
 
     /// Returns `true` if the sandbox still has its row.
@@ -184,9 +185,9 @@ impl Sandboxes {
             return Ok(Arc::clone(known));
         }
         let found = records::find(&mut *self.database.read().await?, name).await?;
-        let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
+        let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
         if !self.databases.has(&record.id) {
-            return Err(Failure::SandboxElsewhere(name.to_string()));
+            return Err(SandboxRefusal::SandboxElsewhere(name.to_string()).into());
         }
         Ok(self.meet(record))
     }
@@ -337,10 +338,10 @@ impl Sandboxes {
     /// The sandbox with this name.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], and errors of the databases.
+    /// [`SandboxRefusal::SandboxNotFound`], and errors of the databases.
     pub async fn show(&self, name: &Name) -> Result<Listed, Failure> {
         let found = self.list().await?.into_iter().find(|listed| listed.name == *name);
-        found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))
+        found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()).into())
     }
 
     /// The entry of `record` in the list.

@@ -7,6 +7,7 @@ use super::{
     known::{Known, Open},
     records,
 };
+use crate::sandboxes::SandboxRefusal;
 use base::error::Failure;
 use lending::events::Trail;
 use store::Connection;
@@ -21,17 +22,17 @@ impl Sandboxes {
     /// Removes the sandbox with this name. Running calls have two seconds to finish.
     ///
     /// # Errors
-    /// [`Failure::SandboxNotFound`], [`Failure::MainSandbox`], and errors of the databases.
+    /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::MainSandbox`], and errors of the databases.
     pub async fn remove(&self, name: &Name, trail: &Trail) -> Result<(), Failure> {
         if name.is_main() {
-            return Err(Failure::MainSandbox);
+            return Err(SandboxRefusal::MainSandbox.into());
         }
         let found = records::find(&mut *self.database.read().await?, name).await?;
-        let record = found.ok_or_else(|| Failure::SandboxNotFound(name.to_string()))?;
+        let record = found.ok_or_else(|| SandboxRefusal::SandboxNotFound(name.to_string()))?;
         if self.remove_record(&record, trail).await? {
             Ok(())
         } else {
-            Err(Failure::SandboxNotFound(name.to_string()))
+            Err(SandboxRefusal::SandboxNotFound(name.to_string()).into())
         }
     }
 

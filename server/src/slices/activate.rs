@@ -6,6 +6,7 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 use store::{Connection, Database};
 
@@ -13,8 +14,8 @@ use store::{Connection, Database};
 /// taken back when it fails. Returns the new state of the slice.
 ///
 /// # Errors
-/// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`],
-/// [`Failure::PathTaken`], [`Failure::NoPortal`], [`Failure::RolloutRuns`].
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`],
+/// [`SliceRefusal::PathTaken`], [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`].
 pub async fn activate(
     database: &Database,
     bundled: &Bundled,
@@ -30,7 +31,7 @@ pub async fn activate(
 /// one.
 ///
 /// # Errors
-/// As [`activate`], and [`Failure::NoPreviousBuild`].
+/// As [`activate`], and [`SliceRefusal::NoPreviousBuild`].
 pub async fn roll_back(
     database: &Database,
     bundled: &Bundled,
@@ -38,7 +39,7 @@ pub async fn roll_back(
     mark: Mark,
 ) -> Result<SliceBuilds, Failure> {
     change(database, bundled, name, mark, SliceAction::RolledBack, false, |slice| {
-        slice.previous.clone().ok_or(Failure::NoPreviousBuild)
+        slice.previous.clone().ok_or(SliceRefusal::NoPreviousBuild.into())
     })
     .await
 }
@@ -57,7 +58,7 @@ async fn change(
         .write(database.begin().await?, async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
             let version = choose(&before)?;
-            let build = before.build(&version).ok_or_else(|| Failure::BuildNotFound {
+            let build = before.build(&version).ok_or_else(|| SliceRefusal::BuildNotFound {
                 name: before.name.clone(),
                 version: version.to_string(),
             })?;

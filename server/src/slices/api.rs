@@ -19,6 +19,7 @@ use super::{
     rollout::{Change, RolloutBody, yes},
 };
 use crate::Sandbox;
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 use lending::events::Trail;
 use web::{
@@ -128,12 +129,14 @@ pub(super) async fn check_archive(archive: Bytes, bundled: &Bundled) -> Result<B
 /// Receives an archive of limited size.
 pub(super) async fn read_archive(request: Request) -> Result<Bytes, Failure> {
     if !accept::is_of_type(request.headers(), "application/octet-stream") {
-        return Err(Failure::NoArchive);
+        return Err(SliceRefusal::NoArchive.into());
     }
     match Limited::new(request.into_body(), archive::MAX_SIZE).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(Failure::BuildTooLarge),
-        Err(error) => Err(Failure::BadBuild(format!("The archive was not received completely: {error}"))),
+        Err(error) if error.is::<LengthLimitError>() => Err(SliceRefusal::BuildTooLarge.into()),
+        Err(error) => {
+            Err(SliceRefusal::BadBuild(format!("The archive was not received completely: {error}")).into())
+        }
     }
 }
 

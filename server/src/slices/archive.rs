@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 
 /// Maximum size of an archive, and of all files in it, in bytes.
@@ -17,11 +18,11 @@ const MAX_FILES: usize = 2000;
 /// Reads the files of an archive, by path.
 ///
 /// # Errors
-/// [`Failure::BadBuild`] when it is not an archive, or contains something that a build may not
-/// contain; [`Failure::BuildTooLarge`].
+/// [`SliceRefusal::BadBuild`] when it is not an archive, or contains something that a build may not
+/// contain; [`SliceRefusal::BuildTooLarge`].
 pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let unreadable =
-        |_: io::Error| Failure::BadBuild("This is not a tar archive, or it is damaged".to_owned());
+        |_: io::Error| SliceRefusal::BadBuild("This is not a tar archive, or it is damaged".to_owned());
     let mut files = Files::default();
     let mut archive = tar::Archive::new(archive);
     for entry in archive.entries().map_err(unreadable)? {
@@ -30,9 +31,9 @@ pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         match entry.header().entry_type() {
             tar::EntryType::Directory | tar::EntryType::XGlobalHeader => continue,
             tar::EntryType::Regular | tar::EntryType::Continuous => {}
-            _ => return Err(Failure::BadBuild(format!("{path:?} is not a regular file"))),
+            _ => return Err(SliceRefusal::BadBuild(format!("{path:?} is not a regular file")).into()),
         }
-        let Some(room) = files.room_for(entry.size()) else { return Err(Failure::BuildTooLarge) };
+        let Some(room) = files.room_for(entry.size()) else { return Err(SliceRefusal::BuildTooLarge.into()) };
         let mut content = Vec::new();
         entry.by_ref().take(room).read_to_end(&mut content).map_err(unreadable)?;
         files.add(path.strip_prefix("./").unwrap_or(&path), content)?;
@@ -55,7 +56,7 @@ pub fn read_folder(folder: &Path) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
             if kind.is_dir() {
                 folders.push((entry.path(), format!("{path}/")));
             } else if kind.is_file() {
-                files.room_for(entry.metadata()?.len()).ok_or(Failure::BuildTooLarge)?;
+                files.room_for(entry.metadata()?.len()).ok_or(SliceRefusal::BuildTooLarge)?;
                 files.add(&path, std::fs::read(entry.path())?)?;
             } else {
                 anyhow::bail!("{path:?} is not a regular file");
@@ -100,10 +101,10 @@ impl Files {
             return Ok(());
         }
         if !is_safe(path) {
-            return Err(Failure::BadBuild(format!("{path:?} is not a valid path in a build")));
+            return Err(SliceRefusal::BadBuild(format!("{path:?} is not a valid path in a build")).into());
         }
         if self.files.insert(path.to_owned(), content).is_some() {
-            return Err(Failure::BadBuild(format!("{path:?} is in the archive twice")));
+            return Err(SliceRefusal::BadBuild(format!("{path:?} is in the archive twice")).into());
         }
         Ok(())
     }

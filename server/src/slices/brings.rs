@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Shell;
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 use lending::auth::Role;
 
@@ -89,7 +90,7 @@ impl Brings {
     /// Checks that `shell` can draw the screens and menu entries of the slice `name`.
     ///
     /// # Errors
-    /// [`Failure::BadBuild`] with the reason as a sentence, [`Failure::PathTaken`].
+    /// [`SliceRefusal::BadBuild`] with the reason as a sentence, [`SliceRefusal::PathTaken`].
     pub(super) fn check(&self, name: &str, shell: &Shell) -> Result<(), Failure> {
         if self.screens.is_empty() {
             return Err(bad("It brings no screen: list its screens in slice.screens of its package.json"));
@@ -154,7 +155,7 @@ impl Brings {
     /// Checks that no screen in `brought`, of the slice `other`, has one of these paths.
     ///
     /// # Errors
-    /// [`Failure::PathTaken`].
+    /// [`SliceRefusal::PathTaken`].
     pub(super) fn check_other(&self, name: &str, other: &str, brought: &Self) -> Result<(), Failure> {
         self.path_of(&brought.screens).map_or(Ok(()), |path| Err(taken(path, name, other)))
     }
@@ -167,11 +168,11 @@ impl Brings {
 }
 
 fn bad(text: impl Into<String>) -> Failure {
-    Failure::BadBuild(text.into())
+    SliceRefusal::BadBuild(text.into()).into()
 }
 
 fn taken(path: &str, name: &str, owner: &str) -> Failure {
-    Failure::PathTaken { path: path.to_owned(), name: name.to_owned(), owner: owner.to_owned() }
+    SliceRefusal::PathTaken { path: path.to_owned(), name: name.to_owned(), owner: owner.to_owned() }.into()
 }
 
 fn check_text(what: &str, text: &str, longest: usize) -> Result<(), Failure> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256, Sha384};
 
 use super::{Brings, MANIFEST, Shell, range::Range};
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 
 /// The shared library whose version range says which shells a slice was built for.
@@ -34,17 +35,18 @@ impl SliceName {
     /// Parses the name in a request. No slice has an invalid name.
     ///
     /// # Errors
-    /// [`Failure::SliceNotFound`].
+    /// [`SliceRefusal::SliceNotFound`].
     pub fn from_request(text: &str) -> Result<Self, Failure> {
-        Self::parse(text).ok_or_else(|| Failure::SliceNotFound(text.to_owned()))
+        Self::parse(text).ok_or_else(|| SliceRefusal::SliceNotFound(text.to_owned()).into())
     }
 
     /// Parses the version in a request. No build has an invalid version.
     ///
     /// # Errors
-    /// [`Failure::BuildNotFound`].
+    /// [`SliceRefusal::BuildNotFound`].
     pub fn version_from_request(&self, text: &str) -> Result<Version, Failure> {
-        let unknown = |_| Failure::BuildNotFound { name: self.0.clone(), version: text.to_owned() };
+        let unknown =
+            |_| SliceRefusal::BuildNotFound { name: self.0.clone(), version: text.to_owned() }.into();
         Version::parse(text).map_err(unknown)
     }
 
@@ -145,7 +147,7 @@ impl Build {
     /// Checks that `files` are a build that `shell` can load.
     ///
     /// # Errors
-    /// [`Failure::BadBuild`] with the reason as a sentence, [`Failure::WrongShell`].
+    /// [`SliceRefusal::BadBuild`] with the reason as a sentence, [`SliceRefusal::WrongShell`].
     pub fn check(files: BTreeMap<String, Vec<u8>>, shell: &Shell) -> Result<Self, Failure> {
         let bytes = files
             .get(MANIFEST)
@@ -183,7 +185,7 @@ impl Build {
 /// Checks that the shell's version of mfe-kit is in the range that a build names.
 ///
 /// # Errors
-/// [`Failure::WrongShell`]; [`Failure::BadBuild`] when the range is invalid.
+/// [`SliceRefusal::WrongShell`]; [`SliceRefusal::BadBuild`] when the range is invalid.
 pub fn check_shell(range: &str, shell: &Shell) -> Result<(), Failure> {
     check_library(KIT, range, shell)
 }
@@ -201,15 +203,16 @@ fn check_library(name: &str, range: &str, shell: &Shell) -> Result<(), Failure> 
     if carried.is_some_and(|version| parsed.matches(version)) {
         return Ok(());
     }
-    Err(Failure::WrongShell {
+    Err(SliceRefusal::WrongShell {
         library: name.to_owned(),
         range: range.to_owned(),
         carried: carried.map_or_else(|| "none".to_owned(), ToString::to_string),
-    })
+    }
+    .into())
 }
 
 fn bad(text: impl Into<String>) -> Failure {
-    Failure::BadBuild(text.into())
+    SliceRefusal::BadBuild(text.into()).into()
 }
 
 fn name_of(manifest: &Manifest) -> Result<SliceName, Failure> {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceFailures};
 use crate::Sandbox;
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 
 /// The page that loads the slices.
@@ -124,8 +125,8 @@ impl Bundled {
     /// The shell that builds must be compatible with.
     ///
     /// # Errors
-    /// [`Failure::NoPortal`] when there is none.
+    /// [`SliceRefusal::NoPortal`] when there is none.
     pub fn shell(&self) -> Result<&Shell, Failure> {
-        self.shell.as_ref().ok_or(Failure::NoPortal)
+        self.shell.as_ref().ok_or(SliceRefusal::NoPortal.into())
     }
 }

@@ -15,12 +15,15 @@ pub mod deploy;
 pub mod files;
 mod publish;
 mod range;
+mod refusal;
 mod remove;
 pub mod reports;
 pub mod rollout;
 mod taken_back;
 mod trail;
 pub mod watch;
+
+pub use refusal::SliceRefusal;
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -106,7 +109,7 @@ pub struct SliceBuilds {
 impl SliceBuilds {
     /// Returns the slice if it has a build.
     fn existing(self) -> Result<Self, Failure> {
-        if self.builds.is_empty() { Err(Failure::SliceNotFound(self.name)) } else { Ok(self) }
+        if self.builds.is_empty() { Err(SliceRefusal::SliceNotFound(self.name).into()) } else { Ok(self) }
     }
 
     /// The build of `version`.

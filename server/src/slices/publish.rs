@@ -8,6 +8,7 @@ use super::{
     Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, locked, read_one, rollout,
     set_live, trail, trail::SliceAction, watch,
 };
+use crate::slices::SliceRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Database, query, query_scalar};
 
@@ -52,9 +53,9 @@ pub struct Publication {
 /// changes nothing. Returns the new state of the slice, and `true` if the build is new.
 ///
 /// # Errors
-/// [`Failure::BuildExists`] when the version exists with other files, [`Failure::BuildOutdated`]
-/// when it is below the live one, [`Failure::PathTaken`] when another slice has one of its paths,
-/// [`Failure::RolloutRuns`] when it would go live during the rollout of another.
+/// [`SliceRefusal::BuildExists`] when the version exists with other files, [`SliceRefusal::BuildOutdated`]
+/// when it is below the live one, [`SliceRefusal::PathTaken`] when another slice has one of its paths,
+/// [`SliceRefusal::RolloutRuns`] when it would go live during the rollout of another.
 pub async fn publish(
     database: &Database,
     bundled: &Bundled,
@@ -143,10 +144,12 @@ fn exists(before: &SliceBuilds, build: &Build, is_forced: bool) -> Result<bool, 
             Origin::Published => existing.digest.as_ref() == Some(digest),
             Origin::Bundled => existing.integrity == *integrity,
         };
-        return if is_same { Ok(true) } else { Err(Failure::BuildExists) };
+        return if is_same { Ok(true) } else { Err(SliceRefusal::BuildExists.into()) };
     }
     match before.live.as_ref().filter(|live| *live > version && !is_forced) {
-        Some(live) => Err(Failure::BuildOutdated { version: version.to_string(), live: live.to_string() }),
+        Some(live) => {
+            Err(SliceRefusal::BuildOutdated { version: version.to_string(), live: live.to_string() }.into())
+        }
         None => Ok(false),
     }
 }
@@ -157,7 +160,7 @@ async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(),
     let removed: Option<String> =
         query_scalar(REMOVED).bind(name).bind(&version).fetch_optional(&mut *connection).await?;
     if removed.is_some_and(|digest| digest != build.digest) {
-        return Err(Failure::BuildExists);
+        return Err(SliceRefusal::BuildExists.into());
     }
     query(FORGET_REMOVED).bind(name).bind(version).execute(connection).await?;
     Ok(())

@@ -4,6 +4,7 @@ use super::{
     Bundled, Mark, Origin, SliceBuilds, SliceName, locked, read_one, rollout, set_live, trail,
     trail::SliceAction, watch,
 };
+use crate::slices::SliceRefusal;
 use base::error::Failure;
 use store::{Connection, Database, query};
 
@@ -25,7 +26,7 @@ async fn follow(
 ) -> Result<SliceBuilds, Failure> {
     let followed = query(FOLLOW).bind(sandbox_id).bind(name.as_str()).execute(&mut *connection).await?;
     if followed == 0 {
-        return Err(Failure::NothingPublished(before.name.clone()));
+        return Err(SliceRefusal::NothingPublished(before.name.clone()).into());
     }
     let after = read_one(connection, bundled, name).await?;
     let (live, live_before) = (after.live.as_ref(), before.live.as_ref());
@@ -37,7 +38,7 @@ async fn follow(
 /// one, the slice is gone. A sandbox returns to the build of `main` instead. Returns the slice's new state.
 ///
 /// # Errors
-/// [`Failure::SliceNotFound`], [`Failure::NothingPublished`], [`Failure::RolloutRuns`].
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`].
 pub async fn remove(
     database: &Database,
     bundled: &Bundled,
@@ -52,7 +53,7 @@ pub async fn remove(
                 return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
             }
             if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
-                return Err(Failure::NothingPublished(before.name));
+                return Err(SliceRefusal::NothingPublished(before.name).into());
             }
             rollout::refuse_during(&before)?;
             watch::end(connection, &bundled, &name).await?;

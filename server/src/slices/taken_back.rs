@@ -4,6 +4,7 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, rollout, set_live, trail,
     trail::SliceAction, watch, watch::Watch,
 };
+use crate::slices::SliceRefusal;
 use base::{clock::UnixMillis, error::Failure, ids::StaffId};
 use store::{Connection, query, query_as};
 
@@ -132,7 +133,7 @@ pub(super) async fn take_back(
         return Ok(false);
     }
     let before = slice.builds.iter().find(|build| Some(build.version.to_string()) == watch.against);
-    let before = before.ok_or(Failure::NoPreviousBuild)?;
+    let before = before.ok_or(SliceRefusal::NoPreviousBuild)?;
     check_shell(&before.shell, bundled.shell()?)?;
     check_paths(connection, bundled, name, &before.brings).await?;
     set_live(connection, bundled, name, Some(&before.version), None).await?;

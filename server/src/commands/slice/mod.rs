@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
 use super::server::{Body, Server, ServerArguments};
+use crate::slices::SliceRefusal;
 use crate::slices::{Share, SliceName, archive};
 use base::error::Failure;
 use settings::values;
@@ -172,7 +173,7 @@ fn current_user() -> String {
 }
 
 fn parse(name: &str) -> Result<SliceName, Failure> {
-    SliceName::parse(name).ok_or_else(|| Failure::SliceNotFound(name.to_owned()))
+    SliceName::parse(name).ok_or_else(|| SliceRefusal::SliceNotFound(name.to_owned()).into())
 }
 
 /// The slices of a service.

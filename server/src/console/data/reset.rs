@@ -1,6 +1,7 @@
 //! Resets to the demo data.
 
 use crate::Sandbox;
+use crate::console::ConsoleRefusal;
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,
@@ -31,10 +32,10 @@ impl Start {
 /// Running payouts are cut off, on every server, because the generation of the data changes.
 ///
 /// # Errors
-/// [`Failure::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
+/// [`ConsoleRefusal::NotInDemoMode`]: demo accounts have a known password, and exist in demo mode only.
 pub async fn reset(sandbox: &Sandbox, start: Start, trail: &Trail) -> Result<(), Failure> {
     if !sandbox.settings.demo {
-        return Err(Failure::NotInDemoMode);
+        return Err(ConsoleRefusal::NotInDemoMode.into());
     }
     let hashes = demo::hash_passwords(&sandbox.auth.passwords).await?;
     let sandbox_clock = sandbox.clock.clone();

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::Sandbox;
+use crate::console::ConsoleRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 use store::{
@@ -46,7 +47,7 @@ impl Name {
     }
 
     fn not_found(self) -> Failure {
-        Failure::SnapshotNotFound(self.0)
+        ConsoleRefusal::SnapshotNotFound(self.0).into()
     }
 }
 
@@ -107,7 +108,7 @@ const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AN
 /// off, on every server, because the generation of the data changes.
 ///
 /// # Errors
-/// [`Failure::SnapshotNotFound`].
+/// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
@@ -139,7 +140,7 @@ const REMOVE: &str = "DELETE FROM snapshot WHERE name = $1";
 /// Removes snapshot `name`.
 ///
 /// # Errors
-/// [`Failure::SnapshotNotFound`].
+/// [`ConsoleRefusal::SnapshotNotFound`].
 pub async fn remove(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {

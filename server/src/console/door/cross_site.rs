@@ -11,6 +11,7 @@ use axum::{
 };
 
 use crate::Sandbox;
+use crate::console::ConsoleRefusal;
 use base::error::Failure;
 use settings::Settings;
 
@@ -23,7 +24,11 @@ pub async fn refuse_others(sandbox: Sandbox, request: Request, next: Next) -> Re
     let headers = request.headers();
     let is_allowed = is_own_origin(headers, &sandbox.settings)
         && (is_own_site(headers) || is_link(request.method(), headers));
-    if is_allowed { next.run(request).await } else { Failure::CrossSite.into_response() }
+    if is_allowed {
+        next.run(request).await
+    } else {
+        Failure::from(ConsoleRefusal::CrossSite).into_response()
+    }
 }
 
 /// Returns `true` if the header `Origin` names the console, or is missing.

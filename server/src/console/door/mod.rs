@@ -16,6 +16,7 @@ use axum::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::console::ConsoleRefusal;
 use crate::{Sandbox, sandboxes};
 use base::error::Failure;
 use lending::{
@@ -138,7 +139,7 @@ pub async fn require_token(
 ) -> Response {
     let verified = match accept::bearer(request.headers()) {
         Some(token) => verify(&sandbox, token, address).await,
-        None => Err(Failure::NoConsoleToken),
+        None => Err(ConsoleRefusal::NoConsoleToken.into()),
     };
     match verified {
         Ok(access) => _ = request.extensions_mut().insert(access),
@@ -154,14 +155,14 @@ pub async fn require_operator_token(request: Request, next: Next) -> Response {
     if request.extensions().get() == Some(&Access::Operator) {
         next.run(request).await
     } else {
-        Failure::NoConsoleToken.into_response()
+        Failure::from(ConsoleRefusal::NoConsoleToken).into_response()
     }
 }
 
 /// Checks that `given` is one of the tokens, and returns its access.
 ///
 /// # Errors
-/// [`Failure::NoConsoleToken`], which is counted, and [`Failure::TooManyTries`], even with the right token:
+/// [`ConsoleRefusal::NoConsoleToken`], which is counted, and [`lending::auth::AuthRefusal::TooManyTries`], even with the right token:
 /// wrong tokens are limited like passwords, by network address, over all sandboxes. They are counted by the
 /// machine's clock: whoever is locked out can't move the sandbox's clock.
 async fn verify(
@@ -183,5 +184,5 @@ async fn verify(
         Ok(event)
     });
     counted.await?.log();
-    Err(Failure::NoConsoleToken)
+    Err(ConsoleRefusal::NoConsoleToken.into())
 }

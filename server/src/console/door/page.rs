@@ -12,6 +12,7 @@ use axum::{
 };
 
 use super::{Access, Operator, cookie_name, sign_ins, tickets, verify};
+use crate::console::ConsoleRefusal;
 use crate::{
     Sandbox,
     console::view::{
@@ -23,6 +24,7 @@ use crate::{
     sandboxes::Name,
 };
 use base::error::{Failure, FailureBody};
+use lending::auth::AuthRefusal;
 use lending::{auth::client_address::ClientAddress, events::Trail};
 use web::accept;
 
@@ -55,7 +57,7 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
     };
     match signed_in.await {
         Ok(cookie) => with_new_cookie(&sandbox, &cookie, requested_page),
-        Err(Failure::NoConsoleToken) => {
+        Err(failure) if matches!(failure.refusal(), Some(ConsoleRefusal::NoConsoleToken)) => {
             sign_in_page(&sandbox, requested_page, Some("That is not the console's token.".to_owned()))
         }
         Err(failure) => failed_sign_in_page(&sandbox, requested_page, failure),
@@ -64,8 +66,8 @@ pub async fn sign_in(sandbox: Sandbox, address: ClientAddress, headers: HeaderMa
 
 /// The page for a failed sign-in, with the status and the headers of `failure`.
 fn failed_sign_in_page(sandbox: &Sandbox, requested_page: &str, failure: Failure) -> Response {
-    let page = match &failure {
-        Failure::TooManyTries { .. } => {
+    let page = match failure.refusal() {
+        Some(AuthRefusal::TooManyTries { .. }) => {
             frame::sign_in_page(sandbox, requested_page, Some(failure.to_string()))
         }
         _ => frame::failure_page(sandbox, failure.to_string()),

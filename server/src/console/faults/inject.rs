@@ -11,6 +11,7 @@ use axum::{
 use futures::{StreamExt, stream};
 
 use super::{Fault, FaultPhase, Kind, draw};
+use crate::console::ConsoleRefusal;
 use crate::{
     Sandbox,
     http::{connections::Cut, edge},
@@ -79,7 +80,8 @@ async fn apply(fault: &Fault, mut response: Response) -> Response {
         Kind::Status => {
             let status =
                 fault.status.and_then(|status| StatusCode::from_u16(u16::try_from(status).ok()?).ok());
-            Failure::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)).into_response()
+            Failure::from(ConsoleRefusal::Injected(status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE)))
+                .into_response()
         }
         Kind::Drop => {
             response.extensions_mut().insert(Cut::Closed);

@@ -14,6 +14,7 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
+use crate::console::ConsoleRefusal;
 use crate::{Sandbox, http::API};
 use base::error::Failure;
 use lending::events::Trail;
@@ -311,16 +312,16 @@ const REMOVE: &str = "DELETE FROM fault WHERE CAST($1 AS TEXT) IS NULL OR fault_
 /// Removes one fault, or all of them.
 ///
 /// # Errors
-/// [`Failure::FaultNotFound`].
+/// [`ConsoleRefusal::FaultNotFound`].
 pub async fn remove(sandbox: &Sandbox, id: Option<String>, trail: &Trail) -> Result<(), Failure> {
     if let Some(id) = id.as_ref().filter(|id| id.contains('\0')) {
-        return Err(Failure::FaultNotFound(id.clone()));
+        return Err(ConsoleRefusal::FaultNotFound(id.clone()).into());
     }
     trail
         .write(sandbox.database.begin().await?, async move |connection: &mut Connection| {
             let removed = query(REMOVE).bind(&id).execute(connection).await?;
             match id {
-                Some(id) if removed == 0 => Err(Failure::FaultNotFound(id)),
+                Some(id) if removed == 0 => Err(ConsoleRefusal::FaultNotFound(id).into()),
                 _ => Ok(()),
             }
         })

@@ -25,7 +25,7 @@ pub struct GivenPayout {
 /// Makes a payout that settled in the past, with its payment in mobile money's books.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::LoanNotFound`], [`Failure::NotApproved`].
+/// [`Failure::BadField`], [`lending::payouts::PayoutRefusal::LoanNotFound`], [`lending::payouts::PayoutRefusal::NotApproved`].
 pub async fn make(sandbox: &Sandbox, given: GivenPayout, trail: &Trail) -> Result<Record, Failure> {
     let now = sandbox.clock.now();
     let chance = u64::from_be_bytes(sandbox.randomness.bytes());

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::slices::SliceRefusal;
 use crate::{
     console::view::{
         form::{Button, Field},
@@ -87,7 +88,7 @@ pub async fn roll_out(visit: &Visit, bundled: &Bundled, mark: Mark) -> Result<Do
     let share = share(visit.sent.text("share")).map_err(FieldError::of("share"))?;
     let database = &visit.sandbox.server.database;
     let slice = rollout::roll_out(database, bundled, name, version, share, true, mark).await?;
-    let rollout = slice.rollout.ok_or_else(|| Failure::NoRollout(slice.name.clone()))?;
+    let rollout = slice.rollout.ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()))?;
     Ok(Done::new("rolled-out").with(format!("{} {}: {}%", slice.name, rollout.version, rollout.percent)))
 }
 

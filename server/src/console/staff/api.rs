@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{Account, AccountChange, AccountToOpen};
 use crate::Sandbox;
 use base::{email::Email, error::Failure};
+use lending::auth::AuthRefusal;
 use lending::events::Trail;
 use web::extract::{Json, Path};
 
@@ -36,7 +37,7 @@ async fn open_account(
 
 /// Parses the e-mail address of an account. No account has an invalid address.
 fn account_of(email: &str) -> Result<Email, Failure> {
-    Email::parse(email).ok_or(Failure::UserNotFound)
+    Email::parse(email).ok_or(AuthRefusal::UserNotFound.into())
 }
 
 async fn show_staff(sandbox: Sandbox, Path(email): Path<String>) -> Result<Answer<Account>, Failure> {

@@ -7,7 +7,9 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::Sandbox;
+use crate::console::ConsoleRefusal;
 use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
+use lending::auth::AuthRefusal;
 use lending::{
     auth::{
         Role, Staff,
@@ -89,7 +91,7 @@ impl AccountToOpen {
 /// Opens an account.
 ///
 /// # Errors
-/// [`Failure::BadField`]; [`Failure::AccountExists`].
+/// [`Failure::BadField`]; [`ConsoleRefusal::AccountExists`].
 pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> Result<Account, Failure> {
     let account = account.checked()?;
     let (email, now) = (account.email.clone(), sandbox.clock.now());
@@ -97,7 +99,9 @@ pub async fn open(sandbox: &Sandbox, account: AccountToOpen, trail: &Trail) -> R
         accounts::open(&sandbox.database, &sandbox.auth.passwords, &sandbox.randomness, now, account, trail)
             .await;
     match opened {
-        Err(failure) if failure.is_unique_violation() => Err(Failure::AccountExists(email.to_string())),
+        Err(failure) if failure.is_unique_violation() => {
+            Err(ConsoleRefusal::AccountExists(email.to_string()).into())
+        }
         Err(failure) => Err(failure),
         Ok(()) => one(&mut *sandbox.database.read().await?, now, &email).await,
     }
@@ -119,10 +123,10 @@ pub async fn all(sandbox: &Sandbox) -> Result<Vec<Account>, Failure> {
 /// The account of `email`.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`].
+/// [`AuthRefusal::UserNotFound`].
 pub async fn one(connection: &mut Connection, now: UnixMillis, email: &Email) -> Result<Account, Failure> {
     let account = query_as(ACCOUNTS).bind(now).bind(email).fetch_optional(connection).await?;
-    account.ok_or(Failure::UserNotFound)
+    account.ok_or(AuthRefusal::UserNotFound.into())
 }
 
 const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email = $1";
@@ -130,7 +134,7 @@ const SET_ROLE: &str = "UPDATE staff SET role = $2, updated_at = $3 WHERE email 
 /// Changes an account. Deactivating it also ends its sessions.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`].
+/// [`AuthRefusal::UserNotFound`].
 pub async fn change(
     sandbox: &Sandbox,
     email: Email,
@@ -155,11 +159,11 @@ pub async fn change(
 /// Ends the sessions of `email`, or of all accounts. Returns the number of sessions that were open.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`].
+/// [`AuthRefusal::UserNotFound`].
 pub async fn expire(sandbox: &Sandbox, email: Option<Email>, trail: &Trail) -> Result<u64, Failure> {
     let mut reader = sandbox.database.read().await?;
     let staff = match email {
-        Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(Failure::UserNotFound)?],
+        Some(email) => vec![Staff::by_email(&mut reader, &email).await?.ok_or(AuthRefusal::UserNotFound)?],
         None => accounts::all(&mut reader).await?,
     };
     drop(reader);

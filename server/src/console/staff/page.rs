@@ -15,6 +15,7 @@ use crate::console::view::{
     words::{Tone, count, tag},
 };
 use base::{email::Email, error::Failure};
+use lending::auth::AuthRefusal;
 use lending::auth::Role;
 
 const REFRESH_MS: u32 = 3000;
@@ -131,7 +132,7 @@ pub async fn act(visit: Visit) -> Result<Response, Failure> {
 async fn perform(visit: &Visit) -> Result<Done, FieldError> {
     let sandbox = &visit.sandbox;
     let address = visit.sent.text("email");
-    let email = || Email::parse(address).ok_or(Failure::UserNotFound);
+    let email = || Email::parse(address).ok_or(AuthRefusal::UserNotFound);
     let set_active = |is_active| AccountChange { is_active: Some(is_active), role: None };
     match visit.sent.text("act") {
         "role" => {

@@ -3,6 +3,7 @@
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
+use crate::console::ConsoleRefusal;
 use crate::{Sandbox, console::door::Access, sandboxes::Name};
 use axum::{
     extract::FromRequestParts,
@@ -73,8 +74,9 @@ impl FieldError {
     }
 }
 
-impl From<Failure> for FieldError {
-    fn from(failure: Failure) -> Self {
+impl<F: Into<Failure>> From<F> for FieldError {
+    fn from(failure: F) -> Self {
+        let failure = failure.into();
         Self { field: failure.field().unwrap_or_default(), failure }
     }
 }
@@ -118,7 +120,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(Failure::NoConsoleToken)?;
+        let signed_in = parts.extensions.get::<SignedIn>().cloned().ok_or(ConsoleRefusal::NoConsoleToken)?;
         Ok(Self {
             sandbox: Sandbox::of(parts)?.clone(),
             query: Fields::parse(parts.uri.query().unwrap_or_default().as_bytes()),

@@ -10,6 +10,7 @@ use axum::{
 use serde::Deserialize;
 
 use super::{DeployToken, redeem};
+use crate::slices::SliceRefusal;
 use crate::{
     Sandbox,
     slices::{
@@ -74,7 +75,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
     /// Wrong tokens are limited like passwords, by network address, and counted by the machine's clock.
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         // A call without a token does not count as an attempt.
-        let given = accept::bearer(&parts.headers).ok_or(Failure::NoDeployToken)?.to_owned();
+        let given = accept::bearer(&parts.headers).ok_or(SliceRefusal::NoDeployToken)?.to_owned();
         let address = ClientAddress::from_request_parts(parts, state).await?;
         let sandbox = Sandbox::of(parts)?;
         let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
@@ -83,12 +84,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         limits::check(&mut *database.read().await?, Action::DeployToken, &caller, now).await?;
         match redeem(database, &given, now).await {
             Ok(token) => Ok(Self { token, address }),
-            Err(Failure::NoDeployToken) => {
+            Err(failure) if matches!(failure.refusal(), Some(SliceRefusal::NoDeployToken)) => {
                 let counted = database.write(async |connection: &mut Connection| {
                     limits::count(connection, Action::DeployToken, &caller, now).await
                 });
                 counted.await?;
-                Err(Failure::NoDeployToken)
+                Err(failure)
             }
             Err(failure) => Err(failure),
         }
@@ -101,7 +102,7 @@ impl Deployer {
         if name == self.token.slice {
             return SliceName::from_request(name);
         }
-        Err(Failure::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() })
+        Err(SliceRefusal::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() }.into())
     }
 
     /// The name in the trail.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::SliceName;
+use crate::slices::SliceRefusal;
 use base::{clock::UnixMillis, error::Failure, randomness::Randomness};
 use lending::events::Trail;
 use settings::values;
@@ -90,7 +91,7 @@ const ADD: &str = "
 /// Adds a token, and returns it with its secret, which can't be read again.
 ///
 /// # Errors
-/// [`Failure::DeployTokenExists`] when the slice has a token with that name.
+/// [`SliceRefusal::DeployTokenExists`] when the slice has a token with that name.
 pub async fn add(
     database: &Database,
     randomness: &Randomness,
@@ -113,7 +114,7 @@ pub async fn add(
                 .bind(expires_at)
                 .execute(connection)
                 .await?;
-            if rows == 0 { Err(Failure::DeployTokenExists { slice, name }) } else { Ok(()) }
+            if rows == 0 { Err(SliceRefusal::DeployTokenExists { slice, name }.into()) } else { Ok(()) }
         })
         .await?;
     Ok(added)
@@ -135,12 +136,12 @@ const REVOKE: &str = "DELETE FROM deploy_token WHERE slice = $1 AND name = $2";
 /// Revokes a token at once, on all servers.
 ///
 /// # Errors
-/// [`Failure::DeployTokenNotFound`].
+/// [`SliceRefusal::DeployTokenNotFound`].
 pub async fn revoke(database: &Database, slice: String, name: String, trail: &Trail) -> Result<(), Failure> {
     trail
         .write(database.begin().await?, async move |connection: &mut Connection| {
             let revoked = query(REVOKE).bind(&slice).bind(&name).execute(connection).await?;
-            if revoked == 0 { Err(Failure::DeployTokenNotFound { slice, name }) } else { Ok(()) }
+            if revoked == 0 { Err(SliceRefusal::DeployTokenNotFound { slice, name }.into()) } else { Ok(()) }
         })
         .await
 }
@@ -152,7 +153,7 @@ const USE: &str = "
 /// Finds the token `given`, and stores when it was used.
 ///
 /// # Errors
-/// [`Failure::NoDeployToken`], [`Failure::DeployTokenExpired`].
+/// [`SliceRefusal::NoDeployToken`], [`SliceRefusal::DeployTokenExpired`].
 async fn redeem(database: &Database, given: &str, now: UnixMillis) -> Result<DeployToken, Failure> {
     let digest = digest(given);
     let found: Option<DeployToken> = database
@@ -160,9 +161,9 @@ async fn redeem(database: &Database, given: &str, now: UnixMillis) -> Result<Dep
             Ok(query_as(USE).bind(digest).bind(now).fetch_optional(connection).await?)
         })
         .await?;
-    let token = found.ok_or(Failure::NoDeployToken)?;
+    let token = found.ok_or(SliceRefusal::NoDeployToken)?;
     if token.expires_at <= now {
-        return Err(Failure::DeployTokenExpired { slice: token.slice, name: token.name });
+        return Err(SliceRefusal::DeployTokenExpired { slice: token.slice, name: token.name }.into());
     }
     Ok(token)
 }

@@ -11,6 +11,7 @@ use semver::Version;
 use serde::Deserialize;
 
 use super::{Outcome, Received, Report, rounded};
+use crate::slices::SliceRefusal;
 use crate::{Sandbox, slices::SliceName};
 use base::{error::Failure, ids::SessionId};
 use lending::auth::{client_address::ClientAddress, limits::network, session};
@@ -76,7 +77,7 @@ async fn receive(
     let (reports, address) = (&sandbox.server.reports, network(address));
     reports.limit.count(&address, sandbox.clock.unset_now())?;
     if !is_of_portal(request.headers(), &sandbox.settings) {
-        return Err(Failure::NotFromPortal);
+        return Err(SliceRefusal::NotFromPortal.into());
     }
     let (parts, body) = request.into_parts();
     let body = whole(body).await;

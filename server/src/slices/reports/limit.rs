@@ -7,6 +7,7 @@ use std::{
 };
 
 use base::{clock::UnixMillis, error::Failure};
+use lending::auth::AuthRefusal;
 
 /// Maximum number of calls from one address in a [`WINDOW`].
 const MAX_CALLS: u32 = 60;
@@ -30,7 +31,7 @@ impl Limit {
     /// Counts a call from `address`.
     ///
     /// # Errors
-    /// [`Failure::TooManyTries`].
+    /// [`AuthRefusal::TooManyTries`].
     pub fn count(&self, address: &str, now: UnixMillis) -> Result<(), Failure> {
         let mut addresses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if addresses.len() >= MAX_ADDRESSES && !addresses.contains_key(address) {
@@ -43,7 +44,9 @@ impl Limit {
         }
         counted.calls += 1;
         if counted.calls > MAX_CALLS {
-            return Err(Failure::TooManyTries { wait: WINDOW.saturating_sub(now.since(counted.since)) });
+            return Err(
+                AuthRefusal::TooManyTries { wait: WINDOW.saturating_sub(now.since(counted.since)) }.into()
+            );
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use super::{
     Bundled, Mark, SliceBuilds, SliceName, build::check_shell, check_paths, lock, locked, read_one, set_live,
     trail, trail::SliceAction, watch,
 };
+use crate::slices::SliceRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Kind;
 use store::{Connection, Database, query, query_as};
@@ -177,7 +178,12 @@ pub(super) async fn of_one(
 /// Fails while a rollout runs: the live build can't be changed then.
 pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
     let Some(Rollout { version, percent, .. }) = &slice.rollout else { return Ok(()) };
-    Err(Failure::RolloutRuns { name: slice.name.clone(), version: version.to_string(), percent: *percent })
+    Err(SliceRefusal::RolloutRuns {
+        name: slice.name.clone(),
+        version: version.to_string(),
+        percent: *percent,
+    }
+    .into())
 }
 
 /// Gives an existing build to some browsers; the others keep the live one. If a rollout of this build
@@ -185,8 +191,8 @@ pub(super) fn refuse_during(slice: &SliceBuilds) -> Result<(), Failure> {
 /// state of the slice.
 ///
 /// # Errors
-/// [`Failure::SliceNotFound`], [`Failure::BuildNotFound`], [`Failure::WrongShell`], [`Failure::PathTaken`],
-/// [`Failure::NoPortal`], [`Failure::RolloutRuns`], [`Failure::AlreadyLive`], [`Failure::NotInSandbox`].
+/// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::BuildNotFound`], [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`],
+/// [`SliceRefusal::NoPortal`], [`SliceRefusal::RolloutRuns`], [`SliceRefusal::AlreadyLive`], [`SliceRefusal::NotInSandbox`].
 pub async fn roll_out(
     database: &Database,
     bundled: &Bundled,
@@ -227,12 +233,13 @@ pub(super) async fn begin(
 ) -> Result<(), Failure> {
     refuse_in_sandbox(bundled)?;
     let before = read_one(connection, bundled, name).await?.existing()?;
-    let build = before
-        .build(version)
-        .ok_or_else(|| Failure::BuildNotFound { name: before.name.clone(), version: version.to_string() })?;
+    let build = before.build(version).ok_or_else(|| SliceRefusal::BuildNotFound {
+        name: before.name.clone(),
+        version: version.to_string(),
+    })?;
     check_shell(&build.shell, bundled.shell()?)?;
     if before.live.as_ref() == Some(version) {
-        return Err(Failure::AlreadyLive { name: before.name, version: version.to_string() });
+        return Err(SliceRefusal::AlreadyLive { name: before.name, version: version.to_string() }.into());
     }
     let running = before.rollout.as_ref();
     if running.is_some_and(|running| running.version != *version) {
@@ -264,7 +271,7 @@ pub(super) async fn begin(
 
 /// Fails in any sandbox but `main`: only the deployment itself has visitors to roll a build out to.
 pub(super) fn refuse_in_sandbox(bundled: &Bundled) -> Result<(), Failure> {
-    if bundled.sandbox_id.is_some() { Err(Failure::NotInSandbox) } else { Ok(()) }
+    if bundled.sandbox_id.is_some() { Err(SliceRefusal::NotInSandbox.into()) } else { Ok(()) }
 }
 
 /// A change of a running rollout.
@@ -292,8 +299,8 @@ impl Change {
 /// Changes the rollout of a slice. Returns the new state of the slice.
 ///
 /// # Errors
-/// [`Failure::NoRollout`]; to promote, also [`Failure::WrongShell`], [`Failure::PathTaken`] and
-/// [`Failure::NoPortal`].
+/// [`SliceRefusal::NoRollout`]; to promote, also [`SliceRefusal::WrongShell`], [`SliceRefusal::PathTaken`] and
+/// [`SliceRefusal::NoPortal`].
 pub async fn change(
     database: &Database,
     bundled: &Bundled,
@@ -349,7 +356,7 @@ pub(super) async fn go_live(
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, .. } = running(before)?;
-    let build = before.build(version).ok_or_else(|| Failure::NoRollout(before.name.clone()))?;
+    let build = before.build(version).ok_or_else(|| SliceRefusal::NoRollout(before.name.clone()))?;
     check_shell(&build.shell, bundled.shell()?)?;
     check_paths(connection, bundled, name, &build.brings).await?;
     delete(connection, name).await?;
@@ -392,5 +399,5 @@ async fn drop_plan(
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {
-    slice.rollout.as_ref().ok_or_else(|| Failure::NoRollout(slice.name.clone()))
+    slice.rollout.as_ref().ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()).into())
 }

@@ -3,6 +3,7 @@
 use secrecy::SecretString;
 
 use super::{Role, Staff, otp, password::Passwords, session};
+use crate::auth::AuthRefusal;
 use crate::events::Trail;
 use base::{
     clock::{Clock, UnixMillis},
@@ -90,7 +91,7 @@ const SET_ACTIVE: &str = "
 /// Returns its id.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`].
+/// [`AuthRefusal::UserNotFound`].
 pub async fn set_active(
     connection: &mut Connection,
     email: &Email,
@@ -104,7 +105,7 @@ pub async fn set_active(
         .bind(now)
         .fetch_optional(&mut *connection)
         .await?
-        .ok_or(Failure::UserNotFound)?;
+        .ok_or(AuthRefusal::UserNotFound)?;
     if !is_active {
         session::end_all(connection, &staff_id, clock).await?;
         otp::end_all(connection, &staff_id, now).await?;

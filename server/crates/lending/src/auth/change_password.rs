@@ -19,8 +19,8 @@ const SET_PASSWORD: &str = "
 /// Sets a new password for the user of `session`, and ends their other sessions.
 ///
 /// # Errors
-/// [`Failure::PasswordTooShort`], [`Failure::PasswordTooEasy`], [`Failure::InvalidPassword`],
-/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+/// [`crate::auth::AuthRefusal::PasswordTooShort`], [`crate::auth::AuthRefusal::PasswordTooEasy`], [`crate::auth::AuthRefusal::InvalidPassword`],
+/// [`crate::auth::AuthRefusal::TooManyTries`], [`crate::auth::AuthRefusal::SignInsWait`].
 pub(super) async fn change_password(
     auth: &Auth,
     session: Session,

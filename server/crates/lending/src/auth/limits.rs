@@ -11,6 +11,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{device::Device, fingerprint::Fingerprints};
+use crate::auth::AuthRefusal;
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
 
@@ -145,7 +146,7 @@ const LOCKED_UNTIL: &str = "
 /// Succeeds while `caller` is under every limit.
 ///
 /// # Errors
-/// [`Failure::TooManyTries`].
+/// [`AuthRefusal::TooManyTries`].
 pub async fn check(
     connection: &mut Connection,
     action: Action,
@@ -164,7 +165,7 @@ pub async fn check(
             .await?;
         locked_until = locked_until.max(end);
     }
-    locked_until.map_or(Ok(()), |end| Err(Failure::TooManyTries { wait: end.since(now) }))
+    locked_until.map_or(Ok(()), |end| Err(AuthRefusal::TooManyTries { wait: end.since(now) }.into()))
 }
 
 const COUNT: &str = "
@@ -183,7 +184,7 @@ const DELETE_EXPIRED: &str = "
 /// Counts one attempt by `caller`. Returns whether it was the last one that is allowed for now.
 ///
 /// # Errors
-/// [`Failure::TooManyTries`] if it is over the limit: the caller must not learn anything else about
+/// [`AuthRefusal::TooManyTries`] if it is over the limit: the caller must not learn anything else about
 /// the attempt, and its transaction must be rolled back.
 pub async fn count(
     connection: &mut Connection,
@@ -203,7 +204,7 @@ pub async fn count(
             .fetch_one(&mut *connection)
             .await?;
         if tries > limit.attempts {
-            return Err(Failure::TooManyTries { wait: window_ends_at.since(now) });
+            return Err(AuthRefusal::TooManyTries { wait: window_ends_at.since(now) }.into());
         }
         is_last |= tries == limit.attempts;
     }

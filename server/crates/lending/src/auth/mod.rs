@@ -17,10 +17,13 @@ pub mod password;
 pub mod password_reset;
 mod profile;
 mod reauthentication;
+mod refusal;
 mod required_code;
 pub mod session;
 pub mod sign_in;
 mod trail;
+
+pub use refusal::AuthRefusal;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use flate2::read::GzDecoder;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::password::MINIMUM_LENGTH;
+use crate::auth::AuthRefusal;
 use base::{email::Email, error::Failure};
 
 static COMMON: LazyLock<Result<String, String>> = LazyLock::new(|| {
@@ -22,12 +23,12 @@ static COMMON: LazyLock<Result<String, String>> = LazyLock::new(|| {
 /// Succeeds if `password` can be set as the password of `email`.
 ///
 /// # Errors
-/// [`Failure::PasswordTooShort`]; [`Failure::PasswordTooEasy`] for a common password, the e-mail
+/// [`AuthRefusal::PasswordTooShort`]; [`AuthRefusal::PasswordTooEasy`] for a common password, the e-mail
 /// address or its part before the @, and the name of the portal, in upper or lower case.
 pub fn check(password: &SecretString, email: &Email, brand: &str) -> Result<(), Failure> {
     let password = password.expose_secret();
     if password.chars().count() < MINIMUM_LENGTH {
-        return Err(Failure::PasswordTooShort);
+        return Err(AuthRefusal::PasswordTooShort.into());
     }
     let password = password.trim().to_lowercase();
     let email = email.as_str();
@@ -35,5 +36,5 @@ pub fn check(password: &SecretString, email: &Email, brand: &str) -> Result<(), 
     let common = COMMON.as_ref().map_err(|error| Failure::Internal(error.clone()))?;
     let is_easy = [email, local_part, &brand.to_lowercase()].contains(&password.as_str())
         || common.lines().any(|one| one == password);
-    if is_easy { Err(Failure::PasswordTooEasy) } else { Ok(()) }
+    if is_easy { Err(AuthRefusal::PasswordTooEasy.into()) } else { Ok(()) }
 }

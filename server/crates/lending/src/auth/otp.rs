@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Auth, Ruling, Staff, limits, limits::Action, limits::Caller};
+use crate::auth::AuthRefusal;
 use crate::{
     auth::{client_address::ClientAddress, fingerprint::Fingerprints},
     outbox,
@@ -81,8 +82,8 @@ impl<'de> Deserialize<'de> for Otp {
 /// Sends a code to the user of `email`. It replaces any earlier code.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`], [`Failure::AccountInactive`], [`Failure::CodeSentAlready`] within
-/// 30 s, [`Failure::TooManyTries`] after too many requests within 15 minutes, or too many codes within
+/// [`AuthRefusal::UserNotFound`], [`AuthRefusal::AccountInactive`], [`AuthRefusal::CodeSentAlready`] within
+/// 30 s, [`AuthRefusal::TooManyTries`] after too many requests within 15 minutes, or too many codes within
 /// a day.
 pub async fn send(
     auth: &Auth,
@@ -143,9 +144,9 @@ impl Request {
                 limits::count(connection, purpose.request_action(), caller, *now).await?;
                 let is_inactive = missing_or_inactive.is_some();
                 return Ok(Ruling::Refused(if is_inactive {
-                    Failure::AccountInactive
+                    AuthRefusal::AccountInactive.into()
                 } else {
-                    Failure::UserNotFound
+                    AuthRefusal::UserNotFound.into()
                 }));
             }
         };
@@ -158,7 +159,7 @@ impl Request {
         if let Some(sent_at) = sent_at.filter(|sent_at| *sent_at <= now.plus(RESEND_AFTER)) {
             let wait = sent_at.plus(RESEND_AFTER).since(*now);
             if !wait.is_zero() {
-                return Err(Failure::CodeSentAlready { wait });
+                return Err(AuthRefusal::CodeSentAlready { wait }.into());
             }
         }
         limits::check(connection, Action::Code, caller, *now).await?;
@@ -247,7 +248,7 @@ impl Attempt {
     /// holds the count of wrong attempts.
     ///
     /// # Errors
-    /// [`Failure::TooManyTries`].
+    /// [`AuthRefusal::TooManyTries`].
     pub async fn verify(
         &self,
         connection: &mut Connection,

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::session::Session;
+use crate::auth::AuthRefusal;
 use crate::{
     events::{Kind, NewEvent},
     world::World,
@@ -50,7 +51,7 @@ const END: &str = "
 /// Ends one session of `session`'s user.
 ///
 /// # Errors
-/// [`Failure::SessionNotFound`] if they have no open session with this id.
+/// [`AuthRefusal::SessionNotFound`] if they have no open session with this id.
 pub(super) async fn end_own_session(
     world: &World,
     session: Session,
@@ -59,7 +60,7 @@ pub(super) async fn end_own_session(
 ) -> Result<(), Failure> {
     // PostgreSQL can't store NUL characters.
     if session_id.contains('\0') {
-        return Err(Failure::SessionNotFound(session_id));
+        return Err(AuthRefusal::SessionNotFound(session_id).into());
     }
     let now = world.clock.now();
     let is_current = session.session_id == session_id;
@@ -78,7 +79,7 @@ pub(super) async fn end_own_session(
                 .execute(&mut *connection)
                 .await?;
             if ended == 0 {
-                return Err(Failure::SessionNotFound(session_id));
+                return Err(AuthRefusal::SessionNotFound(session_id).into());
             }
             written.add(connection).await?;
             Ok(())

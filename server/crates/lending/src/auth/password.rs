@@ -16,6 +16,7 @@ use argon2::{
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 
+use crate::auth::AuthRefusal;
 use base::{error::Failure, randomness::Randomness};
 
 /// The minimum length of a password, in characters.
@@ -64,7 +65,7 @@ impl Passwords {
     /// Hashes `password` to the PHC string that is stored.
     ///
     /// # Errors
-    /// [`Failure::SignInsWait`] if the queue is too long.
+    /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(move |memory| hash(&password, &salt, memory)).await?
@@ -74,7 +75,7 @@ impl Passwords {
     /// returns `false`, so that timing does not reveal which accounts exist.
     ///
     /// # Errors
-    /// [`Failure::SignInsWait`] if the queue is too long.
+    /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(move |memory| match stored {
@@ -93,7 +94,7 @@ impl Passwords {
             Ok((own, Arc::clone(&self.slots).acquire_owned().await?))
         };
         let permits = tokio::time::timeout(self.timeout, permits).await;
-        let permits = permits.map_err(|_| Failure::SignInsWait { wait: self.timeout })?;
+        let permits = permits.map_err(|_| AuthRefusal::SignInsWait { wait: self.timeout })?;
         let permits =
             permits.map_err(|closed: tokio::sync::AcquireError| Failure::Internal(closed.to_string()))?;
         let spare = Arc::clone(&self.spare);
@@ -179,7 +180,8 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let refused = passwords.hash("Mkopo-demo-1".into()).await;
-        assert!(matches!(refused, Err(Failure::SignInsWait { .. })));
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused.refusal(), Some(AuthRefusal::SignInsWait { .. })));
 
         release.send(()).unwrap();
         slow.await.unwrap().unwrap().unwrap();

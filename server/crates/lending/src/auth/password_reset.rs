@@ -12,6 +12,7 @@ use super::{
     session,
     trail::Visitor,
 };
+use crate::auth::AuthRefusal;
 use crate::events::{Kind, NewEvent};
 use base::{clock::Clock, email::Email, error::Failure};
 use store::{Connection, query};
@@ -29,9 +30,9 @@ pub struct PasswordReset {
 /// Sets a new password and ends all of the user's sessions and codes.
 ///
 /// # Errors
-/// [`Failure::PasswordTooShort`] and [`Failure::PasswordTooEasy`], which do not use up the code;
-/// [`Failure::InvalidCode`], also if the user does not exist or is inactive;
-/// [`Failure::TooManyTries`]; [`Failure::SignInsWait`].
+/// [`AuthRefusal::PasswordTooShort`] and [`AuthRefusal::PasswordTooEasy`], which do not use up the code;
+/// [`AuthRefusal::InvalidCode`], also if the user does not exist or is inactive;
+/// [`AuthRefusal::TooManyTries`]; [`AuthRefusal::SignInsWait`].
 pub async fn reset(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
@@ -88,7 +89,7 @@ impl Change {
         let verdict = attempt.verify(connection, &fingerprints).await?;
         let (Verdict::Right, Some(staff)) = (verdict, staff) else {
             let is_last = verdict == Verdict::Wrong { is_last: true };
-            let failure = Failure::InvalidCode;
+            let failure = AuthRefusal::InvalidCode.into();
             let event = visitor.add_failure(connection, Kind::PasswordResetFailed, &failure, is_last).await?;
             return Ok((Ruling::Refused(failure), event));
         };

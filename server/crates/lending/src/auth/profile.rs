@@ -63,7 +63,7 @@ const CHANGE: &str = "
 /// Changes the account of `session`'s user.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::NoSession`].
+/// [`Failure::BadField`], [`crate::auth::AuthRefusal::NoSession`].
 pub(super) async fn change_profile(
     auth: &Auth,
     session: Session,

@@ -9,6 +9,7 @@ use super::{
     limits::{self, Action, Caller},
     session::{self, Session},
 };
+use crate::auth::AuthRefusal;
 use crate::events::{Kind, NewEvent};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
@@ -28,7 +29,7 @@ impl Reauthentication {
     /// Compares `password` with that of `session`'s user.
     ///
     /// # Errors
-    /// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+    /// [`AuthRefusal::TooManyTries`], [`AuthRefusal::SignInsWait`].
     pub async fn of(
         auth: &Auth,
         session: &Session,
@@ -49,7 +50,7 @@ impl Reauthentication {
     /// details that `change` returns.
     ///
     /// # Errors
-    /// [`Failure::InvalidPassword`], [`Failure::NoSession`], [`Failure::TooManyTries`], or those of `change`.
+    /// [`AuthRefusal::InvalidPassword`], [`AuthRefusal::NoSession`], [`AuthRefusal::TooManyTries`], or those of `change`.
     pub async fn change(
         self,
         auth: &Auth,
@@ -67,7 +68,7 @@ impl Reauthentication {
                 } else {
                     limits::count(connection, Action::Password, &self.caller, self.now).await?;
                     let event = self.event(Kind::PasswordChangeFailed);
-                    (Ruling::Refused(Failure::InvalidPassword), event)
+                    (Ruling::Refused(AuthRefusal::InvalidPassword.into()), event)
                 };
                 event.add(connection).await?;
                 Ok::<_, Failure>((ruling, event))

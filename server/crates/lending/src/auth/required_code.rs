@@ -14,7 +14,7 @@ const SET: &str = "UPDATE staff SET sign_in_code_required = $2, updated_at = $3 
 /// Sets whether the account of `session`'s user requires a code at sign-in.
 ///
 /// # Errors
-/// [`Failure::InvalidPassword`], [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+/// [`crate::auth::AuthRefusal::InvalidPassword`], [`crate::auth::AuthRefusal::TooManyTries`], [`crate::auth::AuthRefusal::SignInsWait`].
 pub(super) async fn set_required_code(
     auth: &Auth,
     session: &Session,

@@ -13,6 +13,7 @@ use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
 use super::{Auth, Role, Staff, browser::Browser, hs256, live_sessions::Live};
+use crate::auth::AuthRefusal;
 use crate::{
     events::{Kind, NewEvent},
     world::World,
@@ -252,12 +253,12 @@ pub async fn delete_old(database: &Database, oldest: UnixMillis) -> Result<u64, 
 
 const IS_OPEN: &str = "SELECT session_id FROM session WHERE session_id = $1 AND ended_at IS NULL";
 
-/// Fails with [`Failure::NoSession`] if the session has ended since its call arrived, or all data was
+/// Fails with [`AuthRefusal::NoSession`] if the session has ended since its call arrived, or all data was
 /// replaced. The session can't end before the transaction does.
 pub async fn check_open(connection: &mut Connection, session_id: &SessionId) -> Result<(), Failure> {
     let open: Option<String> =
         query_scalar(IS_OPEN).bind(session_id).locking("FOR SHARE").fetch_optional(connection).await?;
-    open.map(|_| ()).ok_or(Failure::NoSession)
+    open.map(|_| ()).ok_or(AuthRefusal::NoSession.into())
 }
 
 /// A session with its user.
@@ -277,7 +278,7 @@ const FIND: &str = "
 /// The live session that `token` names, at `version` or later.
 async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>, Failure> {
     let now = auth.world.clock.now();
-    let claims = || auth.tokens.read(token, now).ok_or(Failure::NoSession);
+    let claims = || auth.tokens.read(token, now).ok_or(AuthRefusal::NoSession.into());
     let live = auth
         .live_sessions
         .get_or_read(token, version, claims, async |claims: Claims| {
@@ -288,12 +289,12 @@ async fn find(auth: &Auth, token: &str, version: Version) -> Result<Arc<Session>
                 .bind(now)
                 .fetch_optional(&mut reader)
                 .await?;
-            let Found { expires_at, staff } = found.ok_or(Failure::NoSession)?;
+            let Found { expires_at, staff } = found.ok_or(AuthRefusal::NoSession)?;
             let expires_at = expires_at.min(UnixMillis(claims.exp.saturating_mul(1000)));
             Ok(Live { session: Arc::new(Session { session_id: claims.jti.into(), staff }), expires_at })
         })
         .await?;
-    if live.expires_at > now { Ok(live.session) } else { Err(Failure::NoSession) }
+    if live.expires_at > now { Ok(live.session) } else { Err(AuthRefusal::NoSession.into()) }
 }
 
 const LIVE_STAFF_ID: &str = "
@@ -331,7 +332,7 @@ pub async fn require(auth: &Auth, mut request: Request, next: Next) -> Response 
 pub async fn require_admin(session: Session, request: Request, next: Next) -> Result<Response, Failure> {
     match session.staff.role {
         Role::Admin => Ok(next.run(request).await),
-        Role::Agent | Role::Supervisor => Err(Failure::RoleNotAllowed),
+        Role::Agent | Role::Supervisor => Err(AuthRefusal::RoleNotAllowed.into()),
     }
 }
 
@@ -340,7 +341,7 @@ async fn authenticate(
     headers: &HeaderMap,
     version: Option<Version>,
 ) -> Result<Arc<Session>, Failure> {
-    let token = accept::bearer(headers).ok_or(Failure::NoSession)?;
+    let token = accept::bearer(headers).ok_or(AuthRefusal::NoSession)?;
     find(auth, token, version.ok_or(Failure::Busy)?).await
 }
 
@@ -348,7 +349,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Session {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let session = parts.extensions.get::<Arc<Self>>().ok_or(Failure::NoSession)?;
+        let session = parts.extensions.get::<Arc<Self>>().ok_or(AuthRefusal::NoSession)?;
         Ok(Self::clone(session))
     }
 }

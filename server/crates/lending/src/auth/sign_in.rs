@@ -14,6 +14,7 @@ use super::{
     session::{self, NewSession, Place},
     trail::Visitor,
 };
+use crate::auth::AuthRefusal;
 use crate::events::{Kind, NewEvent};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::Connection;
@@ -45,9 +46,9 @@ pub struct Credentials {
 /// Opens a session if the password of `email` is correct, and the code too if one is given.
 ///
 /// # Errors
-/// [`Failure::UserNotFound`], [`Failure::InvalidPassword`], [`Failure::AccountInactive`],
-/// [`Failure::CodeRequired`] and [`Failure::InvalidCode`] (all only if the password is correct),
-/// [`Failure::TooManyTries`], [`Failure::SignInsWait`].
+/// [`AuthRefusal::UserNotFound`], [`AuthRefusal::InvalidPassword`], [`AuthRefusal::AccountInactive`],
+/// [`AuthRefusal::CodeRequired`] and [`AuthRefusal::InvalidCode`] (all only if the password is correct),
+/// [`AuthRefusal::TooManyTries`], [`AuthRefusal::SignInsWait`].
 pub async fn sign_in(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
@@ -101,7 +102,7 @@ pub async fn sign_in(
         .await?;
     event.log();
     decided.into_result()?;
-    let staff = staff.ok_or(Failure::UserNotFound)?;
+    let staff = staff.ok_or(AuthRefusal::UserNotFound)?;
     tracing::info!(staff.id = %staff.staff_id, "session.opened");
     let device_cookie = device::set_cookie(auth, &staff, &token)?;
     Ok(SignedIn { token, staff, device_cookie })
@@ -142,25 +143,25 @@ impl Decision {
         limits::check(connection, Action::Password, &caller, now).await?;
         let (Some(staff), Some(session)) = (staff, session) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Checked::Wrong(Failure::UserNotFound, is_last));
+            return Ok(Checked::Wrong(AuthRefusal::UserNotFound.into(), is_last));
         };
         // The password may have been reset, or the account deactivated, during the check.
         let staff_now = Staff::by_email(connection, &staff.email).await?;
         let staff_now = staff_now.filter(|now| now.password_hash == staff.password_hash);
         let Some(staff) = staff_now.filter(|_| matches) else {
             let is_last = limits::count(connection, Action::Password, &caller, now).await?;
-            return Ok(Checked::Wrong(Failure::InvalidPassword, is_last));
+            return Ok(Checked::Wrong(AuthRefusal::InvalidPassword.into(), is_last));
         };
         if !staff.is_active {
-            return Ok(Checked::Wrong(Failure::AccountInactive, false));
+            return Ok(Checked::Wrong(AuthRefusal::AccountInactive.into(), false));
         }
         if attempt.is_none() && may_require_code && staff.sign_in_code_required {
-            return Ok(Checked::Wrong(Failure::CodeRequired, false));
+            return Ok(Checked::Wrong(AuthRefusal::CodeRequired.into(), false));
         }
         if let Some(attempt) = attempt
             && let Verdict::Wrong { is_last } = attempt.verify(connection, &fingerprints).await?
         {
-            return Ok(Checked::Wrong(Failure::InvalidCode, is_last));
+            return Ok(Checked::Wrong(AuthRefusal::InvalidCode.into(), is_last));
         }
         limits::reset(connection, Action::Password, &caller).await?;
         session.insert(connection).await?;

@@ -4,6 +4,7 @@ use rand::RngExt;
 
 use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS, pick};
 use crate::mobile_money::Refusal;
+use crate::payouts::PayoutRefusal;
 use base::{
     clock::UnixMillis,
     email::Email,
@@ -108,7 +109,7 @@ const COUNT_LOANS: &str = "SELECT count(*) FROM loan WHERE loan_id = $1";
 /// Adds a payout of the past, with its payment in mobile money's books, and returns its id.
 ///
 /// # Errors
-/// [`Failure::LoanNotFound`]; [`Failure::NotApproved`] if the loan was not approved then, or has another
+/// [`PayoutRefusal::LoanNotFound`]; [`PayoutRefusal::NotApproved`] if the loan was not approved then, or has another
 /// payout; [`Failure::BadField`] if there is no such account.
 pub async fn pay_in_the_past(
     connection: &mut Connection,
@@ -133,10 +134,10 @@ pub async fn pay_in_the_past(
         Some(loan_id) => {
             let found: i64 = query_scalar(COUNT_LOANS).bind(&loan_id).fetch_one(&mut *connection).await?;
             if found == 0 {
-                return Err(Failure::LoanNotFound(loan_id));
+                return Err(PayoutRefusal::LoanNotFound(loan_id).into());
             }
             let loan = query_as(APPROVED_LOAN).bind(loan_id).bind(created_at);
-            loan.fetch_optional(&mut *connection).await?.ok_or(Failure::NotApproved)?
+            loan.fetch_optional(&mut *connection).await?.ok_or(PayoutRefusal::NotApproved)?
         }
     };
     let outcome = refusal.map_or(DemoPayout::Completed, DemoPayout::Refused);

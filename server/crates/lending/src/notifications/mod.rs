@@ -176,7 +176,7 @@ const MARK: &str = "
 /// Marks the notifications of `session`'s user until a time as read.
 ///
 /// # Errors
-/// [`Failure::NoSession`].
+/// [`crate::auth::AuthRefusal::NoSession`].
 pub async fn mark_read(world: &World, session: Session, until: UnixMillis) -> Result<(), Failure> {
     // Later notifications can't have been read yet.
     let until = until.min(world.clock.now());

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Payouts, Record, Reply};
+use crate::payouts::PayoutRefusal;
 use crate::{
     auth::session::Session,
     lists::{List, PageQuery},
@@ -87,7 +88,7 @@ async fn disburse(
 ) -> Result<Response, Failure> {
     // Checked before anything is stored about the call.
     if loan_id.contains('\0') || loan_id.chars().count() > MAX_LOAN_ID_LENGTH {
-        return Err(Failure::LoanNotFound(loan_id));
+        return Err(PayoutRefusal::LoanNotFound(loan_id).into());
     }
     let key = idempotency_key(&headers)?;
     let wire = WireRequest::read(&body)?;
@@ -109,10 +110,10 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failur
     let mut sent = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = sent.next() else { return Ok(None) };
     if sent.next().is_some() {
-        return Err(Failure::BadIdempotencyKey);
+        return Err(PayoutRefusal::BadIdempotencyKey.into());
     }
     let key = value.to_str().ok().and_then(IdempotencyKey::parse);
-    key.map(Some).ok_or(Failure::BadIdempotencyKey)
+    key.map(Some).ok_or(PayoutRefusal::BadIdempotencyKey.into())
 }
 
 impl IntoResponse for Reply {

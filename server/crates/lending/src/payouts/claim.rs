@@ -12,6 +12,8 @@ use super::{
     DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply,
     idempotency::Keys, records,
 };
+use crate::auth::AuthRefusal;
+use crate::payouts::PayoutRefusal;
 use crate::{loans::LoanStatus, mobile_money::Payment};
 use base::{
     clock::UnixMillis,
@@ -137,7 +139,7 @@ impl InSets for Claim {
             results.push(match found.remove(&claim.payout_id) {
                 Some(Found::Loan(loan)) => books.decide(claim, Some(*loan)),
                 Some(Found::NoLoan) => books.decide(claim, None),
-                Some(Found::NoSession) => Err(Failure::NoSession),
+                Some(Found::NoSession) => Err(AuthRefusal::NoSession.into()),
                 Some(Found::Locked) | None => Err(Failure::Conflict),
             });
         }
@@ -221,28 +223,28 @@ impl Books {
         use NotPayable::{Ever, Yet};
         let DisbursementRequest { loan_id, amount, phone_number, .. } = &claim.request;
         let Some(Claimable { generation, maximum_amount, loan_status, record }) = loan else {
-            return Err(Ever(Failure::LoanNotFound(loan_id.clone())));
+            return Err(Ever(PayoutRefusal::LoanNotFound(loan_id.clone()).into()));
         };
         if let Some(live) = self.live.get(loan_id) {
             let record = live.to_json().map_err(Yet)?;
             return Err(match live.status {
-                PayoutStatus::Completed => Ever(Failure::AlreadyDisbursed(record)),
-                PayoutStatus::Pending | PayoutStatus::Failed => Yet(Failure::InProgress(record)),
+                PayoutStatus::Completed => Ever(PayoutRefusal::AlreadyDisbursed(record).into()),
+                PayoutStatus::Pending | PayoutStatus::Failed => Yet(PayoutRefusal::InProgress(record).into()),
             });
         }
         if loan_status != LoanStatus::Approved {
-            return Err(Ever(Failure::NotApproved));
+            return Err(Ever(PayoutRefusal::NotApproved.into()));
         }
         if record.amount != *amount {
-            return Err(Ever(Failure::AmountMismatch(record.amount)));
+            return Err(Ever(PayoutRefusal::AmountMismatch(record.amount).into()));
         }
         if let Some(maximum) = maximum_amount.filter(|maximum| claim.has_maximum && amount > maximum) {
-            return Err(Ever(Failure::AboveMaximum(maximum)));
+            return Err(Ever(PayoutRefusal::AboveMaximum(maximum).into()));
         }
         let phone_number = phone_number.as_ref().filter(|phone_number| phone_number.as_str() == record.phone);
         let payment = Payment {
             originator_id: claim.transaction_id.clone(),
-            phone_number: phone_number.ok_or(Ever(Failure::PhoneMismatch))?.clone(),
+            phone_number: phone_number.ok_or(Ever(PayoutRefusal::PhoneMismatch.into()))?.clone(),
             amount: *amount,
             expires_at: claim.claimed_at.plus(REQUEST_LIFETIME),
             generation,

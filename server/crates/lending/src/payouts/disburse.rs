@@ -39,9 +39,9 @@ pub struct DisbursementRequest {
 /// same answer again.
 ///
 /// # Errors
-/// [`Failure::NoSession`], [`Failure::LoanNotFound`], [`Failure::AlreadyDisbursed`], [`Failure::InProgress`],
-/// [`Failure::NotApproved`], [`Failure::AmountMismatch`], [`Failure::AboveMaximum`],
-/// [`Failure::PhoneMismatch`], [`Failure::IdempotencyKeyReused`], [`Failure::IdempotencyKeyInUse`],
+/// [`crate::auth::AuthRefusal::NoSession`], [`crate::payouts::PayoutRefusal::LoanNotFound`], [`crate::payouts::PayoutRefusal::AlreadyDisbursed`], [`crate::payouts::PayoutRefusal::InProgress`],
+/// [`crate::payouts::PayoutRefusal::NotApproved`], [`crate::payouts::PayoutRefusal::AmountMismatch`], [`crate::payouts::PayoutRefusal::AboveMaximum`],
+/// [`crate::payouts::PayoutRefusal::PhoneMismatch`], [`crate::payouts::PayoutRefusal::IdempotencyKeyReused`], [`crate::payouts::PayoutRefusal::IdempotencyKeyInUse`],
 /// [`Failure::Busy`]: no payout was made. [`Failure::NotCommitted`]: it is unknown whether one was made; no
 /// money was sent yet. It is also the answer if the data is replaced while the payout runs.
 pub async fn disburse(

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{ANSWER_TIMEOUT, Record, Reply, records};
+use crate::payouts::PayoutRefusal;
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},
@@ -166,16 +167,16 @@ impl Keys {
     /// The stored answer to `call`; `None` if its key is new.
     ///
     /// # Errors
-    /// [`Failure::IdempotencyKeyReused`] for a different body; [`Failure::IdempotencyKeyInUse`] while the
+    /// [`PayoutRefusal::IdempotencyKeyReused`] for a different body; [`PayoutRefusal::IdempotencyKeyInUse`] while the
     /// first call is still running.
     pub(super) fn answer_to(&self, call: &KeyedCall, now: UnixMillis) -> Result<Option<Reply>, Failure> {
         let Some(stored) = self.stored(call, now) else { return Ok(None) };
         if stored.fingerprint != call.fingerprint {
-            return Err(Failure::IdempotencyKeyReused);
+            return Err(PayoutRefusal::IdempotencyKeyReused.into());
         }
         match stored.reply()? {
             Some(reply) => Ok(Some(Reply { replayed: true, ..reply })),
-            None => Err(Failure::IdempotencyKeyInUse),
+            None => Err(PayoutRefusal::IdempotencyKeyInUse.into()),
         }
     }
 

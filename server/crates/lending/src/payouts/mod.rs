@@ -8,9 +8,12 @@ mod idempotency;
 mod invariant;
 mod reconcile;
 mod records;
+mod refusal;
 mod reply;
 mod settle;
 mod sums;
+
+pub use refusal::PayoutRefusal;
 
 pub use by_day::{DayTotal, by_day};
 pub use disburse::{DisbursementRequest, disburse};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{PayoutStatus, Record};
 use crate::loans::{DisbursementStatus, LoanStatus};
+use crate::payouts::PayoutRefusal;
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},
@@ -39,11 +40,12 @@ impl Reply {
     pub(super) fn of(record: Record, format: &FailureFormat) -> Result<Self, Failure> {
         let disbursement = match record.status {
             PayoutStatus::Failed => {
-                let refused = Failure::MobileMoneyRefused {
+                let refused = PayoutRefusal::MobileMoneyRefused {
                     result_code: record.result_code.clone(),
                     text: record.error_message.clone().unwrap_or_default(),
                     record: record.to_json()?,
-                };
+                }
+                .into();
                 return Self::refusal(refused, format);
             }
             PayoutStatus::Completed => Disbursement {

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{Preferences, PreferencesAndRules};
+use crate::auth::AuthRefusal;
 use crate::{
     auth::{
         Role,
@@ -38,7 +39,7 @@ pub struct SavedSettings {
 /// Saves the preferences of `session`'s user and, if they are given, the rules for everybody, in one transaction.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`Failure::FieldNotAllowed`], [`Failure::NoSession`].
+/// [`Failure::BadField`], [`AuthRefusal::FieldNotAllowed`], [`AuthRefusal::NoSession`].
 pub async fn save(
     world: &World,
     session: Session,
@@ -47,7 +48,7 @@ pub async fn save(
 ) -> Result<SavedSettings, Failure> {
     let is_admin = session.staff.role == Role::Admin;
     if new.rules.is_some() && !is_admin {
-        return Err(Failure::FieldNotAllowed("rules"));
+        return Err(AuthRefusal::FieldNotAllowed("rules").into());
     }
     new.preferences.check()?;
     if let Some(rules) = &new.rules {

@@ -18,6 +18,7 @@ use prometheus::IntGauge;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::AuthRefusal;
 use crate::{auth::session::Session, lists::List, loans::PendingLoan, payouts::Record, world::World};
 use base::error::Failure;
 
@@ -119,7 +120,7 @@ impl Updates {
         let own = open.sessions.values().filter(|open| *open.staff_id == *session.staff.staff_id);
         let of_person: u32 = own.map(|open| open.streams).sum();
         if streams >= MAX_PER_SESSION || of_person >= MAX_PER_PERSON || gauge.get() >= MAX_STREAMS {
-            return Err(Failure::TooManyStreams);
+            return Err(AuthRefusal::TooManyStreams.into());
         }
         let watching = match &open.watching {
             Some(watching) if !watching.is_cancelled() => watching.clone(),
