@@ -20,95 +20,49 @@ pub mod console;
 
 // The deletion of old data.
 pub mod retention;
+// Which calls are served where, and who may make them.
+mod router;
+// The state shared by all sandboxes of a process.
+mod server;
+
+pub use router::{console_router, portal_router};
+pub use server::Server;
 
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    Router,
     extract::FromRequestParts,
-    http::{Extensions, Method, request::Parts},
-    middleware,
-    routing::get,
+    http::{Extensions, request::Parts},
 };
 use secrecy::SecretSlice;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     console::{
-        api_call,
         door::ConsoleToken,
         faults::Faults,
         sync::{self, ConsoleSync},
         traffic::Traffic,
     },
-    http::{
-        API,
-        edge::{self, StreamsBody},
-        portal, reference,
-    },
-    monitoring::{
-        health,
-        metrics::{self, Metrics},
-    },
+    monitoring::metrics,
     provider::Provider,
-    sandboxes::{InUse, Name, Sandboxes},
-    slices::{files::FileCache, reports::Reports, watch},
+    sandboxes::{InUse, Name},
+    slices::watch,
 };
 use base::{clock::Clock, error::Failure, randomness::Randomness};
 use lending::{
-    auth::{
-        self, Auth,
-        fingerprint::Fingerprints,
-        password::Passwords,
-        session::{self, Tokens},
-    },
+    auth::{Auth, fingerprint::Fingerprints, session::Tokens},
     demo,
     lists::List,
-    loans::{self, PendingLoan},
+    loans::PendingLoan,
     mobile_money::{Delivery, MAX_DELIVERIES, MobileMoney},
-    notifications,
     outbox::{self, Outbox},
     payouts::{self, Payouts, Record},
-    preferences, reports, rules,
-    updates::{self, Updates},
+    updates::Updates,
     world::{Happened, World, WorldState},
 };
 use settings::Settings;
-use store::{Database, server_lease::ServerLease, shared_clock, version::SharedRead};
-
-/// The state shared by all sandboxes of a process: that of the deployment and the machine, shared limits and
-/// caches.
-pub struct Server {
-    /// The settings of the sandboxes besides `main`.
-    other_settings: Arc<Settings>,
-    /// The clock of the machine.
-    clock: Clock,
-    randomness: Randomness,
-    passwords: Passwords,
-    secret: SecretSlice<u8>,
-    /// The token that opens every console.
-    pub operator_token: ConsoleToken,
-    /// The provider that calls of `main` are forwarded to.
-    provider: Option<Arc<Provider>>,
-    /// The store of `main`, which also has the data that sandboxes share: builds, limits on console tokens,
-    /// and the list of sandboxes.
-    pub database: Database,
-    /// Reads the version of that store.
-    pub shared_read: SharedRead,
-    /// Shows others that this server runs on that store.
-    pub lease: ServerLease,
-    /// The metrics.
-    pub metrics: Metrics,
-    /// The cache of published slice files.
-    pub slice_files: FileCache,
-    /// Reports from pages about slices, not yet written to the database.
-    pub reports: Reports,
-    /// The sandboxes besides `main`.
-    pub sandboxes: Sandboxes,
-    /// Cancelled when the process is asked to stop, to end work that would never end by itself.
-    pub stopping: CancellationToken,
-}
+use store::{Database, shared_clock, version::SharedRead};
 
 /// One isolated instance of the service: its data, clock, randomness and mobile money. Handlers
 /// receive the one that their call is for, and nothing is static, so one process can hold several.
@@ -439,56 +393,6 @@ struct Identity {
     console_token: ConsoleToken,
 }
 
-impl Server {
-    async fn new(
-        database: &Database,
-        shared_read: &SharedRead,
-        settings: &Settings,
-        clock: &Clock,
-        randomness: &Randomness,
-    ) -> anyhow::Result<Arc<Self>> {
-        use anyhow::Context;
-        let unwritable = |what: &str| {
-            format!(
-                "can't store {what} in the data folder {}; set MKOPO_DATA_DIR to a writable folder",
-                settings.store.data_dir.display()
-            )
-        };
-        let secret = settings.token_secret(randomness).with_context(|| unwritable("the token secret"))?;
-        let console_token =
-            settings.console_token(randomness).with_context(|| unwritable("the console token"))?;
-        let fingerprints = Fingerprints::new(&secret);
-        let passwords = Passwords::new(randomness.clone());
-        let lease =
-            ServerLease::take(database, shared_read).await.context("the database can't be written")?;
-        let machine_clock = clock.of_another_sandbox();
-        Ok(Arc::new(Self {
-            other_settings: Arc::new(settings.of_sandboxes()),
-            operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
-            provider: Provider::of(&settings.provider)?.map(Arc::new),
-            metrics: Metrics::new(settings.has_live_screens())?,
-            slice_files: FileCache::default(),
-            reports: Reports::default(),
-            stopping: CancellationToken::new(),
-            sandboxes: Sandboxes::new(
-                settings,
-                database.clone(),
-                fingerprints,
-                passwords.clone(),
-                machine_clock.clone(),
-                randomness.clone(),
-            ),
-            database: database.clone(),
-            shared_read: shared_read.clone(),
-            clock: machine_clock,
-            randomness: randomness.clone(),
-            passwords,
-            secret,
-            lease,
-        }))
-    }
-}
-
 /// A handler can extract the sandbox that its call is for.
 impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
     type Rejection = Failure;
@@ -496,73 +400,4 @@ impl<S: Send + Sync> FromRequestParts<S> for Sandbox {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         Self::of(parts).cloned()
     }
-}
-
-/// The routes of the portal's listener.
-pub fn portal_router(sandbox: Sandbox) -> Router {
-    let published = middleware::from_fn(slices::files::published);
-    let with_published = |builds: Router| builds.layer(published);
-    let mut for_browsers = Router::new()
-        .nest(API, api(&sandbox.settings))
-        .merge(slices::deploy::api::routes())
-        .merge(slices::reports::api::routes())
-        .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
-        .method_not_allowed_fallback(edge::method_not_allowed);
-    if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
-        for_browsers = for_browsers.layer(cross_origin);
-    }
-    let routes = for_browsers
-        .merge(reference::page())
-        .merge(health::routes())
-        .merge(console::absent())
-        .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes)
-}
-
-/// The routes of the console's listener.
-pub fn console_router(sandbox: Sandbox) -> Router {
-    let routes = console::routes()
-        .merge(health::routes())
-        .merge(health::metrics_routes())
-        .fallback(async || Failure::NotFound)
-        .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes)
-}
-
-fn behind_edge(main: Sandbox, routes: Router) -> Router {
-    let streams_body: StreamsBody = streams_body;
-    routes.layer(middleware::from_fn_with_state((main, streams_body), edge::answer))
-}
-
-/// Returns whether a handler reads the request's body itself, or answers without it. Only this module knows
-/// where those calls are mounted.
-fn streams_body(method: &Method, path: &str) -> bool {
-    path.strip_prefix(console::CALLS).is_some_and(|call| {
-        slices::api::uploads_build(method, call) || sandboxes::api::takes_recording(method, call)
-    }) || slices::deploy::api::uploads_build(method, path)
-}
-
-/// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
-/// contract itself are public, all other calls need a session, and some an administrator's. Who may set which of
-/// the settings depends on the role too: `preferences::save` decides that. The calls of the live screens exist only
-/// where the screens are live.
-fn api(settings: &Settings) -> Router {
-    let public = Router::new().merge(auth::api::public()).merge(reference::contract());
-    let mut signed_in = Router::new()
-        .merge(auth::api::signed_in())
-        .merge(loans::api::signed_in())
-        .merge(payouts::api::signed_in());
-    if settings.has_live_screens() {
-        signed_in = signed_in
-            .merge(auth::api::live())
-            .merge(notifications::api::live())
-            .merge(preferences::api::live())
-            .merge(reports::api::live())
-            .merge(updates::api::live())
-            .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
-    }
-    public
-        .fallback(async || Failure::NotFound)
-        .layer(middleware::from_fn(api_call::public))
-        .merge(signed_in.route_layer(middleware::from_fn(api_call::signed_in)))
 }

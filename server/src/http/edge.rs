@@ -90,25 +90,7 @@ pub async fn answer(
         };
         let took = started.elapsed();
         write_failure(&mut response, &format);
-        let headers = response.headers_mut();
-        if let Ok(id) = HeaderValue::from_str(&request_id) {
-            headers.insert(REQUEST_ID, id);
-        }
-        // The portal takes the time from this header: the sandbox's clock may have been set.
-        if let Some(date) = date(sandbox.clock.now()) {
-            headers.insert(header::DATE, date);
-        }
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
-        headers
-            .entry(header::CONTENT_SECURITY_POLICY)
-            .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
-        if sandbox.settings.behind_tls {
-            headers.insert(
-                header::STRICT_TRANSPORT_SECURITY,
-                HeaderValue::from_static("max-age=31536000; includeSubDomains"),
-            );
-        }
+        set_headers(response.headers_mut(), &request_id, &sandbox);
         let route = route.as_ref().map_or("none", MatchedPath::as_str);
         if sandbox.is_main() {
             sandbox.server.metrics.answered(&method, route, response.status(), took);
@@ -125,6 +107,28 @@ pub async fn answer(
     }
     .instrument(span)
     .await
+}
+
+/// Sets the headers that every response has.
+fn set_headers(headers: &mut HeaderMap, request_id: &str, sandbox: &Sandbox) {
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    // The portal takes the time from this header: the sandbox's clock may have been set.
+    if let Some(date) = date(sandbox.clock.now()) {
+        headers.insert(header::DATE, date);
+    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"));
+    if sandbox.settings.behind_tls {
+        headers.insert(
+            header::STRICT_TRANSPORT_SECURITY,
+            HeaderValue::from_static("max-age=31536000; includeSubDomains"),
+        );
+    }
 }
 
 /// The header `Date` at `now`. Each thread caches the value of the latest second, which most calls share.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::caller::{Answer, Call, Caller};
 use crate::contract;
+use base::ids::LoanId;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -30,7 +31,7 @@ pub struct Tried {
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The id of the loan.
-    pub loan_id: String,
+    pub loan_id: LoanId,
     /// The amount in KES.
     pub amount: i64,
     /// The customer's phone number.
@@ -293,16 +294,26 @@ impl Check {
                 self.violation("header Idempotent-Replayed: it is not true");
             }
         }
+        self.record(&chosen, &first, token).await;
+        if first.status == StatusCode::OK {
+            self.is_gone(&chosen, token).await;
+        }
+        Ok(())
+    }
+
+    /// Finds the record of the payout that was answered with `first`.
+    async fn record(&mut self, chosen: &Chosen, first: &Answer, token: &SecretString) {
+        let is_refused = first.status == StatusCode::UNPROCESSABLE_ENTITY;
         let records = Call::get("/disbursement-records").with_token(token);
         let Some(records) = self.tries("Find its record", records, status(&[200])).await else {
-            return Ok(());
+            return;
         };
         let records = records.json();
         let own: Vec<&Value> = records
             .as_array()
             .into_iter()
             .flatten()
-            .filter(|record| record["loan_id"] == chosen.loan_id && record["status"] != "FAILED")
+            .filter(|record| record["loan_id"] == *chosen.loan_id && record["status"] != "FAILED")
             .collect();
         match own.as_slice() {
             [] if is_refused => {}
@@ -317,18 +328,21 @@ impl Check {
                 self.violation(text);
             }
         }
+    }
+
+    /// Looks whether the paid loan still waits.
+    async fn is_gone(&mut self, chosen: &Chosen, token: &SecretString) {
         let pending = Call::get("/disbursements/pending").with_token(token);
         let pending = self.tries("The loan is not waiting any more", pending, status(&[200])).await;
         let is_listed = |loans: Answer| {
             loans
                 .json()
                 .as_array()
-                .is_some_and(|loans| loans.iter().any(|loan| loan["loan_id"] == chosen.loan_id))
+                .is_some_and(|loans| loans.iter().any(|loan| loan["loan_id"] == *chosen.loan_id))
         };
-        if first.status == StatusCode::OK && pending.is_some_and(is_listed) {
+        if pending.is_some_and(is_listed) {
             self.violation("the loan was paid out and is still listed");
         }
-        Ok(())
     }
 
     /// Signs out, and uses the token once more.
@@ -352,7 +366,7 @@ fn cheapest(pending: &[Value]) -> Option<Chosen> {
     let payable = pending.iter().filter(|loan| loan["disbursement_status"] == "NOT_STARTED");
     let chosen = payable.filter_map(|loan| {
         Some(Chosen {
-            loan_id: loan["loan_id"].as_str()?.to_owned(),
+            loan_id: loan["loan_id"].as_str()?.into(),
             amount: loan["total_loan_amount"].as_i64()?,
             phone: loan["customer_phone_number"].as_str()?.to_owned(),
         })

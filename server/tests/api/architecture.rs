@@ -12,7 +12,7 @@ use syn::{Attribute, ItemUse, Macro, Path, UseTree, visit::Visit};
 use crate::sources::{self, Source};
 
 /// The files that mount routes: the only ones that may use another folder's `api.rs` or `page.rs`.
-const ROUTERS: [&str; 2] = ["mkopo/lib.rs", "mkopo/console/mod.rs"];
+const ROUTERS: [&str; 2] = ["mkopo/router.rs", "mkopo/console/mod.rs"];
 
 /// Modules that only share the name of doors.
 const NOT_DOORS: [&str; 2] = ["mkopo/console/view/page.rs", "lending/lists/page.rs"];

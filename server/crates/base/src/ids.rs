@@ -71,6 +71,8 @@ ids! {
     LoanId
     /// The id of a customer, such as `CUS-00050`.
     CustomerId
+    /// The id of a customer's account, such as `ACC-00050`.
+    AccountId
     /// The id of a payout: a UUID.
     PayoutId
     /// The id under which a payout is requested from mobile money, never used twice: a UUID.

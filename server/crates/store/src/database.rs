@@ -3,7 +3,6 @@
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     ops::{Deref, DerefMut},
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,49 +10,24 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context;
-use sqlx::{
-    ConnectOptions, PgPool, SqlitePool,
-    migrate::Migrator,
-    postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
-};
+use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use base::error::Failure;
 
 use crate::{
-    connect::{CONNECT_TIMEOUT, PostgresOptions, connect_postgres, connect_sqlite},
+    connect::{PostgresOptions, connect_postgres},
     connection::Connection,
-    durability, migrate, opening,
+    durability,
     transaction::Transaction,
-    url::{DatabaseUrl, Engine},
-    writer::{Begin, Excludes, MAX_BATCH_SIZE, Order, Target, Writer},
+    writer::{Begin, Order, Target, Writer},
 };
-
-pub(crate) static SQLITE_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/postgres");
 
 /// The maximum number of writes that wait for the writers. Further ones fail with [`Failure::Busy`].
 const MAX_QUEUED_WRITES: usize = 1024;
 
-/// The number of reading connections, in addition to the one that reads versions.
-const READERS: u32 = 8;
-
-/// The maximum wait for a reader of the file.
-pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// The maximum wait for readers when the database is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// PostgreSQL's timeout for a reader's statement. A writer sets its own in each transaction.
-const STATEMENT_TIMEOUT: &str = "10s";
-
-/// The idle time after which PostgreSQL rolls a transaction back.
-const IDLE_TIMEOUT: &str = "10s";
-
-/// The size of the prepared statement cache: more than the number of statements.
-pub(crate) const STATEMENT_CACHE_SIZE: usize = 512;
 
 /// The database of one sandbox. Clones share it.
 #[derive(Clone, Debug)]
@@ -107,130 +81,6 @@ pub struct Load {
 }
 
 impl Database {
-    /// Opens the database at `url`, or else the one in the data folder, creating it if needed.
-    ///
-    /// # Errors
-    /// A sentence that names the database and the setting, but never a password.
-    pub async fn open_for(url: Option<&DatabaseUrl>, data_dir: &Path) -> anyhow::Result<Self> {
-        match url {
-            Some(url) => Self::open_named(url, "MKOPO_DATABASE_URL").await,
-            None => Self::open_in(data_dir).await,
-        }
-    }
-
-    /// Opens the database at `url`, the value of `setting`.
-    ///
-    /// # Errors
-    /// A sentence that names the database and the setting, but never a password.
-    pub async fn open_named(url: &DatabaseUrl, setting: &str) -> anyhow::Result<Self> {
-        Self::open_at(url)
-            .await
-            .map_err(|error| opening::sentence(error, &format!("the database {url}"), setting))
-    }
-
-    /// Opens the database in the data folder, creating both if needed.
-    ///
-    /// # Errors
-    /// A sentence that names the folder and the setting.
-    pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
-        let name = folder.display();
-        std::fs::create_dir_all(folder).with_context(|| {
-            format!("can't create the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
-        })?;
-        Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
-            opening::sentence(error, &format!("the database in the data folder {name}"), "MKOPO_DATA_DIR")
-        })
-    }
-
-    /// Opens and migrates the database at `url`. A missing file is created.
-    ///
-    /// # Errors
-    /// If it can't be reached or written, or was created by a newer version.
-    pub async fn open_at(url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
-        match &url.engine {
-            Engine::Sqlite(file) => Self::open(file).await,
-            Engine::Postgres(options) => Self::open_postgres(options, url).await,
-        }
-    }
-
-    /// Opens and migrates the database at `file`, creating it if needed.
-    ///
-    /// # Errors
-    /// If the file can't be opened or written, or was created by a newer version.
-    pub async fn open(file: &Path) -> Result<Self, sqlx::Error> {
-        Self::open_with_batch_size(file, MAX_BATCH_SIZE).await
-    }
-
-    /// Like [`Database::open`], with a different maximum number of writes per commit.
-    ///
-    /// # Errors
-    /// As [`Database::open`].
-    pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
-        let options = SqliteConnectOptions::new()
-            .filename(file)
-            .create_if_missing(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
-            .foreign_keys(true)
-            .busy_timeout(Duration::from_secs(5))
-            .optimize_on_close(true, None)
-            .disable_statement_logging();
-        let mut connection = connect_sqlite(&options).await?;
-        SQLITE_MIGRATIONS.run(&mut connection).await?;
-        // Optimizing writes: it fails on a reader, and sqlx then doesn't wait for the end of that connection.
-        let read_options =
-            options.clone().read_only(true).create_if_missing(false).optimize_on_close(false, None);
-        let readers = SqlitePoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(READER_TIMEOUT)
-            .connect_with(read_options)
-            .await?;
-        let target = Target::Sqlite { options: Box::new(options), is_durable: true };
-        Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
-    }
-
-    async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
-        let is_pooled = url.is_pooled();
-        let options = options.clone().application_name("mkopo").disable_statement_logging();
-        let mut read_options = options.clone().statement_cache_capacity(STATEMENT_CACHE_SIZE);
-        let mut options = read_options.clone();
-        if is_pooled {
-            // A pooler refuses settings that it can't restore.
-            options = options.extra_float_digits(None).statement_cache_capacity(0);
-            read_options = options.clone();
-        } else {
-            options = options.options([("client_min_messages", "warning"), ("jit", "off")]);
-            read_options = options
-                .clone()
-                .options([("statement_timeout", STATEMENT_TIMEOUT), ("default_transaction_read_only", "on")])
-                .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
-        }
-        let options = PostgresOptions { options: Box::new(options), is_pooled };
-        {
-            // Waits without a timeout for another server that is migrating the tables.
-            let mut connection = connect_postgres(&options).await?;
-            // Through a pooler, each transaction may be on another connection.
-            connection.command("BEGIN READ ONLY").await?;
-            opening::check(&mut connection).await?;
-            connection.command("COMMIT").await?;
-            migrate::run(&mut connection, &POSTGRES_MIGRATIONS).await?;
-        }
-        let connection = connect_postgres(&options).await?;
-        let readers = PgPoolOptions::new()
-            .max_connections(READERS)
-            .acquire_timeout(CONNECT_TIMEOUT)
-            .connect_with(read_options)
-            .await?;
-        let lanes = url.lanes();
-        let target = |excludes| Target::Postgres(options.clone(), excludes);
-        let lanes = match lanes {
-            0 | 1 => Vec::new(),
-            lanes => (0..lanes).map(|_| target(Excludes::Rows)).collect(),
-        };
-        let writer = target(Excludes::Turn);
-        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, Some(connection), lanes, MAX_BATCH_SIZE))
-    }
-
     pub(crate) fn with(
         readers: Readers,
         writer: Target,

@@ -1,9 +1,166 @@
-//! Reasons why a database can't be opened.
+//! Opening a database, and the reasons why it can't be opened.
 
-use anyhow::anyhow;
-use sqlx::migrate::MigrateError;
+use std::{path::Path, time::Duration};
 
-use crate::{connection::Connection, query::query_as};
+use anyhow::{Context, anyhow};
+use sqlx::{
+    ConnectOptions,
+    migrate::{MigrateError, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::{
+    connect::{CONNECT_TIMEOUT, PostgresOptions, connect_postgres, connect_sqlite},
+    connection::Connection,
+    database::{Database, Readers},
+    migrate,
+    query::query_as,
+    url::{DatabaseUrl, Engine},
+    writer::{Excludes, MAX_BATCH_SIZE, Target},
+};
+
+pub(crate) static SQLITE_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx_macros::migrate!("migrations/postgres");
+
+/// The number of reading connections, in addition to the one that reads versions.
+const READERS: u32 = 8;
+
+/// The maximum wait for a reader of the file.
+pub(crate) const READER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// PostgreSQL's timeout for a reader's statement. A writer sets its own in each transaction.
+const STATEMENT_TIMEOUT: &str = "10s";
+
+/// The idle time after which PostgreSQL rolls a transaction back.
+const IDLE_TIMEOUT: &str = "10s";
+
+/// The size of the prepared statement cache: more than the number of statements.
+pub(crate) const STATEMENT_CACHE_SIZE: usize = 512;
+
+impl Database {
+    /// Opens the database at `url`, or else the one in the data folder, creating it if needed.
+    ///
+    /// # Errors
+    /// A sentence that names the database and the setting, but never a password.
+    pub async fn open_for(url: Option<&DatabaseUrl>, data_dir: &Path) -> anyhow::Result<Self> {
+        match url {
+            Some(url) => Self::open_named(url, "MKOPO_DATABASE_URL").await,
+            None => Self::open_in(data_dir).await,
+        }
+    }
+
+    /// Opens the database at `url`, the value of `setting`.
+    ///
+    /// # Errors
+    /// A sentence that names the database and the setting, but never a password.
+    pub async fn open_named(url: &DatabaseUrl, setting: &str) -> anyhow::Result<Self> {
+        Self::open_at(url).await.map_err(|error| sentence(error, &format!("the database {url}"), setting))
+    }
+
+    /// Opens the database in the data folder, creating both if needed.
+    ///
+    /// # Errors
+    /// A sentence that names the folder and the setting.
+    pub async fn open_in(folder: &Path) -> anyhow::Result<Self> {
+        let name = folder.display();
+        std::fs::create_dir_all(folder).with_context(|| {
+            format!("can't create the data folder {name}; set MKOPO_DATA_DIR to one that can be written")
+        })?;
+        Self::open(&folder.join("mkopo.db")).await.map_err(|error| {
+            sentence(error, &format!("the database in the data folder {name}"), "MKOPO_DATA_DIR")
+        })
+    }
+
+    /// Opens and migrates the database at `url`. A missing file is created.
+    ///
+    /// # Errors
+    /// If it can't be reached or written, or was created by a newer version.
+    pub async fn open_at(url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
+        match &url.engine {
+            Engine::Sqlite(file) => Self::open(file).await,
+            Engine::Postgres(options) => Self::open_postgres(options, url).await,
+        }
+    }
+
+    /// Opens and migrates the database at `file`, creating it if needed.
+    ///
+    /// # Errors
+    /// If the file can't be opened or written, or was created by a newer version.
+    pub async fn open(file: &Path) -> Result<Self, sqlx::Error> {
+        Self::open_with_batch_size(file, MAX_BATCH_SIZE).await
+    }
+
+    /// Like [`Database::open`], with a different maximum number of writes per commit.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub async fn open_with_batch_size(file: &Path, max_batch_size: usize) -> Result<Self, sqlx::Error> {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(5))
+            .optimize_on_close(true, None)
+            .disable_statement_logging();
+        let mut connection = connect_sqlite(&options).await?;
+        SQLITE_MIGRATIONS.run(&mut connection).await?;
+        // Optimizing writes: it fails on a reader, and sqlx then doesn't wait for the end of that connection.
+        let read_options =
+            options.clone().read_only(true).create_if_missing(false).optimize_on_close(false, None);
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(READER_TIMEOUT)
+            .connect_with(read_options)
+            .await?;
+        let target = Target::Sqlite { options: Box::new(options), is_durable: true };
+        Ok(Self::with(Readers::Sqlite(readers), target, Some(connection.into()), Vec::new(), max_batch_size))
+    }
+
+    async fn open_postgres(options: &PgConnectOptions, url: &DatabaseUrl) -> Result<Self, sqlx::Error> {
+        let is_pooled = url.is_pooled();
+        let options = options.clone().application_name("mkopo").disable_statement_logging();
+        let mut read_options = options.clone().statement_cache_capacity(STATEMENT_CACHE_SIZE);
+        let mut options = read_options.clone();
+        if is_pooled {
+            // A pooler refuses settings that it can't restore.
+            options = options.extra_float_digits(None).statement_cache_capacity(0);
+            read_options = options.clone();
+        } else {
+            options = options.options([("client_min_messages", "warning"), ("jit", "off")]);
+            read_options = options
+                .clone()
+                .options([("statement_timeout", STATEMENT_TIMEOUT), ("default_transaction_read_only", "on")])
+                .options([("idle_in_transaction_session_timeout", IDLE_TIMEOUT)]);
+        }
+        let options = PostgresOptions { options: Box::new(options), is_pooled };
+        {
+            // Waits without a timeout for another server that is migrating the tables.
+            let mut connection = connect_postgres(&options).await?;
+            // Through a pooler, each transaction may be on another connection.
+            connection.command("BEGIN READ ONLY").await?;
+            check(&mut connection).await?;
+            connection.command("COMMIT").await?;
+            migrate::run(&mut connection, &POSTGRES_MIGRATIONS).await?;
+        }
+        let connection = connect_postgres(&options).await?;
+        let readers = PgPoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(CONNECT_TIMEOUT)
+            .connect_with(read_options)
+            .await?;
+        let lanes = url.lanes();
+        let target = |excludes| Target::Postgres(options.clone(), excludes);
+        let lanes = match lanes {
+            0 | 1 => Vec::new(),
+            lanes => (0..lanes).map(|_| target(Excludes::Rows)).collect(),
+        };
+        let writer = target(Excludes::Turn);
+        Ok(Self::with(Readers::Postgres(readers, is_pooled), writer, Some(connection), lanes, MAX_BATCH_SIZE))
+    }
+}
 
 /// The oldest supported version of PostgreSQL.
 const MIN_POSTGRES_VERSION: i32 = 140_000;
@@ -13,7 +170,7 @@ const POSTGRES_PROPERTIES: &str = "
            pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
 
 /// Rejects an unsuitable PostgreSQL database before anything is changed in it.
-pub(super) async fn check(connection: &mut Connection) -> Result<(), sqlx::Error> {
+async fn check(connection: &mut Connection) -> Result<(), sqlx::Error> {
     let (version, encoding, is_read_only): (i32, String, bool) =
         query_as(POSTGRES_PROPERTIES).fetch_one(connection).await?;
     let unsuitable = |what: &str| Err(sqlx::Error::Configuration(what.into()));
@@ -30,7 +187,7 @@ pub(super) async fn check(connection: &mut Connection) -> Result<(), sqlx::Error
 }
 
 /// Describes in one sentence why the database can't be opened.
-pub(super) fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
+fn sentence(error: sqlx::Error, store: &str, setting: &str) -> anyhow::Error {
     if let sqlx::Error::Migrate(error) = error {
         return match *error {
             MigrateError::VersionMissing(_) | MigrateError::VersionTooNew(..) => anyhow!(

@@ -22,7 +22,8 @@ use base::engine_error::is_disk_full;
 
 use crate::{
     connection::Connection,
-    database::{Database, READER_TIMEOUT, Readers, SQLITE_MIGRATIONS, STATEMENT_CACHE_SIZE},
+    database::{Database, Readers},
+    opening::{READER_TIMEOUT, SQLITE_MIGRATIONS, STATEMENT_CACHE_SIZE},
     query::{query, query_scalar},
     writer,
     writer::MAX_BATCH_SIZE,

@@ -9,7 +9,7 @@ use crate::Sandbox;
 use base::{
     clock::UnixMillis,
     error::Failure,
-    ids::{ApproverId, CustomerId, LoanId},
+    ids::{AccountId, ApproverId, CustomerId, LoanId},
     kes::Kes,
     phone::Msisdn,
 };
@@ -43,7 +43,7 @@ pub struct GivenLoan {
     #[serde(deserialize_with = "nullable")]
     pub customer_gender: Option<Option<String>>,
     pub customer_status: Option<String>,
-    pub customer_account_id: Option<String>,
+    pub customer_account_id: Option<AccountId>,
     pub account_number: Option<String>,
     pub account_status: Option<String>,
     #[serde(deserialize_with = "nullable")]

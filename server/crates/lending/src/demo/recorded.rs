@@ -8,7 +8,10 @@ use std::{
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::{ADD_PAYMENT, ADD_PAYOUT, DAY};
+use super::{
+    DAY,
+    loans::{ADD_PAYMENT, ADD_PAYOUT},
+};
 use crate::{
     loans::{self, DisbursementStatus, LoanStatus, PendingLoan},
     payouts::{PayoutStatus, Record},
@@ -153,7 +156,7 @@ fn of_payout(payout: &Record) -> PendingLoan {
         customer_nickname: None,
         customer_gender: None,
         customer_status: "ACTIVE".to_owned(),
-        customer_account_id: payout.customer_id.to_string(),
+        customer_account_id: payout.customer_id.to_string().into(),
         account_number: payout.customer_id.to_string(),
         account_status: "ACTIVE".to_owned(),
         credit_score: None,

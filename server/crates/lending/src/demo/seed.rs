@@ -2,7 +2,10 @@
 
 use rand::RngExt;
 
-use super::{Colleague, DAY, DISBURSE_LOAN, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS, pick};
+use super::{
+    Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS,
+    loans::{DISBURSE_LOAN, pick},
+};
 use crate::mobile_money::Refusal;
 use crate::payouts::PayoutRefusal;
 use base::{

@@ -6,7 +6,7 @@ use super::{DisbursementStatus, LoanStatus};
 use crate::lists;
 use base::{
     clock::UnixMillis,
-    ids::{ApproverId, CustomerId, LoanId},
+    ids::{AccountId, ApproverId, CustomerId, LoanId},
     kes::Kes,
 };
 use store::{Connection, query_as};
@@ -24,7 +24,7 @@ pub struct PendingLoan {
     pub customer_nickname: Option<String>,
     pub customer_gender: Option<String>,
     pub customer_status: String,
-    pub customer_account_id: String,
+    pub customer_account_id: AccountId,
     pub account_number: String,
     pub account_status: String,
     pub credit_score: Option<i64>,

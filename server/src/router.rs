@@ -1,0 +1,87 @@
+//! Which calls are served where, and who may make them.
+
+use axum::{Router, http::Method, middleware, routing::get};
+
+use crate::{
+    Sandbox,
+    console::{self, api_call},
+    http::{
+        API,
+        edge::{self, StreamsBody},
+        portal, reference,
+    },
+    monitoring::health,
+    sandboxes, slices,
+};
+use base::error::Failure;
+use lending::{auth, auth::session, loans, notifications, payouts, preferences, reports, rules, updates};
+use settings::Settings;
+
+/// The routes of the portal's listener.
+pub fn portal_router(sandbox: Sandbox) -> Router {
+    let published = middleware::from_fn(slices::files::published);
+    let with_published = |builds: Router| builds.layer(published);
+    let mut for_browsers = Router::new()
+        .nest(API, api(&sandbox.settings))
+        .merge(slices::deploy::api::routes())
+        .merge(slices::reports::api::routes())
+        .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
+        .method_not_allowed_fallback(edge::method_not_allowed);
+    if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
+        for_browsers = for_browsers.layer(cross_origin);
+    }
+    let routes = for_browsers
+        .merge(reference::page())
+        .merge(health::routes())
+        .merge(console::absent())
+        .method_not_allowed_fallback(edge::method_not_allowed);
+    behind_edge(sandbox, routes)
+}
+
+/// The routes of the console's listener.
+pub fn console_router(sandbox: Sandbox) -> Router {
+    let routes = console::routes()
+        .merge(health::routes())
+        .merge(health::metrics_routes())
+        .fallback(async || Failure::NotFound)
+        .method_not_allowed_fallback(edge::method_not_allowed);
+    behind_edge(sandbox, routes)
+}
+
+fn behind_edge(main: Sandbox, routes: Router) -> Router {
+    let streams_body: StreamsBody = streams_body;
+    routes.layer(middleware::from_fn_with_state((main, streams_body), edge::answer))
+}
+
+/// Returns whether a handler reads the request's body itself, or answers without it. Only this module knows
+/// where those calls are mounted.
+fn streams_body(method: &Method, path: &str) -> bool {
+    path.strip_prefix(console::CALLS).is_some_and(|call| {
+        slices::api::uploads_build(method, call) || sandboxes::api::takes_recording(method, call)
+    }) || slices::deploy::api::uploads_build(method, path)
+}
+
+/// The calls of the contract. Access is decided here and nowhere else: the sign-in calls and the
+/// contract itself are public, all other calls need a session, and some an administrator's. Who may set which of
+/// the settings depends on the role too: `preferences::save` decides that. The calls of the live screens exist only
+/// where the screens are live.
+fn api(settings: &Settings) -> Router {
+    let public = Router::new().merge(auth::api::public()).merge(reference::contract());
+    let mut signed_in = Router::new()
+        .merge(auth::api::signed_in())
+        .merge(loans::api::signed_in())
+        .merge(payouts::api::signed_in());
+    if settings.has_live_screens() {
+        signed_in = signed_in
+            .merge(auth::api::live())
+            .merge(notifications::api::live())
+            .merge(preferences::api::live())
+            .merge(reports::api::live())
+            .merge(updates::api::live())
+            .merge(rules::api::for_admins().route_layer(middleware::from_fn(session::require_admin)));
+    }
+    public
+        .fallback(async || Failure::NotFound)
+        .layer(middleware::from_fn(api_call::public))
+        .merge(signed_in.route_layer(middleware::from_fn(api_call::signed_in)))
+}
