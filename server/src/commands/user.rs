@@ -11,10 +11,9 @@ use super::{
     server::{Body, ServerArguments, part},
 };
 use base::{clock::Clock, email::Email, phone::Msisdn, randomness::Randomness};
-use lending::auth::AuthRefusal;
 use lending::{
     auth::{
-        Role,
+        AuthRefusal, Role,
         accounts::{self, NewAccount},
         new_password,
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH, Passwords},

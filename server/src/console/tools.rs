@@ -15,8 +15,7 @@ use super::view::{
     page::Page,
     visit::Visit,
 };
-use crate::Sandbox;
-use crate::console::ConsoleRefusal;
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::error::Failure;
 
 /// The calls of the console's API that are tools.

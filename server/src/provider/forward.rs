@@ -16,8 +16,7 @@ use http_body_util::Full;
 use tokio::time::Instant;
 
 use super::{Provider, answer_body::AnswerBody, headers};
-use crate::provider::ProviderRefusal;
-use crate::{Sandbox, http::reference};
+use crate::{Sandbox, http::reference, provider::ProviderRefusal};
 use base::error::{Failure, FailureFormat};
 use web::{accept, extract::whole};
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use futures::FutureExt;
 
 use super::{LONGEST_EXPIRY, Name, Record, SHORTEST_EXPIRY, Sandboxes, records, templates::Content};
-use crate::Kept;
-use crate::sandboxes::SandboxRefusal;
+use crate::{Kept, sandboxes::SandboxRefusal};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,

@@ -16,8 +16,7 @@ use super::{
     open_files::max_open,
     records::{self, Use},
 };
-use crate::sandboxes::SandboxRefusal;
-use crate::{Sandbox, Server};
+use crate::{Sandbox, Server, sandboxes::SandboxRefusal};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 

@@ -18,8 +18,7 @@ use super::{
     archive, rollout,
     rollout::{Change, RolloutBody, yes},
 };
-use crate::Sandbox;
-use crate::slices::SliceRefusal;
+use crate::{Sandbox, slices::SliceRefusal};
 use base::error::Failure;
 use lending::events::Trail;
 use web::{

@@ -9,8 +9,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceFailures};
-use crate::Sandbox;
-use crate::slices::SliceRefusal;
+use crate::{Sandbox, slices::SliceRefusal};
 use base::error::Failure;
 
 /// The page that loads the slices.

@@ -4,26 +4,25 @@ use std::{collections::BTreeSet, time::Duration};
 
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use base::{error::Failure, kes::Kes};
-use lending::auth::AuthRefusal;
-use lending::payouts::PayoutRefusal;
 use lending::{
-    auth::Role,
+    auth::{AuthRefusal, Role},
     events,
     loans::{DisbursementStatus, LoanStatus},
     mobile_money,
     outbox::Channel,
-    payouts::PayoutStatus,
+    payouts::{PayoutRefusal, PayoutStatus},
     preferences::Language,
     reports::{About, Period, Unit},
 };
-use mkopo::console::ConsoleRefusal;
-use mkopo::provider::ProviderRefusal;
-use mkopo::sandboxes::SandboxRefusal;
-use mkopo::slices::SliceRefusal;
 use mkopo::{
-    console::faults::{self, FaultPhase},
+    console::{
+        ConsoleRefusal,
+        faults::{self, FaultPhase},
+    },
     contract::{self, Difference, Operation},
-    slices,
+    provider::ProviderRefusal,
+    sandboxes::SandboxRefusal,
+    slices::{self, SliceRefusal},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::to_raw_value};

@@ -22,8 +22,10 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 use store::url::DatabaseUrl;
 
-use crate::hostile::HEADERS;
-use crate::test_app::{CONSOLE_TOKEN, Listener, TestApp, request};
+use crate::{
+    hostile::HEADERS,
+    test_app::{CONSOLE_TOKEN, Listener, TestApp, request},
+};
 
 /// `PROPTEST_CASES`, or else as many as take a second.
 fn config(cases: u32) -> ProptestConfig {

@@ -11,9 +11,11 @@ use lending::demo;
 use mkopo::sandboxes;
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, cookie_of, csrf, get, html, post, words};
-use crate::test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting};
-use crate::{command_line, slices};
+use crate::{
+    browser::{Browser, cookie_of, csrf, get, html, post, words},
+    command_line, slices,
+    test_app::{Answer, CONSOLE_TOKEN, TestApp, disbursement_of, request, waiting},
+};
 
 /// A sandbox as somebody sees it who was given its name and token.
 pub struct Given<'a> {

@@ -1,4 +1,4 @@
-//! All failures, with their status and body.
+//! Failures: those of every folder, with status and body, and the trait of the refusals that each folder names itself.
 
 use std::{any::Any, sync::Arc, time::Duration};
 

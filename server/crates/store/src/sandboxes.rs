@@ -18,7 +18,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use base::engine_error::is_disk_full;
+use base::{clock::Setting, engine_error::is_disk_full, error::Failure};
 
 use crate::{
     connection::Connection,
@@ -28,7 +28,6 @@ use crate::{
     writer,
     writer::MAX_BATCH_SIZE,
 };
-use base::{clock::Setting, error::Failure};
 
 /// The reading connections of a sandbox. Each is a thread, so there are few.
 const READERS: u32 = 2;

@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 
 pub use self::token::TokenCommand;
 use super::server::{Body, Server, ServerArguments};
-use crate::slices::SliceRefusal;
-use crate::slices::{Share, SliceName, archive};
+use crate::slices::{Share, SliceName, SliceRefusal, archive};
 use base::error::Failure;
 use settings::values;
 

@@ -4,13 +4,15 @@ use axum::response::Response;
 use jiff::{civil::DateTime, tz::TimeZone};
 use leptos::prelude::*;
 
-use crate::console::clock::{self, Change, ClockState};
-use crate::console::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages},
-    page::Page,
-    visit::{Done, FieldError, Visit},
-    words::{Tone, date_and_time, duration_text, tag},
+use crate::console::{
+    clock::{self, Change, ClockState},
+    view::{
+        form::{Button, Field},
+        frame::{Frame, SuccessMessages},
+        page::Page,
+        visit::{Done, FieldError, Visit},
+        words::{Tone, date_and_time, duration_text, tag},
+    },
 };
 use base::{
     clock::{UnixMillis, duration},

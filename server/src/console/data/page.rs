@@ -3,18 +3,20 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::console::data::{
-    self, Start,
-    snapshots::{self, Name, Snapshot},
-};
-use crate::console::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::{Done, FieldError, Question, Visit},
-    words::{count, timestamp},
+use crate::console::{
+    data::{
+        self, Start,
+        snapshots::{self, Name, Snapshot},
+    },
+    view::{
+        form::{Button, Field},
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Question, Visit},
+        words::{count, timestamp},
+    },
 };
 use base::error::Failure;
 use lending::demo::{self, DemoData};

@@ -1,7 +1,6 @@
 //! Resets to the demo data.
 
-use crate::Sandbox;
-use crate::console::ConsoleRefusal;
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::{
     clock::{Setting, UnixMillis},
     error::Failure,

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
-use crate::Sandbox;
-use crate::console::ConsoleRefusal;
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
 use store::{

@@ -10,8 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::Sandbox;
-use crate::console::ConsoleRefusal;
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::error::Failure;
 use settings::Settings;
 

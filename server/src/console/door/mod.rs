@@ -16,8 +16,7 @@ use axum::{
 };
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::console::ConsoleRefusal;
-use crate::{Sandbox, sandboxes};
+use crate::{Sandbox, console::ConsoleRefusal, sandboxes};
 use base::error::Failure;
 use lending::{
     auth::{

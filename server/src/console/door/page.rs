@@ -12,20 +12,24 @@ use axum::{
 };
 
 use super::{Access, Operator, cookie_name, sign_ins, tickets, verify};
-use crate::console::ConsoleRefusal;
 use crate::{
     Sandbox,
-    console::view::{
-        frame::{self, Frame, empty_state},
-        icon::Icon,
-        page::Page,
-        visit::{Fields, SignedIn, Visit, see_other},
+    console::{
+        ConsoleRefusal,
+        view::{
+            frame::{self, Frame, empty_state},
+            icon::Icon,
+            page::Page,
+            visit::{Fields, SignedIn, Visit, see_other},
+        },
     },
     sandboxes::Name,
 };
 use base::error::{Failure, FailureBody};
-use lending::auth::AuthRefusal;
-use lending::{auth::client_address::ClientAddress, events::Trail};
+use lending::{
+    auth::{AuthRefusal, client_address::ClientAddress},
+    events::Trail,
+};
 use web::accept;
 
 /// Pages load only their own files, submit forms only to this server, and cannot be framed.

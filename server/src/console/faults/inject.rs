@@ -11,9 +11,9 @@ use axum::{
 use futures::{StreamExt, stream};
 
 use super::{Fault, FaultPhase, Kind, draw};
-use crate::console::ConsoleRefusal;
 use crate::{
     Sandbox,
+    console::ConsoleRefusal,
     http::{connections::Cut, edge},
 };
 use base::error::{Failure, FailureFormat};

@@ -14,8 +14,7 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-use crate::console::ConsoleRefusal;
-use crate::{Sandbox, http::API};
+use crate::{Sandbox, console::ConsoleRefusal, http::API};
 use base::error::Failure;
 use lending::events::Trail;
 use store::{Connection, query, query_as, query_scalar};

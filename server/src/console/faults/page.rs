@@ -4,15 +4,17 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
 
-use crate::console::faults::{self, Fault, FaultPhase, Kind, NewFault};
-use crate::console::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state, note},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::{Done, FieldError, Fields, Visit},
-    words::{Tone, count},
+use crate::console::{
+    faults::{self, Fault, FaultPhase, Kind, NewFault},
+    view::{
+        form::{Button, Field},
+        frame::{Frame, SuccessMessages, empty_state, note},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Fields, Visit},
+        words::{Tone, count},
+    },
 };
 use base::error::Failure;
 

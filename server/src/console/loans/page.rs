@@ -3,15 +3,17 @@
 use axum::response::Response;
 use leptos::prelude::*;
 
-use crate::console::loans::{self, GivenLoan};
-use crate::console::view::{
-    form::Field,
-    frame::{Frame, SuccessMessages, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, older_link, table},
-    visit::{Done, FieldError, Visit},
-    words::{Tone, count, kes, tag, timestamp},
+use crate::console::{
+    loans::{self, GivenLoan},
+    view::{
+        form::Field,
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, older_link, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, kes, tag, timestamp},
+    },
 };
 use base::error::Failure;
 use lending::{

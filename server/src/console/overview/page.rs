@@ -6,16 +6,19 @@ use axum::response::Response;
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
-use crate::console::payouts::audit;
-use crate::console::view::{
-    chart::{Column, column_chart},
-    frame::Frame,
-    icon::Icon,
-    page::Page,
-    visit::Visit,
-    words::{count, kes, number},
+use crate::console::{
+    payouts::audit,
+    staff,
+    traffic::Outline,
+    view::{
+        chart::{Column, column_chart},
+        frame::Frame,
+        icon::Icon,
+        page::Page,
+        visit::Visit,
+        words::{count, kes, number},
+    },
 };
-use crate::console::{staff, traffic::Outline};
 use base::{clock::UnixMillis, error::Failure, kes::Kes};
 use lending::{
     loans::{self, Waiting},

@@ -3,18 +3,20 @@
 use axum::{Extension, response::Response};
 use leptos::prelude::*;
 
-use crate::console::{
-    door::{Access, Operator},
-    view::{
-        form::{Button, Field},
-        frame::{Frame, SuccessMessages, note},
-        page::Page,
-        table::{Head, table},
-        visit::{Done, FieldError, Visit},
-        words::{Tone, count, number, tag, timestamp},
+use crate::{
+    console::{
+        door::{Access, Operator},
+        view::{
+            form::{Button, Field},
+            frame::{Frame, SuccessMessages, note},
+            page::Page,
+            table::{Head, table},
+            visit::{Done, FieldError, Visit},
+            words::{Tone, count, number, tag, timestamp},
+        },
     },
+    sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish},
 };
-use crate::sandboxes::{EXPIRES_IN, Listed, Made, Name, Wish};
 use base::{
     clock::{UnixMillis, duration},
     error::Failure,

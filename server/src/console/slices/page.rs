@@ -7,21 +7,23 @@ use leptos::prelude::*;
 use semver::Version;
 
 use super::{rollout, traffic::Traffic};
-use crate::console::{
-    deploy_tokens::section as tokens,
-    view::{
-        form::Button,
-        frame::{Frame, SuccessMessages, empty_state},
-        icon::Icon,
-        page::Page,
-        table::{Head, table},
-        visit::{Done, FieldError, Question, Visit},
-        words::{Tone, count, tag, timestamp},
+use crate::{
+    console::{
+        deploy_tokens::section as tokens,
+        view::{
+            form::Button,
+            frame::{Frame, SuccessMessages, empty_state},
+            icon::Icon,
+            page::Page,
+            table::{Head, table},
+            visit::{Done, FieldError, Question, Visit},
+            words::{Tone, count, tag, timestamp},
+        },
     },
-};
-use crate::slices::{
-    self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
-    deploy::AddedToken, rollout::Change, taken_back_rule,
+    slices::{
+        self, Bundled, Mark, Origin, Rollout, SliceAction, SliceBuild, SliceBuilds, SliceEvent, SliceName,
+        deploy::AddedToken, rollout::Change, taken_back_rule,
+    },
 };
 use base::error::Failure;
 

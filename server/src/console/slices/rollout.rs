@@ -2,13 +2,12 @@
 
 use leptos::prelude::*;
 
-use crate::slices::SliceRefusal;
 use crate::{
     console::view::{
         form::{Button, Field},
         visit::{Done, FieldError, Visit},
     },
-    slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, rollout},
+    slices::{Bundled, Mark, Rollout, Share, SliceBuilds, SliceName, SliceRefusal, rollout},
 };
 use base::error::Failure;
 

@@ -10,8 +10,7 @@ use serde::Serialize;
 use super::{Account, AccountChange, AccountToOpen};
 use crate::Sandbox;
 use base::{email::Email, error::Failure};
-use lending::auth::AuthRefusal;
-use lending::events::Trail;
+use lending::{auth::AuthRefusal, events::Trail};
 use web::extract::{Json, Path};
 
 /// Routes, relative to the console's API.

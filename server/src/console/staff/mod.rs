@@ -6,13 +6,11 @@ pub(super) mod page;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::Sandbox;
-use crate::console::ConsoleRefusal;
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
-use lending::auth::AuthRefusal;
 use lending::{
     auth::{
-        Role, Staff,
+        AuthRefusal, Role, Staff,
         accounts::{self, NewAccount},
         password::{MAXIMUM_LENGTH, MINIMUM_LENGTH},
         session,

@@ -4,19 +4,20 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
 
-use crate::console::staff::{self, Account, AccountChange};
-use crate::console::view::{
-    form::Button,
-    frame::{Frame, SuccessMessages, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::{Done, FieldError, Visit},
-    words::{Tone, count, tag},
+use crate::console::{
+    staff::{self, Account, AccountChange},
+    view::{
+        form::Button,
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, tag},
+    },
 };
 use base::{email::Email, error::Failure};
-use lending::auth::AuthRefusal;
-use lending::auth::Role;
+use lending::auth::{AuthRefusal, Role};
 
 const REFRESH_MS: u32 = 3000;
 

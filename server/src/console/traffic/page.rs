@@ -4,15 +4,17 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::console::traffic::{self, Call, filter::GivenFilter, har};
-use crate::console::view::{
-    form::{Button, Field},
-    frame::{Frame, SuccessMessages, empty_state},
-    icon::Icon,
-    page::Page,
-    table::{Head, table},
-    visit::{Done, FieldError, Visit},
-    words::{Tone, count, tag, timestamp},
+use crate::console::{
+    traffic::{self, Call, filter::GivenFilter, har},
+    view::{
+        form::{Button, Field},
+        frame::{Frame, SuccessMessages, empty_state},
+        icon::Icon,
+        page::Page,
+        table::{Head, table},
+        visit::{Done, FieldError, Visit},
+        words::{Tone, count, tag, timestamp},
+    },
 };
 use base::error::Failure;
 

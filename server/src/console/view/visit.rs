@@ -3,8 +3,11 @@
 use std::{str::FromStr, sync::atomic::AtomicBool};
 
 use super::page::Page;
-use crate::console::ConsoleRefusal;
-use crate::{Sandbox, console::door::Access, sandboxes::Name};
+use crate::{
+    Sandbox,
+    console::{ConsoleRefusal, door::Access},
+    sandboxes::Name,
+};
 use axum::{
     extract::FromRequestParts,
     http::{StatusCode, header, request::Parts},

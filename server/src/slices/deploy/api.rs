@@ -10,11 +10,10 @@ use axum::{
 use serde::Deserialize;
 
 use super::{DeployToken, redeem};
-use crate::slices::SliceRefusal;
 use crate::{
     Sandbox,
     slices::{
-        self, Bundled, Mark, Share, SliceBuilds, SliceName,
+        self, Bundled, Mark, Share, SliceBuilds, SliceName, SliceRefusal,
         api::{ActivateBody, check_archive, publication, read_archive},
         rollout::{self, Change, RolloutBody, yes},
     },

@@ -11,8 +11,10 @@ use semver::Version;
 use serde::Deserialize;
 
 use super::{Outcome, Received, Report, rounded};
-use crate::slices::SliceRefusal;
-use crate::{Sandbox, slices::SliceName};
+use crate::{
+    Sandbox,
+    slices::{SliceName, SliceRefusal},
+};
 use base::{error::Failure, ids::SessionId};
 use lending::auth::{client_address::ClientAddress, limits::network, session};
 use settings::Settings;

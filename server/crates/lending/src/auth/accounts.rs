@@ -3,8 +3,7 @@
 use secrecy::SecretString;
 
 use super::{Role, Staff, otp, password::Passwords, session};
-use crate::auth::AuthRefusal;
-use crate::events::Trail;
+use crate::{auth::AuthRefusal, events::Trail};
 use base::{
     clock::{Clock, UnixMillis},
     email::Email,

@@ -5,9 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Auth, Ruling, Staff, limits, limits::Action, limits::Caller};
-use crate::auth::AuthRefusal;
 use crate::{
-    auth::{client_address::ClientAddress, fingerprint::Fingerprints},
+    auth::{AuthRefusal, client_address::ClientAddress, fingerprint::Fingerprints},
     outbox,
     world::Happened,
 };

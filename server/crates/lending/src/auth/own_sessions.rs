@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::Serialize;
 
 use super::session::Session;
-use crate::auth::AuthRefusal;
 use crate::{
+    auth::AuthRefusal,
     events::{Kind, NewEvent},
     world::World,
 };

@@ -12,8 +12,10 @@ use super::{
     session,
     trail::Visitor,
 };
-use crate::auth::AuthRefusal;
-use crate::events::{Kind, NewEvent};
+use crate::{
+    auth::AuthRefusal,
+    events::{Kind, NewEvent},
+};
 use base::{clock::Clock, email::Email, error::Failure};
 use store::{Connection, query};
 

@@ -9,8 +9,10 @@ use super::{
     limits::{self, Action, Caller},
     session::{self, Session},
 };
-use crate::auth::AuthRefusal;
-use crate::events::{Kind, NewEvent};
+use crate::{
+    auth::AuthRefusal,
+    events::{Kind, NewEvent},
+};
 use base::{clock::UnixMillis, error::Failure};
 use store::Connection;
 

@@ -13,8 +13,8 @@ use secrecy::{ExposeSecret, SecretSlice};
 use serde::{Deserialize, Serialize};
 
 use super::{Auth, Role, Staff, browser::Browser, hs256, live_sessions::Live};
-use crate::auth::AuthRefusal;
 use crate::{
+    auth::AuthRefusal,
     events::{Kind, NewEvent},
     world::World,
 };

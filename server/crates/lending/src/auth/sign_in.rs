@@ -14,8 +14,10 @@ use super::{
     session::{self, NewSession, Place},
     trail::Visitor,
 };
-use crate::auth::AuthRefusal;
-use crate::events::{Kind, NewEvent};
+use crate::{
+    auth::AuthRefusal,
+    events::{Kind, NewEvent},
+};
 use base::{clock::UnixMillis, email::Email, error::Failure};
 use store::Connection;
 

@@ -6,8 +6,7 @@ use super::{
     Colleague, DAY, Demo, DemoPayout, Details, HOUR, MINUTE, REFUSALS,
     loans::{DISBURSE_LOAN, pick},
 };
-use crate::mobile_money::Refusal;
-use crate::payouts::PayoutRefusal;
+use crate::{mobile_money::Refusal, payouts::PayoutRefusal};
 use base::{
     clock::UnixMillis,
     email::Email,

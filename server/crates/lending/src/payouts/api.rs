@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DisbursementRequest, IdempotencyKey, KeyedCall, Payouts, Record, Reply};
-use crate::payouts::PayoutRefusal;
 use crate::{
     auth::session::Session,
     lists::{List, PageQuery},
+    payouts::PayoutRefusal,
 };
 use base::{
     error::{Failure, FailureFormat, failure_media_type},

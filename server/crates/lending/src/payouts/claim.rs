@@ -12,9 +12,7 @@ use super::{
     DisbursementRequest, FIRST_CHECK, KeyedCall, PayoutStatus, REQUEST_LIFETIME, Record, Reply,
     idempotency::Keys, records,
 };
-use crate::auth::AuthRefusal;
-use crate::payouts::PayoutRefusal;
-use crate::{loans::LoanStatus, mobile_money::Payment};
+use crate::{auth::AuthRefusal, loans::LoanStatus, mobile_money::Payment, payouts::PayoutRefusal};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},

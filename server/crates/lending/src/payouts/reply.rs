@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use super::{PayoutStatus, Record};
-use crate::loans::{DisbursementStatus, LoanStatus};
-use crate::payouts::PayoutRefusal;
+use crate::{
+    loans::{DisbursementStatus, LoanStatus},
+    payouts::PayoutRefusal,
+};
 use base::{
     clock::UnixMillis,
     error::{Failure, FailureFormat},

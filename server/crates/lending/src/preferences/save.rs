@@ -5,10 +5,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{Preferences, PreferencesAndRules};
-use crate::auth::AuthRefusal;
 use crate::{
     auth::{
-        Role,
+        AuthRefusal, Role,
         session::{self, Session},
     },
     events::{Kind, NewEvent},

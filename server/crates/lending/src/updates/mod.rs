@@ -18,8 +18,13 @@ use prometheus::IntGauge;
 use tokio::sync::watch::{Receiver, Sender};
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::AuthRefusal;
-use crate::{auth::session::Session, lists::List, loans::PendingLoan, payouts::Record, world::World};
+use crate::{
+    auth::{AuthRefusal, session::Session},
+    lists::List,
+    loans::PendingLoan,
+    payouts::Record,
+    world::World,
+};
 use base::error::Failure;
 
 /// The maximum number of open streams of one session: one for each tab.
