@@ -29,3 +29,7 @@ pub use database::{Database, Load, Reader};
 pub use query::{Fetched, Query, QueryAs, QueryScalar, query, query_as, query_scalar};
 pub use transaction::Transaction;
 pub use writer::MAX_BATCH_SIZE;
+
+// For `stored_as_text`.
+#[doc(hidden)]
+pub use serde_plain;

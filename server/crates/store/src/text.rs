@@ -25,7 +25,7 @@ macro_rules! stored_as_text {
                 &self,
                 buffer: &mut DB::ArgumentBuffer,
             ) -> Result<sqlx::encode::IsNull, sqlx::error::BoxDynError> {
-                sqlx::Encode::<DB>::encode(serde_plain::to_string(self)?, buffer)
+                sqlx::Encode::<DB>::encode($crate::serde_plain::to_string(self)?, buffer)
             }
         }
 
@@ -34,7 +34,7 @@ macro_rules! stored_as_text {
             &'r str: sqlx::Decode<'r, DB>,
         {
             fn decode(value: DB::ValueRef<'r>) -> Result<Self, sqlx::error::BoxDynError> {
-                Ok(serde_plain::from_str(<&str as sqlx::Decode<DB>>::decode(value)?)?)
+                Ok($crate::serde_plain::from_str(<&str as sqlx::Decode<DB>>::decode(value)?)?)
             }
         }
     };
