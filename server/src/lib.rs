@@ -46,12 +46,12 @@ use crate::{
     },
     monitoring::metrics,
     provider::Provider,
-    sandboxes::{InUse, Name},
+    sandboxes::{InUse, Name, SandboxRefusal},
     slices::watch,
 };
 use base::{clock::Clock, error::Failure, randomness::Randomness};
 use lending::{
-    auth::{Auth, fingerprint::Fingerprints, session::Tokens},
+    auth::{Auth, fingerprint::Fingerprints},
     demo,
     lists::List,
     loans::PendingLoan,
@@ -274,14 +274,7 @@ impl Sandbox {
             provider: server.provider.clone().filter(|_| id.is_none()),
             name,
             id,
-            auth: Auth {
-                world: world.clone(),
-                passwords: server.passwords.of_another_sandbox(),
-                tokens: Tokens::new(secret),
-                fingerprints: Fingerprints::new(secret),
-                live_sessions: Arc::default(),
-                outbox: outbox.clone(),
-            },
+            auth: Auth::new(world.clone(), server.passwords.of_another_sandbox(), secret, outbox.clone()),
             payouts: Payouts::new(world.clone(), mobile_money.clone(), outbox.clone()),
             updates: Updates::new(world.clone(), pending.clone(), records.clone(), stopping, gauge),
             mobile_money,
@@ -301,14 +294,16 @@ impl Sandbox {
     /// The sandbox that a request is for; `self` is `main`.
     ///
     /// # Errors
-    /// [`crate::sandboxes::SandboxRefusal::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
+    /// [`SandboxRefusal::SandboxNotFound`], [`Failure::BadParameter`], and errors of its database.
     pub async fn of_request(&self, parts: &Parts) -> Result<InUse, Failure> {
         self.server.sandboxes.of_request(self, parts).await
     }
 
-    /// The page for browsers that ask for a sandbox that does not exist; `self` is `main`.
-    pub fn not_found_page(&self, sentence: &str) -> axum::response::Response {
-        sandboxes::not_found_page(&self.settings, self.server.sandboxes.addresses(), sentence)
+    /// The page for browsers, if `failure` is that a sandbox does not exist; `self` is `main`.
+    pub fn not_found_page(&self, failure: &Failure) -> Option<axum::response::Response> {
+        let Some(SandboxRefusal::SandboxNotFound(_)) = failure.refusal() else { return None };
+        let addresses = self.server.sandboxes.addresses();
+        Some(sandboxes::not_found_page(&self.settings, addresses, &failure.to_string()))
     }
 
     /// The sandbox that a request is for, once it is known.

@@ -153,10 +153,8 @@ fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Res
         let (name, quality) = quality(item);
         name.eq_ignore_ascii_case("text/html") && quality > 0
     });
-    match failure.status_and_code() {
-        (_, "sandbox_not_found") if accepts_html => main.not_found_page(&failure.to_string()),
-        _ => failure.into_response(),
-    }
+    let page = if accepts_html { main.not_found_page(&failure) } else { None };
+    page.unwrap_or_else(|| failure.into_response())
 }
 
 /// The beginning of `path`, as it is logged and recorded.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, sqlx_macros::Type)]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, sqlx_macros::Type)]
         #[serde(transparent)]
         #[sqlx(transparent)]
         pub struct $name(String);
@@ -32,12 +32,6 @@ macro_rules! ids {
             }
         }
 
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
-
         impl Deref for $name {
             type Target = str;
 
@@ -55,12 +49,6 @@ macro_rules! ids {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
-            }
-        }
-
-        impl PartialEq<&str> for $name {
-            fn eq(&self, id: &&str) -> bool {
-                self.0 == *id
             }
         }
     )*};

@@ -25,8 +25,9 @@ mod trail;
 
 pub use refusal::AuthRefusal;
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
+use secrecy::SecretSlice;
 use serde::{Deserialize, Serialize};
 
 use self::{fingerprint::Fingerprints, live_sessions::LiveSessions, password::Passwords, session::Tokens};
@@ -36,7 +37,10 @@ use store::{Connection, query_as};
 
 /// The accounts and sessions of a world, and the secrets that protect them. Clones share them.
 #[derive(Clone)]
-pub struct Auth {
+pub struct Auth(Arc<AuthState>);
+
+/// The state of an [`Auth`].
+pub struct AuthState {
     /// The data and the time.
     pub world: World,
     /// Hashes passwords, a limited number at a time.
@@ -46,9 +50,31 @@ pub struct Auth {
     /// Keyed hashes of values that must be recognised but not readable in the database.
     pub fingerprints: Fingerprints,
     /// The sessions in memory.
-    pub live_sessions: Arc<LiveSessions>,
+    pub live_sessions: LiveSessions,
     /// Sends the codes.
     pub outbox: Outbox,
+}
+
+impl Auth {
+    /// The accounts and sessions of `world`. What is signed with `secret` means nothing in another one.
+    pub fn new(world: World, passwords: Passwords, secret: &SecretSlice<u8>, outbox: Outbox) -> Self {
+        Self(Arc::new(AuthState {
+            world,
+            passwords,
+            tokens: Tokens::new(secret),
+            fingerprints: Fingerprints::new(secret),
+            live_sessions: LiveSessions::default(),
+            outbox,
+        }))
+    }
+}
+
+impl Deref for Auth {
+    type Target = AuthState;
+
+    fn deref(&self) -> &AuthState {
+        &self.0
+    }
 }
 
 /// The role of a member of staff. The portal shows menu entries by role.

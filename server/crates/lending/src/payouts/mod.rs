@@ -24,18 +24,20 @@ pub use records::{Filter, Latest, Record, latest_records, record, wait_for_recor
 pub use reply::Reply;
 pub use sums::{Sum, sums};
 
-use std::time::Duration;
+use std::{ops::Deref, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
 
 use crate::{mobile_money::MobileMoney, outbox::Outbox, world::World};
-use std::sync::Arc;
 use store::sets::Sets;
-use tokio::sync::Mutex;
 
 /// The payouts of a world, with the services that they use. Clones share them.
 #[derive(Clone)]
-pub struct Payouts {
+pub struct Payouts(Arc<PayoutsState>);
+
+/// The state of [`Payouts`].
+pub struct PayoutsState {
     world: World,
     mobile_money: MobileMoney,
     outbox: Outbox,
@@ -44,14 +46,23 @@ pub struct Payouts {
     /// Results that wait to be written.
     settlements: Sets<settle::Settlement>,
     /// Held while reconciling, so that this process runs one round at a time.
-    reconciling: Arc<Mutex<()>>,
+    reconciling: Mutex<()>,
 }
 
 impl Payouts {
     /// The payouts of `world`, paid by `mobile_money`.
     pub fn new(world: World, mobile_money: MobileMoney, outbox: Outbox) -> Self {
         let (claims, settlements) = (Sets::of(&world.database), Sets::of(&world.database));
-        Self { world, mobile_money, outbox, claims, settlements, reconciling: Arc::default() }
+        let reconciling = Mutex::default();
+        Self(Arc::new(PayoutsState { world, mobile_money, outbox, claims, settlements, reconciling }))
+    }
+}
+
+impl Deref for Payouts {
+    type Target = PayoutsState;
+
+    fn deref(&self) -> &PayoutsState {
+        &self.0
     }
 }
 
