@@ -4,13 +4,9 @@
 pub mod commands;
 // HTTP plumbing between the network and the handlers.
 pub mod http;
-// The contract of the API, and the differences of calls from it.
-pub mod contract;
 // Health checks and metrics.
 pub mod monitoring;
 
-// The provider that calls are forwarded to, when it is not this service itself.
-pub mod provider;
 // Builds of slices: publishing them, and selecting the live one.
 pub mod slices;
 // Many isolated instances in one server.
@@ -45,7 +41,6 @@ use crate::{
         traffic::Traffic,
     },
     monitoring::metrics,
-    provider::Provider,
     sandboxes::{InUse, Name, SandboxRefusal},
     slices::watch,
 };
@@ -61,6 +56,7 @@ use lending::{
     updates::Updates,
     world::{Happened, World, WorldState},
 };
+use provider::Provider;
 use settings::Settings;
 use store::{Database, shared_clock, version::SharedRead};
 
@@ -193,7 +189,12 @@ impl Sandbox {
         payouts::keep_settling(&sandbox.payouts, delivered);
         sandbox.tasks.spawn_background(sync::poll(sandbox.clone()));
         sandbox.tasks.spawn_background(metrics::keep_current(sandbox.clone()));
-        sandbox.tasks.spawn_background(provider::keep_checking(sandbox.clone()));
+        if let Some(provider) = sandbox.provider.clone() {
+            let server = Arc::clone(&sandbox.server);
+            let count =
+                move |operation: &str, kind: &str| server.metrics.contract_difference(operation, kind);
+            sandbox.tasks.spawn_background(provider::keep_checking(provider, sandbox.world.clone(), count));
+        }
         sandbox.tasks.spawn_background(retention::keep_deleting(sandbox.clone()));
         sandbox.tasks.spawn_background(watch::keep_watching(sandbox.clone()));
         let server = Arc::clone(&sandbox.server);

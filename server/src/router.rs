@@ -6,7 +6,6 @@ use crate::{
     Sandbox,
     console::{self, api_call},
     http::{
-        API,
         edge::{self, StreamsBody},
         portal, reference,
     },
@@ -14,6 +13,7 @@ use crate::{
     sandboxes, slices,
 };
 use base::error::Failure;
+use contract::API;
 use lending::{auth, auth::session, loans, notifications, payouts, preferences, reports, rules, updates};
 use settings::Settings;
 
@@ -66,7 +66,7 @@ fn streams_body(method: &Method, path: &str) -> bool {
 /// the settings depends on the role too: `preferences::save` decides that. The calls of the live screens exist only
 /// where the screens are live.
 fn api(settings: &Settings) -> Router {
-    let public = Router::new().merge(auth::api::public()).merge(reference::contract());
+    let public = Router::new().merge(auth::api::public()).merge(reference::routes());
     let mut signed_in = Router::new()
         .merge(auth::api::signed_in())
         .merge(loans::api::signed_in())

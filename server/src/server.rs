@@ -8,12 +8,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     console::door::ConsoleToken,
     monitoring::metrics::Metrics,
-    provider::Provider,
     sandboxes::Sandboxes,
     slices::{files::FileCache, reports::Reports},
 };
 use base::{clock::Clock, randomness::Randomness};
 use lending::auth::{fingerprint::Fingerprints, password::Passwords};
+use provider::Provider;
 use settings::Settings;
 use store::{Database, server_lease::ServerLease, version::SharedRead};
 
@@ -76,7 +76,7 @@ impl Server {
         Ok(Arc::new(Self {
             other_settings: Arc::new(settings.of_sandboxes()),
             operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
-            provider: Provider::of(&settings.provider)?.map(Arc::new),
+            provider: Provider::of(settings)?.map(Arc::new),
             metrics: Metrics::new(settings.has_live_screens())?,
             slice_files: FileCache::default(),
             reports: Reports::default(),

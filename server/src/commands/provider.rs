@@ -8,12 +8,12 @@ use std::{
 use anyhow::{Context, bail};
 use secrecy::SecretString;
 
-use crate::provider::{
+use base::{clock::Clock, email::Email, randomness::Randomness};
+use provider::{
     caller::Caller,
     check::{Check, Chosen, Confirm, Credentials, Tried},
     record::record,
 };
-use base::{clock::Clock, email::Email, randomness::Randomness};
 use settings::{provider::ProviderUrl, values};
 
 /// The arguments of `mkopo provider`.

@@ -11,9 +11,10 @@ use axum::{
 };
 
 use super::{faults::inject::inject, sync::refresh, traffic::Observed};
-use crate::{Sandbox, http::edge, provider::forward};
+use crate::{Sandbox, http::edge};
 use base::error::FailureFormat;
 use lending::auth::session;
+use provider::forward;
 
 /// Runs a call that anybody may make.
 pub async fn public(sandbox: Sandbox, format: FailureFormat, request: Request, next: Next) -> Response {
@@ -35,7 +36,8 @@ async fn run<F: Future<Output = Response>>(
         return failure.into_response();
     }
     let (observed, request) = Observed::begin(sandbox, request).await;
-    let answer = |request| forward::unless_own(sandbox, &format, request, answer);
+    let answer =
+        |request| forward::unless_own(sandbox.provider.as_ref(), &sandbox.world, &format, request, answer);
     let mut response = inject(sandbox, &format, request, answer).await;
     edge::write_failure(&mut response, &format);
     observed.end(format.request_id, response).await

@@ -11,6 +11,3 @@ mod open_connections;
 pub mod portal;
 // The contract, as JSON and as a reference page.
 pub mod reference;
-
-/// The path that the contract's calls are mounted at.
-pub const API: &str = "/api/v1";

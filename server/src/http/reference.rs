@@ -20,8 +20,8 @@ use web::{
 };
 
 use super::charset;
-use crate::contract;
 use base::error::Failure;
+use contract::CONTRACT_PATH;
 
 /// Swagger UI sets styles from its script and has its icons in data URLs.
 const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
@@ -29,11 +29,8 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
-/// The path of the contract, relative to the calls it describes.
-pub const CONTRACT_PATH: &str = "/openapi.json";
-
 /// `/openapi.json`, next to the calls it describes.
-pub fn contract() -> Router {
+pub fn routes() -> Router {
     Router::new().route(CONTRACT_PATH, get(openapi))
 }
 

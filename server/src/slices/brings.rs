@@ -202,7 +202,7 @@ fn is_path(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, first_parts};
+    use contract::listed::{assert_same, first_parts};
 
     #[test]
     fn no_slice_can_take_a_path_of_the_contract() {

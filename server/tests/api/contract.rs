@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use ::contract::{Differences, Operation};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use base::{error::Failure, kes::Kes};
 use lending::{
@@ -19,16 +20,15 @@ use mkopo::{
         ConsoleRefusal,
         faults::{self, FaultPhase},
     },
-    contract::{self, Difference, Operation},
-    provider::ProviderRefusal,
     sandboxes::SandboxRefusal,
     slices::{self, SliceRefusal},
 };
+use provider::ProviderRefusal;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::to_raw_value};
 
 fn all() -> &'static Value {
-    contract::json().unwrap()
+    ::contract::json().unwrap()
 }
 
 /// Panics with an explanation when the contract does not allow this response to this call.
@@ -59,7 +59,9 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
         return;
     }
     let body = (method != Method::HEAD).then_some(body);
-    let differences: Vec<Difference> = contract::of_answer(&operation, status, headers, body);
+    let Differences { found: differences, is_whole } =
+        ::contract::of_answer(&operation, status, headers, body);
+    assert!(is_whole, "{call} was not checked to its end");
     let shown = String::from_utf8_lossy(body.unwrap_or_default());
     assert!(differences.is_empty(), "{call} breaks the contract: {differences:#?}\n{shown}");
 }

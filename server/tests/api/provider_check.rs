@@ -11,7 +11,7 @@ use axum::{
     response::Response,
 };
 use http_body_util::BodyExt;
-use mkopo::provider::{
+use provider::{
     caller::Caller,
     check::{Check, Chosen, Credentials, Tried},
 };

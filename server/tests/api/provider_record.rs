@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use axum::http::{Method, StatusCode};
 use lending::demo::Recording;
-use mkopo::provider::{caller::Caller, check::Credentials, record::record};
+use provider::{caller::Caller, check::Credentials, record::record};
 use serde_json::{Value, json};
 use settings::provider::ProviderUrl;
 

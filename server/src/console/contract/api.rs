@@ -3,7 +3,8 @@
 use axum::{Json as Answer, Router, routing::get};
 
 use super::report;
-use crate::{Sandbox, provider::Report};
+use crate::Sandbox;
+use provider::Report;
 
 /// Routes, relative to the console's API.
 pub fn routes() -> Router {

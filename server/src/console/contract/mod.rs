@@ -3,10 +3,8 @@
 pub(super) mod api;
 pub(super) mod page;
 
-use crate::{
-    Sandbox,
-    provider::{Held, Report},
-};
+use crate::Sandbox;
+use provider::{Held, Report};
 
 /// The differences found since the start; empty without a provider.
 fn report(sandbox: &Sandbox) -> Report {

@@ -9,19 +9,17 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::report;
-use crate::{
-    console::view::{
-        frame::{Frame, empty_state},
-        icon::Icon,
-        page::Page,
-        table::{Head, table},
-        visit::Visit,
-        words::{Tone, number, tag, timestamp},
-    },
-    contract::{Kind, Side},
-    provider::{Found, Report},
+use crate::console::view::{
+    frame::{Frame, empty_state},
+    icon::Icon,
+    page::Page,
+    table::{Head, table},
+    visit::Visit,
+    words::{Tone, number, tag, timestamp},
 };
 use base::error::Failure;
+use contract::{Kind, Side};
+use provider::{Found, Report};
 
 const REFRESH_MS: u32 = 2000;
 

@@ -128,7 +128,7 @@ fn listed(found: Vec<Event>) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, query_of};
+    use contract::listed::{assert_same, query_of};
 
     #[test]
     fn the_page_has_the_filters_of_the_api() {

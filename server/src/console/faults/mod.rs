@@ -14,8 +14,9 @@ use axum::http::Method;
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
 use serde::{Deserialize, Serialize};
 
-use crate::{Sandbox, console::ConsoleRefusal, http::API};
+use crate::{Sandbox, console::ConsoleRefusal};
 use base::error::Failure;
+use contract::API;
 use lending::events::Trail;
 use store::{Connection, query, query_as, query_scalar};
 

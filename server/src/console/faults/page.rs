@@ -303,7 +303,7 @@ fn variant<'de, T: Deserialize<'de>>(sent: &'de Fields, field: &'static str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, words_of};
+    use contract::listed::{assert_same, words_of};
 
     #[test]
     fn the_form_offers_each_kind_and_method() {

@@ -166,7 +166,7 @@ fn role(name: &str) -> Result<Role, FieldError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, words_of};
+    use contract::listed::{assert_same, words_of};
 
     #[test]
     fn the_form_offers_each_role() {

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{body::KeptBody, headers::Headers, secrets::Secrets};
-use crate::{console::faults::Kind, http::API};
+use crate::console::faults::Kind;
 use base::clock::UnixMillis;
+use contract::API;
 use lending::auth::session::Session;
 
 /// The memory that a call takes besides its address, headers and bodies, in bytes; rounded up.

@@ -121,7 +121,7 @@ pub(super) const PARAMETERS: [&str; 4] = ["cursor", "limit", "period", "unit"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, fields_of_calls};
+    use contract::listed::{assert_same, fields_of_calls};
 
     #[test]
     fn each_field_of_the_contract_is_shown_or_masked() {

@@ -11,9 +11,9 @@ use super::{Snapshot, body::KeptBody, call::Entry, headers::Headers, read, secre
 use crate::{
     Sandbox,
     console::{clock, faults},
-    http::API,
 };
 use base::error::Failure;
+use contract::API;
 use lending::demo::{Beginning, DemoData};
 
 /// Characters to encode in a path, besides non-ASCII. Without `%`, so that encoded ones stay as they are.

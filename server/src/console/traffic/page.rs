@@ -180,7 +180,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, query_of};
+    use contract::listed::{assert_same, query_of};
 
     #[test]
     fn the_page_has_the_filters_of_the_api() {

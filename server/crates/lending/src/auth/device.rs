@@ -17,6 +17,9 @@ const LIFETIME: Duration = Duration::from_hours(180 * 24);
 /// The length of an id, which is as unpredictable as the token that it is derived from.
 const ID_LENGTH: usize = 32;
 
+/// The maximum length of the cookie that another provider sets.
+const MAX_LENGTH: usize = 512;
+
 /// A device that signed in to an account before.
 #[derive(Clone, Debug)]
 pub struct Device {
@@ -43,6 +46,35 @@ impl DeviceCookie {
         Self(found.map(|(_, value)| value.trim().to_owned()))
     }
 
+    /// Finds the cookie that another provider of the contract sets, under the name that it has there.
+    pub fn set_by(headers: &HeaderMap) -> Self {
+        let lines = headers.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut cookies = lines.filter_map(|line| line.split(';').next()?.split_once('='));
+        let found = cookies.find(|(name, _)| [false, true].map(cookie_name).contains(&name.trim()));
+        Self(found.map(|(_, value)| value.trim().to_owned()))
+    }
+
+    /// The `Cookie` for another provider, which reads one of the two names.
+    pub fn for_provider(&self) -> Option<HeaderValue> {
+        let value = self.plain_value()?;
+        let cookies = [false, true].map(|behind_tls| format!("{}={value}", cookie_name(behind_tls)));
+        HeaderValue::try_from(cookies.join("; ")).ok()
+    }
+
+    /// The `Set-Cookie` for a browser.
+    pub fn for_browser(&self, behind_tls: bool) -> Option<HeaderValue> {
+        HeaderValue::try_from(cookie(self.plain_value()?, behind_tls)).ok()
+    }
+
+    /// The value, if it has only characters that mean nothing in a header.
+    fn plain_value(&self) -> Option<&str> {
+        let is_plain = |value: &&str| {
+            (1..=MAX_LENGTH).contains(&value.len())
+                && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+        };
+        self.0.as_deref().filter(is_plain)
+    }
+
     /// Returns the device if the cookie is valid for the account of `staff`.
     pub fn device(&self, fingerprints: &Fingerprints, staff: &Staff, now: UnixMillis) -> Option<Device> {
         let mut parts = self.0.as_deref()?.splitn(3, '.');
@@ -58,15 +90,15 @@ pub fn set_cookie(auth: &Auth, staff: &Staff, token: &str) -> Result<HeaderValue
     let ends_at = auth.world.clock.now().plus(LIFETIME).0.to_string();
     let id = &auth.fingerprints.of(&["device id", token])[..ID_LENGTH];
     let signature = auth.fingerprints.of(&signed_parts(staff, &ends_at, id));
-    let behind_tls = auth.world.settings.behind_tls;
+    let cookie = cookie(&format!("{ends_at}.{id}.{signature}"), auth.world.settings.behind_tls);
+    HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
+}
+
+fn cookie(value: &str, behind_tls: bool) -> String {
     // Browsers accept the prefix only with this path.
     let scope = if behind_tls { "Path=/; Secure" } else { "Path=/api/v1/auth" };
-    let cookie = format!(
-        "{}={ends_at}.{id}.{signature}; {scope}; HttpOnly; SameSite=Strict; Max-Age={}",
-        cookie_name(behind_tls),
-        LIFETIME.as_secs(),
-    );
-    HeaderValue::from_str(&cookie).map_err(|error| Failure::Internal(error.to_string()))
+    let (name, seconds) = (cookie_name(behind_tls), LIFETIME.as_secs());
+    format!("{name}={value}; {scope}; HttpOnly; SameSite=Strict; Max-Age={seconds}")
 }
 
 fn cookie_name(behind_tls: bool) -> &'static str {

@@ -16,17 +16,15 @@ use axum::{
 use tokio::sync::mpsc::{self, OwnedPermit, Receiver, Sender};
 
 use super::held::Held;
-use crate::{
-    Sandbox,
-    contract::{self, Difference, Operation, Side},
-};
+use contract::{Differences, Operation, Side};
+use lending::world::World;
 
 /// The maximum number of calls that wait to be checked. Further ones are not checked.
 const MAX_WAITING: usize = 64;
 /// The maximum size of all waiting answers together, in bytes.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// The maximum size of a checked answer without its compression, in bytes.
-const MAX_PLAIN: u64 = 32 * 1024 * 1024;
+/// The largest window that a zstd answer may need, as a power of two: what browsers accept (RFC 9659).
+const MAX_ZSTD_WINDOW: u32 = 23;
 /// The ratio of the pause after a check to the check itself under load, when a sample is enough.
 const PAUSES: u32 = 49;
 
@@ -143,20 +141,28 @@ impl Observation {
     }
 }
 
-/// Checks the calls that were watched, for as long as it is polled.
-pub async fn keep_checking(sandbox: &Sandbox, held: &Held, Waiting(mut waiting): Waiting) {
+/// Checks the calls that were watched, one after the other, for as long as it is polled.
+pub async fn keep_checking(
+    world: &World,
+    held: &Held,
+    Waiting(mut waiting): Waiting,
+    count: impl Fn(&str, &str),
+) {
     while let Some(exchange) = waiting.recv().await {
         let started = Instant::now();
-        let now = sandbox.clock.now();
+        let now = world.clock.now();
         let checking = tokio::task::spawn_blocking(move || exchange.differences());
         // A panic affects one call only.
-        let Ok(found) = checking.await else { continue };
-        held.count(found.is_some());
-        for (operation, side, differences) in found.into_iter().flatten() {
-            for difference in &differences {
-                sandbox.server.metrics.contract_difference(&operation, difference.kind.name());
+        let Ok(checked) = checking.await else { continue };
+        let is_whole = checked
+            .as_ref()
+            .is_some_and(|sides| sides.iter().all(|(_, _, differences)| differences.is_whole));
+        held.count(is_whole);
+        for (operation, side, Differences { found, .. }) in checked.into_iter().flatten() {
+            for difference in &found {
+                count(&operation, difference.kind.name());
             }
-            held.add(&operation, side, now, differences);
+            held.add(&operation, side, now, found);
         }
         if waiting.len() > MAX_WAITING / 2 {
             tokio::time::sleep(started.elapsed() * PAUSES).await;
@@ -166,33 +172,34 @@ pub async fn keep_checking(sandbox: &Sandbox, held: &Held, Waiting(mut waiting):
 
 impl Exchange {
     /// Returns the differences of both sides; `None` if the answer can't be decompressed here.
-    fn differences(self) -> Option<Vec<(String, Side, Vec<Difference>)>> {
+    fn differences(self) -> Option<Vec<(String, Side, Differences)>> {
         let Some(operation) = &self.operation else {
             // The call is no operation of the contract, so there is nothing to compare with.
             return Some(Vec::new());
         };
         let name = format!("{} {}", operation.method.to_uppercase(), operation.path);
         let request = contract::of_request(operation, &self.query, &self.request_headers, &self.request_body);
-        let body = if self.is_head { None } else { Some(self.plain_body()?) };
-        let answer = contract::of_answer(operation, self.status, &self.headers, body.as_deref());
+        let bytes: Vec<u8> = self.body.iter().flatten().copied().collect();
+        let body = if self.is_head { None } else { Some(self.plain(&bytes)?) };
+        let answer = contract::of_answer(operation, self.status, &self.headers, body);
         // A request that the provider refuses may be wrong.
-        let request = if self.status.is_client_error() { Vec::new() } else { request };
-        Some(vec![(name.clone(), Side::Request, request), (name, Side::Answer, answer)])
+        let request = (!self.status.is_client_error()).then(|| (name.clone(), Side::Request, request));
+        Some(request.into_iter().chain([(name, Side::Answer, answer)]).collect())
     }
 
-    /// The body without its compression.
-    fn plain_body(&self) -> Option<Vec<u8>> {
-        let body: Vec<u8> = self.body.iter().flatten().copied().collect();
+    /// The body without its compression, which is undone as it is read.
+    fn plain<'a>(&self, body: &'a [u8]) -> Option<Box<dyn Read + 'a>> {
         let encoding = self.headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
-        let mut decoder: Box<dyn Read> = match encoding {
-            None | Some(b"identity") => return Some(body),
-            Some(b"gzip") => Box::new(flate2::read::MultiGzDecoder::new(&*body)),
-            Some(b"br") => Box::new(brotli::Decompressor::new(&*body, 4096)),
-            Some(b"zstd") => Box::new(zstd::stream::read::Decoder::new(&*body).ok()?),
+        Some(match encoding {
+            None | Some(b"identity") => Box::new(body),
+            Some(b"gzip") => Box::new(flate2::read::MultiGzDecoder::new(body)),
+            Some(b"br") => Box::new(brotli::Decompressor::new(body, 4096)),
+            Some(b"zstd") => {
+                let mut decoder = zstd::stream::read::Decoder::new(body).ok()?;
+                decoder.window_log_max(MAX_ZSTD_WINDOW).ok()?;
+                Box::new(decoder)
+            }
             Some(_) => return None,
-        };
-        let mut plain = Vec::new();
-        let length = decoder.by_ref().take(MAX_PLAIN).read_to_end(&mut plain).ok()?;
-        ((length as u64) < MAX_PLAIN).then_some(plain)
+        })
     }
 }

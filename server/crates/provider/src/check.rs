@@ -6,8 +6,10 @@ use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::caller::{Answer, Call, Caller};
-use crate::contract;
+use super::{
+    caller::{Answer, Call, Caller},
+    headers::next_query,
+};
 use base::ids::LoanId;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -145,9 +147,8 @@ impl Check {
             tried.violations.push(format!("the code is not {}", expected.code.unwrap_or_default()));
         }
         if let Some(operation) = call.operation() {
-            for difference in
-                contract::of_answer(&operation, answer.status, &answer.headers, Some(&answer.body))
-            {
+            let body = Some(answer.body.as_ref());
+            for difference in contract::of_answer(&operation, answer.status, &answer.headers, body).found {
                 let line = format!("{}: {}", difference.place, difference.text);
                 let list = if difference.kind.is_violation() {
                     &mut tried.violations
@@ -376,8 +377,5 @@ fn cheapest(pending: &[Value]) -> Option<Chosen> {
 
 /// The path of the next page, relative to `/api/v1`.
 fn next_page(link: &str, path: &str) -> Option<String> {
-    let next = link.split(',').find(|part| part.contains("rel=\"next\"") || part.contains("rel=next"))?;
-    let target = next.split_once('<')?.1.split_once('>')?.0;
-    let query = target.split_once('?')?.1;
-    Some(format!("{path}?{query}"))
+    link.split(',').find_map(next_query).map(|query| format!("{path}?{query}"))
 }

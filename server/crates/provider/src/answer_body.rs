@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::observed::Observation;
-use crate::provider::ProviderRefusal;
+use crate::ProviderRefusal;
 use base::error::Failure;
 
 /// The number of bytes received before any of them is passed on: an answer up to this size is passed on

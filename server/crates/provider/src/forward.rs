@@ -1,50 +1,55 @@
 //! Forwards a call to the provider, in place of the handlers of this service.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::Arc,
-};
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::{ConnectInfo, OriginalUri, Request},
+    extract::{FromRequestParts, OriginalUri, Request},
     http::{Method, StatusCode, Uri, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
 use http_body_util::Full;
+use percent_encoding::percent_decode_str;
 use tokio::time::Instant;
 
-use super::{Provider, answer_body::AnswerBody, headers};
-use crate::{Sandbox, http::reference, provider::ProviderRefusal};
+use super::{Provider, ProviderRefusal, answer_body::AnswerBody, headers};
 use base::error::{Failure, FailureFormat};
+use contract::{CONTRACT_PATH, Operation};
+use lending::{auth::client_address::ClientAddress, world::World};
 use web::{accept, extract::whole};
 
-/// Forwards every call of the contract to the provider, if there is one. Otherwise, and for the contract
+/// Forwards every call of the contract to the provider, if there is one. Without one, and for the contract
 /// itself, returns this service's own `answer`.
 pub async fn unless_own<F: Future<Output = Response>>(
-    sandbox: &Sandbox,
+    provider: Option<&Arc<Provider>>,
+    world: &World,
     format: &FailureFormat,
     request: Request,
     answer: impl FnOnce(Request) -> F,
 ) -> Response {
-    let Some(provider) = &sandbox.provider else { return answer(request).await };
-    if request.uri().path() == reference::CONTRACT_PATH || request.method() == Method::OPTIONS {
+    let Some(provider) = provider else { return answer(request).await };
+    if request.uri().path() == CONTRACT_PATH || request.method() == Method::OPTIONS {
         return answer(request).await;
     }
+    let (mut parts, body) = request.into_parts();
     // A stream never ends, and pages work without it.
-    if request.uri().path() == "/events" {
+    if parts.uri.path() == "/events" || !is_of_contract(&parts) {
         return Failure::NotFound.into_response();
     }
-    let (parts, body) = request.into_parts();
+    let client = match ClientAddress::from_request_parts(&mut parts, &()).await {
+        Ok(ClientAddress(client)) => client,
+        Err(failure) => return failure.into_response(),
+    };
     let is_read = parts.method.is_safe();
+    let call = Arc::clone(provider).call(parts, whole(body).await, client, Arc::clone(&format.request_id));
     // Boxed, to keep the future of calls that are answered here small.
-    let call = Arc::clone(provider).call(parts, whole(body).await, Arc::clone(&format.request_id)).boxed();
+    let call = call.boxed();
     let answer = if is_read {
         call.await
     } else {
         // A caller that disconnects does not cut a payout off.
-        match sandbox.tasks.finish(call).await {
+        match world.tasks.finish(call).await {
             Ok(Some(answer)) => answer,
             Ok(None) => Err(Failure::Busy),
             Err(error) => Err(Failure::Internal(error.to_string())),
@@ -58,6 +63,7 @@ impl Provider {
         self: Arc<Self>,
         parts: Parts,
         body: Bytes,
+        client: IpAddr,
         request_id: Arc<str>,
     ) -> Result<Response, Failure> {
         let until = Instant::now() + self.timeout;
@@ -66,7 +72,7 @@ impl Provider {
         let Ok(Ok(place)) = place else { return Err(Failure::Busy) };
         let uri = original(&parts).clone();
         let mut observation = self.observer.begin(&parts.method, &uri, &parts.headers, &body);
-        let request = self.request(parts, body, &uri, &request_id)?;
+        let request = self.request(parts, body, &uri, client, &request_id)?;
         let answer = match tokio::time::timeout_at(until, self.client.send(request)).await {
             Err(_) => return Err(ProviderRefusal::ProviderSlow.into()),
             Ok(Err(error)) => {
@@ -81,26 +87,35 @@ impl Provider {
             }
             Ok(Ok(answer)) => answer,
         };
-        let (mut parts, received) = answer.into_parts();
+        let (parts, received) = answer.into_parts();
         if let Some(observation) = &mut observation {
             observation.answered(parts.status, &parts.headers);
         }
-        headers::of_answer(&mut parts.headers);
-        if let Some(fault) = self.fault_of(&parts, received.size_hint().exact()) {
-            tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
-            // The body does not matter, because the answer is refused anyway.
-            if let Some(observation) = observation {
-                observation.end();
+        let rebuilt = match self.fault_of(&parts, received.size_hint().exact()) {
+            Some(fault) => Err(fault),
+            None => headers::of_answer(parts.status, &parts.headers, uri.path(), self.behind_tls),
+        };
+        let rebuilt = match rebuilt {
+            Ok(headers) => headers,
+            Err(fault) => {
+                tracing::warn!(provider = %self.url, status = parts.status.as_u16(), reason = fault, "provider.refused");
+                // The body does not matter, because the answer is refused anyway.
+                if let Some(observation) = observation {
+                    observation.end();
+                }
+                return Err(ProviderRefusal::ProviderAnswer(fault).into());
             }
-            return Err(ProviderRefusal::ProviderAnswer(fault).into());
-        }
+        };
         let patience = until.saturating_duration_since(Instant::now());
         let mut body = AnswerBody::new(received, self.body_limit, patience, observation, place);
         let body = match body.read_ahead().await? {
             Some(whole) => Body::from(whole),
             None => Body::new(body),
         };
-        Ok(Response::from_parts(parts, body))
+        let mut answer = Response::new(body);
+        *answer.status_mut() = parts.status;
+        *answer.headers_mut() = rebuilt;
+        Ok(answer)
     }
 
     fn request(
@@ -108,21 +123,17 @@ impl Provider {
         parts: Parts,
         body: Bytes,
         uri: &Uri,
+        client: IpAddr,
         request_id: &str,
     ) -> Result<hyper::Request<Full<Bytes>>, Failure> {
         let uri: Uri = uri
             .path_and_query()
             .and_then(|path| self.url.of_call(path))
             .ok_or_else(|| Failure::BadParameter("the address can't be forwarded".to_owned()))?;
-        // A call without a network connection came from this machine.
-        let peer = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(peer)| peer.ip());
         let mut request = hyper::Request::new(Full::new(body));
         *request.method_mut() = parts.method;
         *request.uri_mut() = uri;
-        *request.headers_mut() = headers::of_request(parts.headers, request_id, peer);
+        *request.headers_mut() = headers::of_request(&parts.headers, request_id, client, self.behind_tls);
         Ok(request)
     }
 
@@ -150,4 +161,18 @@ impl Provider {
 /// Returns the full URI of a call: the one in `parts` is relative to the path where the calls are mounted.
 fn original(parts: &Parts) -> &Uri {
     parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri)
+}
+
+/// Returns whether a call is one of the contract, with a path that no server reads as another: its parts have no
+/// separators, and none leads to a folder above.
+fn is_of_contract(parts: &Parts) -> bool {
+    let path = original(parts).path();
+    let is_plain = |part: &str| {
+        percent_decode_str(part).decode_utf8().is_ok_and(|part| {
+            !matches!(&*part, "" | "." | "..")
+                && !part.contains(['/', '\\', ';', '%', '?', '#'])
+                && !part.contains(char::is_control)
+        })
+    };
+    path.split('/').skip(1).all(is_plain) && Operation::of(&parts.method, path).is_some()
 }

@@ -1,13 +1,27 @@
 //! The differences of requests and answers from the contract.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::Read,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Operation, json as contract, resolved, shape, validator};
+use super::{Operation, bounded, json as contract, resolved, shape, validator};
+
+/// The maximum number of distinct differences of a request or an answer.
+const MAX_FOUND: usize = 100;
+/// The maximum number of bytes of a body.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
+/// The time after which the check of a list ends.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// The maximum length of a place, in characters.
+const MAX_PLACE: usize = 200;
 
 /// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,7 +73,7 @@ pub enum Side {
     Answer,
 }
 
-/// One difference.
+/// A difference, with the number of times that it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The kind of a difference.
@@ -68,30 +82,58 @@ pub struct Difference {
     pub place: String,
     /// A description without any value of the body.
     pub text: String,
-    /// The shape of the value around the place.
+    /// The shape of the value around the place, where it was first found.
     pub example: Value,
+    /// The number of times.
+    pub count: u64,
 }
 
-impl Difference {
-    fn new(kind: Kind, place: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { kind, place: place.into(), text: text.into(), example: Value::Null }
+/// The differences of a request or an answer.
+#[derive(Debug)]
+pub struct Differences {
+    /// Those that were found, each once.
+    pub found: Vec<Difference>,
+    /// Whether everything was checked: at most 100 different differences, 32 MiB and 20,000 values in a row are,
+    /// and a list for at most a second.
+    pub is_whole: bool,
+}
+
+impl Differences {
+    fn none() -> Self {
+        Self { found: Vec::new(), is_whole: true }
     }
 
-    fn with(self, example: &Value) -> Self {
-        Self { example: shape(example), ..self }
+    /// Adds a difference, or counts it if it was found before.
+    fn add(&mut self, kind: Kind, place: impl Into<String>, text: impl Into<String>) {
+        self.add_with(kind, place.into(), || (text.into(), Value::Null));
+    }
+
+    /// Like [`Differences::add`], with an example.
+    fn add_with(&mut self, kind: Kind, mut place: String, describe: impl FnOnce() -> (String, Value)) {
+        if let Some((end, _)) = place.char_indices().nth(MAX_PLACE) {
+            place.replace_range(end.., "…");
+        }
+        if let Some(known) = self.found.iter_mut().find(|known| known.kind == kind && known.place == place) {
+            known.count += 1;
+        } else if self.found.len() < MAX_FOUND {
+            let (text, example) = describe();
+            self.found.push(Difference { kind, place, text, example, count: 1 });
+        } else {
+            self.is_whole = false;
+        }
     }
 }
 
 /// Returns the differences of a request; `query` is the part after the `?`.
-pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body: &[u8]) -> Vec<Difference> {
-    let mut found = Vec::new();
+pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body: &[u8]) -> Differences {
+    let mut found = Differences::none();
     differing_parameters(operation, query, &mut found);
     let Some((rules, pointer)) = resolved(format!("{}/requestBody", operation.pointer())) else {
         return found;
     };
     if body.is_empty() {
         if rules["required"] == true {
-            found.push(Difference::new(Kind::Missing, "body", "there is no body"));
+            found.add(Kind::Missing, "body", "there is no body");
         }
         return found;
     }
@@ -104,13 +146,13 @@ pub fn of_answer(
     operation: &Operation,
     status: StatusCode,
     headers: &HeaderMap,
-    body: Option<&[u8]>,
-) -> Vec<Difference> {
-    let mut found = Vec::new();
+    body: Option<impl Read>,
+) -> Differences {
+    let mut found = Differences::none();
     let Some((rules, pointer)) = resolved(format!("{}/responses/{}", operation.pointer(), status.as_str()))
     else {
         let text = format!("the operation has no answer with status {}", status.as_str());
-        found.push(Difference::new(Kind::Status, format!("status {}", status.as_str()), text));
+        found.add(Kind::Status, format!("status {}", status.as_str()), text);
         return found;
     };
     for name in rules["headers"].as_object().into_iter().flat_map(|headers| headers.keys()) {
@@ -122,28 +164,28 @@ pub fn of_answer(
             Some(body) => differing_body(rules, &pointer, headers, body, &mut found),
             None => _ = differing_media_type(rules, headers, &mut found),
         }
-    } else if body.is_some_and(|body| !body.is_empty()) {
-        found.push(Difference::new(Kind::MediaType, "body", "there must be no body"));
+    } else if body.is_some_and(|mut body| body.read(&mut [0]).is_ok_and(|length| length > 0)) {
+        found.add(Kind::MediaType, "body", "there must be no body");
     }
     found
 }
 
-fn differing_header(name: &str, rules: &Value, headers: &HeaderMap, found: &mut Vec<Difference>) {
+fn differing_header(name: &str, rules: &Value, headers: &HeaderMap, found: &mut Differences) {
     let place = format!("header {name}");
     let value = name.parse().ok().and_then(|name: HeaderName| headers.get(name));
     let Some(value) = value.map(|value| json!(String::from_utf8_lossy(value.as_bytes()))) else {
         if rules["required"] == true {
-            found.push(Difference::new(Kind::Missing, place, "the header is missing"));
+            found.add(Kind::Missing, place, "the header is missing");
         }
         return;
     };
     if !jsonschema::is_valid(&rules["schema"], &value) {
         let text = "the header's value is none of those that the contract allows";
-        found.push(Difference::new(Kind::Value, place, text).with(&value));
+        found.add_with(Kind::Value, place, || (text.to_owned(), shape(&value)));
     }
 }
 
-fn differing_parameters(operation: &Operation, query: &str, found: &mut Vec<Difference>) {
+fn differing_parameters(operation: &Operation, query: &str, found: &mut Differences) {
     let pointer = operation.pointer();
     let count = contract().ok().and_then(|all| all.pointer(&format!("{pointer}/parameters"))?.as_array());
     let parameters: Vec<&Value> = (0..count.map_or(0, Vec::len))
@@ -152,11 +194,7 @@ fn differing_parameters(operation: &Operation, query: &str, found: &mut Vec<Diff
         .collect();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let Some(rules) = parameters.iter().find(|rules| rules["name"] == *name) else {
-            found.push(Difference::new(
-                Kind::Unknown,
-                format!("query {name}"),
-                "the contract does not have it",
-            ));
+            found.add(Kind::Unknown, format!("query {name}"), "the contract does not have it");
             continue;
         };
         let is_number = rules["schema"]["type"] == "integer";
@@ -167,14 +205,14 @@ fn differing_parameters(operation: &Operation, query: &str, found: &mut Vec<Diff
         };
         if !jsonschema::is_valid(&rules["schema"], &value) {
             let text = "the value is none of those that the contract allows";
-            found.push(Difference::new(Kind::Value, format!("query {name}"), text).with(&value));
+            found.add_with(Kind::Value, format!("query {name}"), || (text.to_owned(), shape(&value)));
         }
     }
 }
 
 /// Returns the body's media type if it is JSON and in the contract. Adds a difference if it is not in the
 /// contract.
-fn differing_media_type(rules: &Value, headers: &HeaderMap, found: &mut Vec<Difference>) -> Option<String> {
+fn differing_media_type(rules: &Value, headers: &HeaderMap, found: &mut Differences) -> Option<String> {
     let content = rules["content"].as_object()?;
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default();
@@ -182,7 +220,7 @@ fn differing_media_type(rules: &Value, headers: &HeaderMap, found: &mut Vec<Diff
     if !content.contains_key(&essence) {
         let text =
             format!("{} is not in the contract", if essence.is_empty() { "no media type" } else { &essence });
-        found.push(Difference::new(Kind::MediaType, "header Content-Type", text));
+        found.add(Kind::MediaType, "header Content-Type", text);
         return None;
     }
     essence.ends_with("json").then_some(essence)
@@ -192,53 +230,66 @@ fn differing_body(
     rules: &'static Value,
     pointer: &str,
     headers: &HeaderMap,
-    body: &[u8],
-    found: &mut Vec<Difference>,
+    body: impl Read,
+    found: &mut Differences,
 ) {
     let Some(essence) = differing_media_type(rules, headers, found) else { return };
-    let Ok(body) = serde_json::from_slice::<Value>(body) else {
-        found.push(Difference::new(Kind::Unreadable, "body", "the body is not valid JSON"));
-        return;
-    };
     let pointer = format!("{pointer}/content/{}/schema", essence.replace('/', "~1"));
-    let Some(validator) = validator(&pointer) else { return };
-    differing_values(&validator, &body, found);
-    let Some(schema) = contract().ok().and_then(|all| all.pointer(&pointer)) else { return };
-    unknown_fields(schema, &body, "", found);
+    let Some((schema, own_pointer)) = resolved(pointer.clone()) else { return };
+    let items = validator(&format!("{own_pointer}/items"));
+    let until = Instant::now() + MAX_TIME;
+    let mut of_element = |element: &Value| {
+        if let Some(rules) = &items {
+            differing_values(rules, element, "/*", found);
+            unknown_fields(&schema["items"], element, "/*", found);
+        }
+        let goes_on = found.is_whole && Instant::now() < until;
+        if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let mut body = body.take(MAX_BYTES);
+    let read = bounded::read(&mut body, items.is_some().then_some(&mut of_element));
+    match read {
+        Ok(body) => {
+            let Some(rules) = validator(&pointer) else { return };
+            differing_values(&rules, &body, "", found);
+            unknown_fields(schema, &body, "", found);
+        }
+        Err(error) if error.is_data() || error.is_io() || body.limit() == 0 => found.is_whole = false,
+        Err(_) => found.add(Kind::Unreadable, "body", "the body is not valid JSON"),
+    }
 }
 
-fn differing_values(validator: &Validator, body: &Value, found: &mut Vec<Difference>) {
-    for error in validator.iter_errors(body) {
-        let at = error.instance_path().as_str();
-        let surroundings = at.rsplit_once('/').and_then(|(above, _)| body.pointer(above)).unwrap_or(body);
-        let difference = match error.kind() {
+/// Adds the differences of `value` from its schema; `at` is its place.
+fn differing_values(validator: &Validator, value: &Value, at: &str, found: &mut Differences) {
+    for error in validator.iter_errors(value) {
+        let inner = error.instance_path().as_str();
+        let surroundings = || {
+            let above = inner.rsplit_once('/').and_then(|(above, _)| value.pointer(above));
+            shape(above.unwrap_or(value))
+        };
+        match error.kind() {
             // Unknown fields are found by name below.
             ValidationErrorKind::AdditionalProperties { .. }
-            | ValidationErrorKind::UnevaluatedProperties { .. } => continue,
+            | ValidationErrorKind::UnevaluatedProperties { .. } => {}
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                Difference::new(Kind::Missing, general(&format!("{at}/{name}")), "the field is missing")
-                    .with(error.instance())
+                let place = format!("{at}{}", general(&format!("{inner}/{name}")));
+                let describe = || ("the field is missing".to_owned(), shape(error.instance()));
+                found.add_with(Kind::Missing, place, describe);
             }
             kind => {
                 let is_type = matches!(kind, ValidationErrorKind::Type { .. });
-                Difference::new(
-                    if is_type { Kind::Type } else { Kind::Value },
-                    general(at),
-                    error.masked().to_string(),
-                )
-                .with(surroundings)
+                let place = format!("{at}{}", general(inner));
+                let place = if place.is_empty() { "body".to_owned() } else { place };
+                let describe = || (error.masked().to_string(), surroundings());
+                found.add_with(if is_type { Kind::Type } else { Kind::Value }, place, describe);
             }
-        };
-        found.push(difference);
+        }
     }
 }
 
 /// Replaces the indices of list elements in `pointer` by `*`.
 fn general(pointer: &str) -> String {
-    if pointer.is_empty() {
-        return "body".to_owned();
-    }
     let parts = pointer.split('/').map(|part| {
         let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         if is_number { "*" } else { part }
@@ -247,7 +298,7 @@ fn general(pointer: &str) -> String {
 }
 
 /// The fields of the body that the contract does not have.
-fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Vec<Difference>) {
+fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Differences) {
     match body {
         Value::Array(items) => {
             let mut schemas = Vec::new();
@@ -267,10 +318,8 @@ fn unknown_fields(schema: &'static Value, body: &Value, at: &str, found: &mut Ve
                     None if is_open || known.is_empty() => {}
                     None => {
                         let place = format!("{at}/{name}");
-                        found.push(
-                            Difference::new(Kind::Unknown, place, "the contract does not have this field")
-                                .with(value),
-                        );
+                        let text = "the contract does not have this field";
+                        found.add_with(Kind::Unknown, place, || (text.to_owned(), shape(value)));
                     }
                 }
             }

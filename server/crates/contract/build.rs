@@ -2,7 +2,7 @@
 
 use std::{env, error::Error, fs, path::Path};
 
-const CONTRACT: &str = "../contract/openapi.yaml";
+const CONTRACT: &str = "../../../contract/openapi.yaml";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={CONTRACT}");

@@ -1,4 +1,6 @@
-//! Compares lists that are kept by hand with the contract. Only for tests.
+//! Comparison of lists that are kept by hand with the contract. Only for tests: it panics where the contract lacks
+//! what is asked for.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "a test fails by it")]
 
 use std::collections::BTreeSet;
 
@@ -15,7 +17,7 @@ fn at(pointer: &str) -> &'static Value {
 }
 
 /// The fields of schemas of the contract, at any depth.
-pub(crate) fn fields_of(schemas: &[&str]) -> BTreeSet<&'static str> {
+pub fn fields_of(schemas: &[&str]) -> BTreeSet<&'static str> {
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for schema in schemas {
         collect(at(&pointer(schema)), &mut found, &mut seen);
@@ -24,7 +26,7 @@ pub(crate) fn fields_of(schemas: &[&str]) -> BTreeSet<&'static str> {
 }
 
 /// The fields of all calls whose paths begin with `prefix`, in requests and answers.
-pub(crate) fn fields_of_calls(prefix: &str) -> BTreeSet<&'static str> {
+pub fn fields_of_calls(prefix: &str) -> BTreeSet<&'static str> {
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for (_, item) in at("/paths").as_object().unwrap().iter().filter(|(path, _)| path.starts_with(prefix)) {
         collect(item, &mut found, &mut seen);
@@ -57,26 +59,26 @@ fn collect(value: &'static Value, found: &mut BTreeSet<&'static str>, seen: &mut
 }
 
 /// The words that a schema of the contract allows, or one of its fields: `FaultKind`, `NewFault/properties/method`.
-pub(crate) fn words_of(schema: &str) -> BTreeSet<&'static str> {
+pub fn words_of(schema: &str) -> BTreeSet<&'static str> {
     let words = at(&format!("{}/enum", pointer(schema)));
     words.as_array().unwrap().iter().filter_map(Value::as_str).collect()
 }
 
 /// The parameters in the query of a GET.
-pub(crate) fn query_of(path: &str) -> BTreeSet<&'static str> {
+pub fn query_of(path: &str) -> BTreeSet<&'static str> {
     let parameters = at(&format!("/paths/{}/get/parameters", path.replace('/', "~1"))).as_array().unwrap();
     let parameters = parameters.iter().map(|given| given["$ref"].as_str().map_or(given, |to| at(&to[1..])));
     parameters.filter(|given| given["in"] == "query").filter_map(|given| given["name"].as_str()).collect()
 }
 
 /// The first parts of all paths.
-pub(crate) fn first_parts() -> BTreeSet<&'static str> {
+pub fn first_parts() -> BTreeSet<&'static str> {
     at("/paths").as_object().unwrap().keys().filter_map(|path| path.split('/').nth(1)).collect()
 }
 
 /// Fails unless `listed` has what the contract has. `advice` says what to do.
 #[track_caller]
-pub(crate) fn assert_same<'a>(
+pub fn assert_same<'a>(
     listed: impl IntoIterator<Item = &'a str>,
     contract: &BTreeSet<&'a str>,
     advice: &str,

@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::{contract::Operation, http::API};
+use contract::{API, Operation};
 use settings::provider::ProviderUrl;
 
 /// The maximum time for an answer.

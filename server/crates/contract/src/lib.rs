@@ -1,8 +1,12 @@
-//! The contract: its operations, and the differences of requests and answers from it.
+//! The contract of the API: its operations, and the differences of requests and answers from it.
 
+// What a body has, read piece by piece.
+mod bounded;
+// The differences of requests and answers.
 mod differences;
-#[cfg(test)]
-pub(crate) mod listed;
+// Comparison of lists that are kept by hand with the contract, for tests.
+pub mod listed;
+// The shape of a value, without its content.
 mod shape;
 
 use std::{
@@ -15,9 +19,15 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 pub use self::{
-    differences::{Difference, Kind, Side, of_answer, of_request},
+    differences::{Difference, Differences, Kind, Side, of_answer, of_request},
     shape::shape,
 };
+
+/// The path that the calls of the contract are mounted at.
+pub const API: &str = "/api/v1";
+
+/// The path of the contract itself, relative to the calls that it describes.
+pub const CONTRACT_PATH: &str = "/openapi.json";
 
 /// The contract as JSON, written by `build.rs`.
 const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));

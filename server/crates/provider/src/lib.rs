@@ -40,8 +40,11 @@ use self::{
     client::Client,
     observed::{Observer, Waiting},
 };
-use crate::Sandbox;
-use settings::provider::{ProviderFaults, ProviderSettings, ProviderUrl};
+use lending::world::World;
+use settings::{
+    Settings,
+    provider::{ProviderFaults, ProviderUrl},
+};
 
 /// The maximum number of concurrent calls to the provider. Further ones wait.
 const MAX_CALLS: usize = 256;
@@ -55,6 +58,8 @@ pub struct Provider {
     timeout: Duration,
     /// The largest answer, in bytes.
     body_limit: u64,
+    /// Whether browsers reach the portal by TLS.
+    behind_tls: bool,
     calls: Arc<Semaphore>,
     observer: Observer,
     /// The calls to check; `None` once [`keep_checking`] has taken them.
@@ -70,7 +75,9 @@ impl Provider {
     ///
     /// # Errors
     /// A sentence that names the setting that can't be used.
-    pub fn of(settings: &ProviderSettings) -> anyhow::Result<Option<Self>> {
+    pub fn of(settings: &Settings) -> anyhow::Result<Option<Self>> {
+        let behind_tls = settings.behind_tls;
+        let settings = &settings.provider;
         let Some(url) = settings.url() else { return Ok(None) };
         let held = Arc::<Held>::default();
         let (observer, waiting) = Observer::new(Arc::clone(&held));
@@ -79,6 +86,7 @@ impl Provider {
             client: Client::new(settings.provider_ca.as_deref())?,
             timeout: settings.timeout(),
             body_limit: settings.provider_body_limit,
+            behind_tls,
             calls: Arc::new(Semaphore::new(MAX_CALLS)),
             observer,
             waiting: Mutex::new(Some(waiting)),
@@ -100,11 +108,11 @@ impl Provider {
     }
 }
 
-/// Checks forwarded calls against the contract, for as long as it is polled.
-pub async fn keep_checking(sandbox: Sandbox) {
-    let Some(provider) = &sandbox.provider else { return };
+/// Checks forwarded calls against the contract, for as long as it is polled. `count` is called with the
+/// operation and the kind of each difference.
+pub async fn keep_checking(provider: Arc<Provider>, world: World, count: impl Fn(&str, &str)) {
     let waiting = provider.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(waiting) = waiting {
-        observed::keep_checking(&sandbox, &provider.held, waiting).await;
+        observed::keep_checking(&world, &provider.held, waiting, count).await;
     }
 }

@@ -11,8 +11,8 @@ use std::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::contract::{Difference, Kind, Side};
 use base::clock::UnixMillis;
+use contract::{Difference, Kind, Side};
 
 /// The maximum number of distinct differences kept. A provider may have any number of unknown fields.
 const MAX_KEPT: usize = 500;
@@ -73,7 +73,8 @@ pub struct Report {
     pub provider: Option<String>,
     /// The number of calls checked since the start of this server.
     pub checked: u64,
-    /// The number of calls not checked, because there were too many at once or the answer was too large.
+    /// The number of calls not checked, or not to their end: there were too many at once, the answer was too
+    /// large or took too long to check, or differed in too many ways.
     pub skipped: u64,
     /// The number of times that further differences were found, which are not kept.
     pub not_kept: u64,
@@ -88,15 +89,15 @@ impl Held {
     pub fn add(&self, operation: &str, side: Side, at: UnixMillis, differences: Vec<Difference>) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         for difference in differences {
-            let Difference { kind, place, text, example } = difference;
+            let Difference { kind, place, text, example, count } = difference;
             let key = Key { operation: operation.to_owned(), side, place, kind };
             if let Some(times) = found.get_mut(&key) {
-                times.count += 1;
+                times.count += count;
                 times.last = at;
             } else if found.len() < MAX_KEPT {
-                found.insert(key, Times { count: 1, first: at, last: at, text, example });
+                found.insert(key, Times { count, first: at, last: at, text, example });
             } else {
-                self.not_kept.fetch_add(1, Ordering::Relaxed);
+                self.not_kept.fetch_add(count, Ordering::Relaxed);
             }
         }
     }

@@ -4,25 +4,44 @@ use serde_json::{Map, Value, json};
 
 /// The maximum number of list elements shown.
 const MAX_ITEMS: usize = 2;
+/// The maximum number of values shown in all.
+const MAX_VALUES: usize = 200;
 /// The maximum length of a text shown, in characters.
 const MAX_CHARS: usize = 60;
 
 /// Returns `value` with `X` for each upper-case letter, `x` for each other letter and `9` for each digit. So
 /// the format of times and of words such as `APPROVED` stays recognisable.
 pub fn shape(value: &Value) -> Value {
+    shown(value, &mut { MAX_VALUES })
+}
+
+/// The shape of `value`, of which at most `left` values are shown.
+fn shown(value: &Value, left: &mut usize) -> Value {
+    *left = left.saturating_sub(1);
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
         Value::Number(number) => number_shape(&number.to_string()),
-        Value::String(text) => {
-            let masked: String = text.chars().take(MAX_CHARS).map(masked).collect();
-            let is_cut = text.chars().nth(MAX_CHARS).is_some();
-            json!(if is_cut { masked + "…" } else { masked })
+        Value::String(text) => json!(cut(text, masked)),
+        Value::Array(items) => {
+            items.iter().take(MAX_ITEMS.min(*left)).map(|item| shown(item, left)).collect()
         }
-        Value::Array(items) => items.iter().take(MAX_ITEMS).map(shape).collect(),
-        Value::Object(fields) => Value::Object(
-            fields.iter().map(|(name, value)| (name.clone(), shape(value))).collect::<Map<_, _>>(),
-        ),
+        Value::Object(fields) => {
+            let mut shapes = Map::new();
+            for (name, value) in fields.iter().take(*left) {
+                if *left == 0 {
+                    break;
+                }
+                shapes.insert(cut(name, |c| c), shown(value, left));
+            }
+            Value::Object(shapes)
+        }
     }
+}
+
+/// The beginning of `text`, with each character replaced.
+fn cut(text: &str, replaced: impl Fn(char) -> char) -> String {
+    let beginning: String = text.chars().take(MAX_CHARS).map(replaced).collect();
+    if text.chars().nth(MAX_CHARS).is_some() { beginning + "…" } else { beginning }
 }
 
 fn masked(c: char) -> char {

@@ -182,7 +182,7 @@ fn jittered_time(made_up: &MadeUp, loan: &str, time: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::listed::{assert_same, fields_of};
+    use contract::listed::{assert_same, fields_of};
 
     #[test]
     fn each_field_of_the_lists_is_recorded_or_left_out() {

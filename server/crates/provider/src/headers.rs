@@ -1,0 +1,215 @@
+//! The headers that pass between the caller and the provider: those of a short list each way, so that neither side can
+//! reach the other by one that nobody thought of.
+
+use std::net::IpAddr;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use lending::auth::device::DeviceCookie;
+
+/// The headers of a call that the provider receives. Its own address, the length and the connection follow from what
+/// is sent; cookies are the console's.
+const OF_REQUEST: [HeaderName; 10] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::ACCEPT_LANGUAGE,
+    header::AUTHORIZATION,
+    header::CONTENT_TYPE,
+    header::IF_NONE_MATCH,
+    header::USER_AGENT,
+    HeaderName::from_static("idempotency-key"),
+    HeaderName::from_static("traceparent"),
+    HeaderName::from_static("tracestate"),
+];
+
+/// The headers of an answer that the caller receives as they are.
+const OF_ANSWER: [HeaderName; 7] = [
+    header::CONTENT_LANGUAGE,
+    header::CONTENT_TYPE,
+    header::ETAG,
+    header::LAST_MODIFIED,
+    header::RETRY_AFTER,
+    header::WWW_AUTHENTICATE,
+    HeaderName::from_static("idempotent-replayed"),
+];
+
+/// The compressions of a body that browsers undo.
+const ENCODINGS: [&[u8]; 4] = [b"identity", b"gzip", b"br", b"zstd"];
+
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const PROVIDER_REQUEST_ID: HeaderName = HeaderName::from_static("x-provider-request-id");
+
+/// The headers of a call as the provider receives them, with our request id and the address of the client. Of the
+/// cookies, it receives the one that it set.
+pub fn of_request(headers: &HeaderMap, request_id: &str, client: IpAddr, behind_tls: bool) -> HeaderMap {
+    let mut sent = only(headers, &OF_REQUEST);
+    if let Some(cookie) = DeviceCookie::find(headers, behind_tls).for_provider() {
+        sent.insert(header::COOKIE, cookie);
+    }
+    if let Ok(client) = HeaderValue::try_from(client.to_string()) {
+        sent.insert(FORWARDED_FOR, client);
+    }
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        sent.insert(REQUEST_ID, id);
+    }
+    sent
+}
+
+/// The headers of the answer to a call of `path` as the caller receives them: what the contract says of caches,
+/// cookies and links is said anew.
+///
+/// # Errors
+/// A sentence if the body is compressed in a way that browsers may not undo.
+pub fn of_answer(
+    status: StatusCode,
+    headers: &HeaderMap,
+    path: &str,
+    behind_tls: bool,
+) -> Result<HeaderMap, String> {
+    let mut sent = only(headers, &OF_ANSWER);
+    sent.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if status == StatusCode::NO_CONTENT && path.ends_with("/auth/logout") {
+        sent.insert(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
+    }
+    if let Some(cookie) = DeviceCookie::set_by(headers).for_browser(behind_tls) {
+        sent.insert(header::SET_COOKIE, cookie);
+    }
+    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    if let Some(encoding) = encodings.next() {
+        if !ENCODINGS.contains(&encoding.as_bytes()) || encodings.next().is_some() {
+            return Err("it is compressed in a way that was not asked for".to_owned());
+        }
+        sent.insert(header::CONTENT_ENCODING, encoding.clone());
+    }
+    if headers.contains_key(header::VARY) {
+        sent.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if let Some(id) = headers.get(REQUEST_ID) {
+        sent.insert(PROVIDER_REQUEST_ID, id.clone());
+    }
+    let links = headers.get_all(header::LINK).iter().filter_map(|link| link.to_str().ok());
+    if let Some(next) = links.flat_map(|link| link.split(',')).find_map(next_query)
+        && let Ok(link) = HeaderValue::try_from(format!("<{path}?{next}>; rel=\"next\""))
+    {
+        sent.insert(header::LINK, link);
+    }
+    Ok(sent)
+}
+
+/// Those of `headers` that are in `names`.
+fn only(headers: &HeaderMap, names: &[HeaderName]) -> HeaderMap {
+    let mut found = HeaderMap::new();
+    for name in names {
+        for value in headers.get_all(name) {
+            found.append(name, value.clone());
+        }
+    }
+    found
+}
+
+/// The query of the next page: a link leads to the same list, whatever address the provider has.
+pub fn next_query(link: &str) -> Option<&str> {
+    let (target, parameters) = link.split_once('<')?.1.split_once('>')?;
+    let is_next = parameters.split(';').any(|parameter| {
+        matches!(parameter.trim().split_once('='), Some((name, value))
+            if name.trim_end().eq_ignore_ascii_case("rel") && value.trim().trim_matches('"').eq_ignore_ascii_case("next"))
+    });
+    if is_next { Some(target.split_once('?')?.1) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(headers: &[(&'static str, &str)]) -> HeaderMap {
+        headers.iter().map(|&(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect()
+    }
+
+    fn lines(headers: &HeaderMap) -> Vec<String> {
+        let lines = headers.iter().map(|(name, value)| format!("{name}: {}", value.to_str().unwrap()));
+        let mut lines: Vec<_> = lines.collect();
+        lines.sort();
+        lines
+    }
+
+    #[test]
+    fn the_provider_receives_nothing_but_the_short_list() {
+        let headers = map(&[
+            ("connection", "close, X-Mine"),
+            ("x-mine", "1"),
+            ("host", "portal"),
+            ("cookie", "mkopo_console=secret; mkopo_device=1.a.b"),
+            ("authorization", "Bearer t"),
+            ("forwarded", "for=10.0.0.9"),
+            ("x-forwarded-for", "10.0.0.9"),
+            ("x-forwarded-host", "elsewhere"),
+            ("x-real-ip", "10.0.0.9"),
+            ("x-original-url", "/admin"),
+            ("x-http-method-override", "DELETE"),
+            ("x-request-id", "the caller's"),
+            ("traceparent", "00-1-2-01"),
+        ]);
+        assert_eq!(
+            lines(&of_request(&headers, "ours", IpAddr::from([127, 0, 0, 1]), false)),
+            [
+                "authorization: Bearer t",
+                "cookie: mkopo_device=1.a.b; __Host-mkopo_device=1.a.b",
+                "traceparent: 00-1-2-01",
+                "x-forwarded-for: 127.0.0.1",
+                "x-request-id: ours",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_caller_receives_nothing_but_the_short_list() {
+        let headers = map(&[
+            ("content-type", "application/json"),
+            ("content-length", "5"),
+            ("transfer-encoding", "chunked"),
+            ("cache-control", "public, max-age=9"),
+            ("set-cookie", "mkopo_console=forged"),
+            ("clear-site-data", "\"*\""),
+            ("refresh", "0; url=https://elsewhere.example.com"),
+            ("nel", "{}"),
+            ("report-to", "{}"),
+            ("x-accel-redirect", "/etc/passwd"),
+            ("x-sendfile", "/etc/passwd"),
+            ("service-worker-allowed", "/"),
+            ("access-control-allow-origin", "*"),
+            ("location", "https://elsewhere.example.com"),
+            ("x-request-id", "theirs"),
+            (
+                "link",
+                "<https://cdn.example.com/x>; rel=preload, <https://own.example.com/l?cursor=b>; rel=next",
+            ),
+        ]);
+        assert_eq!(
+            lines(&of_answer(StatusCode::OK, &headers, "/api/v1/list", false).unwrap()),
+            [
+                "cache-control: no-store",
+                "content-type: application/json",
+                "link: </api/v1/list?cursor=b>; rel=\"next\"",
+                "x-provider-request-id: theirs",
+            ]
+        );
+        let compressed = map(&[("content-encoding", "compress")]);
+        assert!(of_answer(StatusCode::OK, &compressed, "/", false).is_err());
+    }
+
+    #[test]
+    fn of_all_cookies_the_one_of_the_contract_is_set_in_our_words() {
+        let set_by = |cookie| {
+            let sent = of_answer(StatusCode::OK, &map(&[("set-cookie", cookie)]), "/api/v1/auth/login", true);
+            sent.unwrap().get("set-cookie").map(|cookie| cookie.to_str().unwrap().to_owned())
+        };
+        assert_eq!(
+            set_by("mkopo_device=1.a.b; Domain=example.com; Path=/").as_deref(),
+            Some("__Host-mkopo_device=1.a.b; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=15552000")
+        );
+        for other in ["mkopo_console=1.a.b", "mkopo_device=", "mkopo_device=a b", "mkopo_device=\"a\""] {
+            assert_eq!(set_by(other), None, "{other}");
+        }
+    }
+}
