@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use secrecy::SecretSlice;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     console::door::ConsoleToken,
     monitoring::metrics::Metrics,
     sandboxes::Sandboxes,
-    slices::{files::FileCache, reports::Reports},
+    slices::{archive, files::FileCache, reports::Reports},
 };
 use base::{clock::Clock, randomness::Randomness};
 use lending::auth::{fingerprint::Fingerprints, password::Passwords};
@@ -38,6 +39,8 @@ pub struct Server {
     pub shared_read: SharedRead,
     /// Shows others that this server runs on that store.
     pub lease: ServerLease,
+    /// The places for builds that are being received.
+    pub(crate) uploads: Semaphore,
     /// The metrics.
     pub metrics: Metrics,
     /// The cache of published slice files.
@@ -78,6 +81,7 @@ impl Server {
             operator_token: ConsoleToken::new(console_token, fingerprints.clone()),
             provider: Provider::of(settings)?.map(Arc::new),
             metrics: Metrics::new(settings.has_live_screens())?,
+            uploads: Semaphore::new(archive::MAX_AT_ONCE),
             slice_files: FileCache::default(),
             reports: Reports::default(),
             stopping: CancellationToken::new(),

@@ -70,13 +70,13 @@ async fn change(
             check_paths(connection, &bundled, &name, &build.brings).await?;
             let live_before = before.live.as_ref();
             let previous = if act == SliceAction::RolledBack { None } else { live_before };
-            set_live(connection, &bundled, &name, Some(&version), previous).await?;
+            set_live(connection, &name, Some(&version), previous).await?;
             if is_watched {
                 watch::begin_live(connection, &bundled, &name, &version, live_before, &mark).await?;
             } else {
-                watch::end(connection, &bundled, &name).await?;
+                watch::end(connection, &name).await?;
             }
-            trail::add(connection, &bundled, mark, act, &name, Some(&version), live_before, None).await?;
+            trail::add(connection, mark, act, &name, Some(&version), live_before, None).await?;
             read_one(connection, &bundled, &name).await
         })
         .await

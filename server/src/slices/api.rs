@@ -1,8 +1,9 @@
 //! The console's calls about slices, and the list that the portal reads.
 
+use std::io::{ErrorKind, Seek, Write};
+
 use axum::{
     Json as Answer, Router,
-    body::Bytes,
     extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
@@ -67,9 +68,9 @@ struct Overview {
 
 async fn list(sandbox: Sandbox) -> Result<Answer<Overview>, Failure> {
     let bundled = Bundled::of(&sandbox).await?;
-    let mut reader = sandbox.server.database.read().await?;
+    let mut reader = sandbox.database.read().await?;
     let slices = super::all(&mut reader, &bundled).await?;
-    let trail = super::trail(&mut reader, &bundled).await?;
+    let trail = super::trail(&mut reader).await?;
     Ok(Answer(Overview { shell: bundled.shell, slices, trail }))
 }
 
@@ -96,11 +97,9 @@ async fn publish(
     let mark = Mark::now(&sandbox, by, trail)?;
     let share = Share::from_request(percent, plan.as_deref())?;
     let publication = publication(&sandbox, hold, force, share, watch)?;
-    let archive = read_archive(request).await?;
     let bundled = Bundled::of(&sandbox).await?;
-    let build = check_archive(archive, &bundled).await?;
-    let (slice, is_new) =
-        super::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
+    let build = receive(&sandbox, &bundled, request).await?;
+    let (slice, is_new) = super::publish(&sandbox.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -115,28 +114,49 @@ pub(super) fn publication(
     if hold && share.is_some() {
         return Err(Failure::BadValue("A build that is held goes to nobody: give no percentage".to_owned()));
     }
-    Ok(Publication { hold, share, is_watched, force, compress_at: sandbox.clock.unset_now() })
+    // Only those of `main` are compressed: the builds of sandboxes are not for many visitors.
+    let compress_at = sandbox.is_main().then(|| sandbox.clock.unset_now());
+    Ok(Publication { hold, share, is_watched, force, compress_at })
 }
 
-/// Reads the build in an archive, and checks that the portal's shell can load it.
-pub(super) async fn check_archive(archive: Bytes, bundled: &Bundled) -> Result<Build, Failure> {
-    let shell = bundled.shell()?.clone();
-    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(&archive)?, &shell)).await;
-    build.map_err(|panicked| Failure::Internal(panicked.to_string()))?
-}
-
-/// Receives an archive of limited size.
-pub(super) async fn read_archive(request: Request) -> Result<Bytes, Failure> {
+/// Receives the build in an archive of limited size, and checks that the portal's shell can load it.
+///
+/// # Errors
+/// [`SliceRefusal::TooManyUploads`], [`SliceRefusal::NoArchive`], [`SliceRefusal::BuildTooLarge`],
+/// [`SliceRefusal::BadBuild`], and what is wrong with the build.
+pub(super) async fn receive(
+    sandbox: &Sandbox,
+    bundled: &Bundled,
+    request: Request,
+) -> Result<Build, Failure> {
+    let Ok(_place) = sandbox.server.uploads.try_acquire() else {
+        return Err(SliceRefusal::TooManyUploads.into());
+    };
     if !accept::is_of_type(request.headers(), "application/octet-stream") {
         return Err(SliceRefusal::NoArchive.into());
     }
-    match Limited::new(request.into_body(), archive::MAX_SIZE).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(SliceRefusal::BuildTooLarge.into()),
-        Err(error) => {
-            Err(SliceRefusal::BadBuild(format!("The archive was not received completely: {error}")).into())
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::StorageFull => Failure::NoRoom,
+        _ => Failure::Internal(format!("an archive can't be stored: {error}")),
+    };
+    let mut archive = tempfile::tempfile_in(&sandbox.settings.store.data_dir).map_err(failed)?;
+    let mut body = Limited::new(request.into_body(), archive::MAX_SIZE);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            let too_large = error.is::<LengthLimitError>();
+            let broken =
+                || SliceRefusal::BadBuild(format!("The archive was not received completely: {error}"));
+            if too_large { SliceRefusal::BuildTooLarge } else { broken() }
+        })?;
+        // Into the cache of the operating system: too short to give the thread away for.
+        if let Ok(data) = frame.into_data() {
+            archive.write_all(&data).map_err(failed)?;
         }
     }
+    archive.rewind().map_err(failed)?;
+    let shell = bundled.shell()?.clone();
+    let build = tokio::task::spawn_blocking(move || Build::check(archive::read(archive)?, &shell)).await;
+    build.map_err(|panicked| Failure::Internal(panicked.to_string()))?
 }
 
 #[derive(Deserialize)]
@@ -164,7 +184,7 @@ async fn activate(
     let version = name.version_from_request(&version)?;
     let mark = Mark::now(&sandbox, by, trail)?;
     let bundled = Bundled::of(&sandbox).await?;
-    super::activate(&sandbox.server.database, &bundled, name, version, watch, mark).await.map(Answer)
+    super::activate(&sandbox.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -175,7 +195,7 @@ async fn roll_back(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+    super::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn roll_out(
@@ -188,7 +208,7 @@ async fn roll_out(
     let name = SliceName::from_request(&name)?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
     let (mark, bundled) = (Mark::now(&sandbox, by, trail)?, Bundled::of(&sandbox).await?);
-    let database = &sandbox.server.database;
+    let database = &sandbox.database;
     rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
 
@@ -201,7 +221,7 @@ async fn change(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
-    rollout::change(&sandbox.server.database, &bundled, name, change, mark).await.map(Answer)
+    rollout::change(&sandbox.database, &bundled, name, change, mark).await.map(Answer)
 }
 
 async fn remove(
@@ -212,7 +232,7 @@ async fn remove(
 ) -> Result<Answer<SliceBuilds>, Failure> {
     let (name, mark) = (SliceName::from_request(&name)?, Mark::now(&sandbox, by, trail)?);
     let bundled = Bundled::of(&sandbox).await?;
-    super::remove(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+    super::remove(&sandbox.database, &bundled, name, mark).await.map(Answer)
 }
 
 /// Redirects to the package of mfe-kit that this portal has. Its address contains the version, because
@@ -227,7 +247,7 @@ pub async fn newest_kit(sandbox: Sandbox) -> Result<Response, Failure> {
 pub async fn live(sandbox: Sandbox, headers: HeaderMap) -> Result<Response, Failure> {
     let settings = &sandbox.settings;
     let bundled = Bundled::of(&sandbox).await?;
-    let slices = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
+    let slices = super::all(&mut *sandbox.database.read().await?, &bundled).await?;
     let known = Bucket::find(&headers, settings.behind_tls);
     let bucket = known.unwrap_or_else(|| Bucket::draw(&sandbox.server.randomness));
     let listed: Map<String, Value> = slices.into_iter().filter_map(|slice| listed(slice, bucket)).collect();

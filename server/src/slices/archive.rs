@@ -12,6 +12,9 @@ use base::error::Failure;
 /// Maximum size of an archive, and of all files in it, in bytes.
 pub const MAX_SIZE: usize = 16 * 1024 * 1024;
 
+/// The number of archives that may be received and checked at once. The files of each are in memory meanwhile.
+pub const MAX_AT_ONCE: usize = 4;
+
 /// Maximum number of files in a build.
 const MAX_FILES: usize = 2000;
 
@@ -20,7 +23,7 @@ const MAX_FILES: usize = 2000;
 /// # Errors
 /// [`SliceRefusal::BadBuild`] when it is not an archive, or contains something that a build may not
 /// contain; [`SliceRefusal::BuildTooLarge`].
-pub fn read(archive: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+pub fn read(archive: impl Read) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
     let unreadable =
         |_: io::Error| SliceRefusal::BadBuild("This is not a tar archive, or it is damaged".to_owned());
     let mut files = Files::default();

@@ -1,4 +1,4 @@
-//! The portal's own files: the shell, and a build of each slice.
+//! What a world has without anything published in it: the shell, and builds of slices.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceFailures};
+use super::{Brings, MenuEntry, Origin, Screen, SliceBuild, SliceBuilds, SliceFailures};
 use crate::{Sandbox, slices::SliceRefusal};
 use base::error::Failure;
 
@@ -48,15 +48,31 @@ pub struct KitPackage {
     pub integrity: String,
 }
 
-/// The contents of the portal's folder, for one sandbox.
+/// What a world has without anything published in it: for `main`, the contents of the portal's folder; for a sandbox,
+/// the builds of `main`, too.
 #[derive(Clone, Debug, Default)]
 pub struct Bundled {
-    /// The sandbox whose live builds are read; `None` for `main`.
+    /// The sandbox; `None` for `main`.
     pub sandbox_id: Option<String>,
     /// The shell; `None` without a portal.
     pub shell: Option<Shell>,
     /// The builds, by the slice's name.
-    pub slices: BTreeMap<String, SliceBuild>,
+    pub slices: BTreeMap<String, Given>,
+}
+
+/// The builds of a slice that a world is given, and those of them that are live and previous unless it chooses others.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub(super) live: Option<Version>,
+    pub(super) previous: Option<Version>,
+    pub(super) builds: Vec<SliceBuild>,
+}
+
+impl From<SliceBuilds> for Given {
+    fn from(SliceBuilds { live, previous, builds, .. }: SliceBuilds) -> Self {
+        let builds = builds.into_iter().map(|build| SliceBuild { is_own: false, ..build }).collect();
+        Self { live, previous, builds }
+    }
 }
 
 #[derive(Deserialize)]
@@ -81,14 +97,17 @@ struct Listed {
 }
 
 impl Bundled {
-    /// Reads the portal that the service serves. It is read each time, because a new portal may
-    /// replace it while the service runs.
+    /// Reads the portal that the service serves and, for a sandbox, the builds of `main`. They are read each time,
+    /// because others may replace them while the service runs.
     ///
     /// # Errors
     /// As [`Bundled::read`].
     pub async fn of(sandbox: &Sandbox) -> Result<Self, Failure> {
         let bundled = Self::read(sandbox.settings.portal_dir.as_deref()).await?;
-        Ok(Self { sandbox_id: sandbox.id.clone(), ..bundled })
+        let Some(id) = &sandbox.id else { return Ok(bundled) };
+        let of_main = super::all(&mut *sandbox.server.database.read().await?, &bundled).await?;
+        let slices = of_main.into_iter().map(|slice| (slice.name.clone(), Given::from(slice))).collect();
+        Ok(Self { sandbox_id: Some(id.clone()), slices, ..bundled })
     }
 
     /// Reads the `slices.json` that the portal's build wrote to `folder`; without a folder, the
@@ -113,10 +132,10 @@ impl Bundled {
                 published_by: None,
                 entry: listed.entry,
                 digest: None,
-                published_for: None,
+                is_own: false,
                 brings: Brings { screens: listed.screens, menu: listed.menu, failures: listed.failures },
             };
-            (name, build)
+            (name, Given { live: Some(build.version.clone()), previous: None, builds: vec![build] })
         });
         Ok(Self { sandbox_id: None, shell: list.shell, slices: slices.collect() })
     }

@@ -14,10 +14,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::SliceName;
+use super::{OF_SANDBOX, SliceName};
 use crate::Sandbox;
 use base::{clock::UnixMillis, error::Failure};
-use store::{Connection, query_as};
+use store::{Database, query_as};
 use web::accept;
 
 /// Maximum size of the cache, in bytes; live builds take a few hundred KB.
@@ -64,6 +64,8 @@ impl FileCache {
 #[derive(Debug)]
 struct File {
     read_at: UnixMillis,
+    /// Whether it will not be compressed any more.
+    is_final: bool,
     media_type: &'static str,
     content: Bytes,
     brotli: Option<Bytes>,
@@ -101,7 +103,7 @@ fn accepts(headers: &HeaderMap, encoding: &str) -> bool {
     })
 }
 
-/// Serves published files from the store of `main`. All other paths are left to the portal's own files.
+/// Serves the files of published builds. All other paths are left to the portal's own files.
 pub async fn published(sandbox: Sandbox, request: Request, next: Next) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return next.run(request).await;
@@ -117,12 +119,9 @@ pub async fn published(sandbox: Sandbox, request: Request, next: Next) -> Respon
     }
 }
 
-/// The file at `path`, which begins with slice and version.
+/// The file at `path`, which begins with slice and version. A sandbox has its own builds and those of `main`.
 async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failure> {
     let now = sandbox.clock.unset_now();
-    if let Some(file) = sandbox.server.slice_files.get(path, now) {
-        return Ok(Some(file));
-    }
     let mut parts = path.splitn(3, '/');
     let (Some(name), Some(version), Some(file)) = (parts.next(), parts.next(), parts.next()) else {
         return Ok(None);
@@ -130,21 +129,28 @@ async fn find(sandbox: &Sandbox, path: &str) -> Result<Option<Arc<File>>, Failur
     if SliceName::parse(name).is_none() {
         return Ok(None);
     }
-    let Some(row) = read(&mut *sandbox.server.database.read().await?, name, version, file).await? else {
-        return Ok(None);
+    let (version, own) = match version.split_once(OF_SANDBOX) {
+        Some((version, id)) if sandbox.id.as_deref() == Some(id) => (version, true),
+        Some(_) => return Ok(None),
+        None => (version, false),
     };
-    let is_final = row.compress_at.is_none();
-    let file = Arc::new(File {
-        read_at: now,
-        media_type: media_type(file),
-        content: row.content.into(),
-        brotli: row.brotli.map(Bytes::from),
-        gzip: row.gzip.map(Bytes::from),
-    });
-    if is_final {
-        sandbox.server.slice_files.insert(path, &file);
+    if own {
+        return Ok(read(sandbox, &sandbox.database, [name, version, file]).await?.map(Arc::new));
     }
-    Ok(Some(file))
+    if let Some(file) = sandbox.server.slice_files.get(path, now) {
+        return Ok(Some(file));
+    }
+    let Some(found) = read(sandbox, &sandbox.server.database, [name, version, file]).await? else {
+        // The address for looking at a build that is held there.
+        let own = !sandbox.is_main();
+        let found = if own { read(sandbox, &sandbox.database, [name, version, file]).await? } else { None };
+        return Ok(found.map(Arc::new));
+    };
+    let (is_final, found) = (found.is_final, Arc::new(found));
+    if is_final {
+        sandbox.server.slice_files.insert(path, &found);
+    }
+    Ok(Some(found))
 }
 
 #[derive(sqlx_macros::FromRow)]
@@ -160,12 +166,20 @@ const FILE: &str = "
     WHERE name = $1 AND version = $2 AND path = $3";
 
 async fn read(
-    connection: &mut Connection,
-    name: &str,
-    version: &str,
-    path: &str,
-) -> Result<Option<FileRow>, Failure> {
-    Ok(query_as(FILE).bind(name).bind(version).bind(path).fetch_optional(connection).await?)
+    sandbox: &Sandbox,
+    database: &Database,
+    [name, version, path]: [&str; 3],
+) -> Result<Option<File>, Failure> {
+    let row = query_as(FILE).bind(name).bind(version).bind(path);
+    let row: Option<FileRow> = row.fetch_optional(&mut *database.read().await?).await?;
+    Ok(row.map(|row| File {
+        read_at: sandbox.clock.unset_now(),
+        is_final: row.compress_at.is_none(),
+        media_type: media_type(path),
+        content: row.content.into(),
+        brotli: row.brotli.map(Bytes::from),
+        gzip: row.gzip.map(Bytes::from),
+    }))
 }
 
 /// The media type of a build's file. Unknown types are served as bytes that browsers neither run nor draw.

@@ -1,7 +1,9 @@
 //! Builds of slices, and which of them are live. Published builds are stored in the database, so that
-//! every server on it serves them; the portal requests the list of live builds. All sandboxes share the
-//! builds. In a sandbox, the live build of a slice is the one in `main`, unless the sandbox has chosen
-//! another. The build that is bundled with the portal is live until another is published.
+//! every server on it serves them; the portal requests the list of live builds. The build that is bundled with the
+//! portal is live until another is published.
+//!
+//! A sandbox has the builds of `main`, of which the same is live, until it chooses another or one is published in it.
+//! What is published in a sandbox is stored in its own database: it exists nowhere else, and goes with it.
 
 mod activate;
 pub mod api;
@@ -19,6 +21,7 @@ mod refusal;
 mod remove;
 pub mod reports;
 pub mod rollout;
+mod sandbox_bound;
 mod taken_back;
 mod trail;
 pub mod watch;
@@ -34,7 +37,7 @@ pub use self::{
     activate::{activate, roll_back},
     brings::{Brings, MenuEntry, Screen, SliceFailures},
     build::{Build, SliceName},
-    bundled::{Bundled, Shell},
+    bundled::{Bundled, Given, Shell},
     compress::{compress_next, keep_compressing},
     delete_old::delete_old,
     publish::{Publication, publish},
@@ -83,9 +86,9 @@ pub struct SliceBuild {
     /// The digest of all its files.
     #[serde(skip)]
     digest: Option<String>,
-    /// The sandbox that it was published for; `None` for `main`.
+    /// Whether it is in the database of this world, and not in the portal's files or, for a sandbox, in `main`.
     #[serde(skip)]
-    published_for: Option<String>,
+    is_own: bool,
     /// Its additions to the portal: screens, menu entries and messages.
     #[serde(skip)]
     pub brings: Brings,
@@ -135,14 +138,19 @@ impl SliceBuilds {
         name: String,
         row: Option<LiveRow>,
         rollout: Option<Rollout>,
-        bundled: Option<&SliceBuild>,
+        given: Option<&Given>,
         published: Vec<SliceBuild>,
     ) -> Self {
         // A newer portal may bundle the same version with other bytes, but browsers have cached the
         // published ones.
-        let bundled = bundled.filter(|bundled| published.iter().all(|one| one.version != bundled.version));
-        let bundled_version = bundled.map(|bundled| bundled.version.clone());
-        let mut builds: Vec<SliceBuild> = published.into_iter().chain(bundled.cloned()).collect();
+        let is_replaced = |build: &SliceBuild| published.iter().any(|one| one.version == build.version);
+        let kept: Vec<SliceBuild> = given
+            .iter()
+            .flat_map(|given| &given.builds)
+            .filter(|&build| !is_replaced(build))
+            .cloned()
+            .collect();
+        let mut builds: Vec<SliceBuild> = published.into_iter().chain(kept).collect();
         builds.sort_by_key(|build| Reverse(build.version.clone()));
         let existing = |version: Option<String>| {
             let version = Version::parse(&version?).ok()?;
@@ -150,15 +158,15 @@ impl SliceBuilds {
         };
         let (live, previous) = row.map_or((None, None), |row| (row.live_version, row.previous_version));
         // A live bundled build is gone when a newer portal no longer has it.
-        let live = existing(live).or(bundled_version);
+        let (live, previous) = match existing(live) {
+            Some(live) => (Some(live), existing(previous)),
+            None => given.map_or((None, None), |given| (given.live.clone(), given.previous.clone())),
+        };
         let next_older = || {
             let live = live.as_ref()?;
-            // A build that was published for a sandbox is live elsewhere only if somebody chooses it.
-            let mut shared = builds.iter().filter(|build| build.published_for.is_none());
-            shared.find(|build| build.version < *live).map(|build| build.version.clone())
+            builds.iter().find(|build| build.version < *live).map(|build| build.version.clone())
         };
-        let previous =
-            existing(previous).filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
+        let previous = previous.filter(|previous| live.as_ref() != Some(previous)).or_else(next_older);
         // A bundled build is gone when a newer portal no longer has it.
         let rollout = rollout.filter(|rollout| builds.iter().any(|build| build.version == rollout.version));
         Self { name, live, previous, rollout, builds }
@@ -183,11 +191,11 @@ struct BuildRow {
     published_at: UnixMillis,
     published_by: String,
     brings: Option<String>,
-    published_for: Option<String>,
 }
 
 impl BuildRow {
-    fn build(self) -> Result<SliceBuild, Failure> {
+    /// The build, in the world that `bundled` is for.
+    fn build(self, bundled: &Bundled) -> Result<SliceBuild, Failure> {
         let unreadable = |error: &dyn std::error::Error| {
             Failure::Internal(format!("{} {}: {error}", self.name, self.version))
         };
@@ -195,7 +203,7 @@ impl BuildRow {
         let brings = self.brings.as_deref().map(serde_json::from_str).transpose();
         let brings = brings.map_err(|error| unreadable(&error))?.unwrap_or_default();
         Ok(SliceBuild {
-            entry: address(&self.name, &version),
+            entry: address(&self.name, &version, bundled.sandbox_id.as_deref()),
             version,
             origin: Origin::Published,
             shell: self.shell,
@@ -204,47 +212,46 @@ impl BuildRow {
             published_at: Some(self.published_at),
             published_by: Some(self.published_by),
             digest: Some(self.digest),
-            published_for: self.published_for,
+            is_own: true,
             brings,
         })
     }
 }
 
-/// The address of a published build's manifest.
-fn address(name: &str, version: &Version) -> String {
-    format!("{SLICES_FOLDER}/{name}/{version}/{MANIFEST}")
+/// Between a version and the id of the sandbox that it was published in, in an address. No version has it.
+const OF_SANDBOX: char = '~';
+
+/// The address of a published build's manifest. A sandbox may have a version of its own with a number that `main`
+/// has, and browsers keep files by their address.
+fn address(name: &str, version: &Version, sandbox_id: Option<&str>) -> String {
+    let of_sandbox = sandbox_id.map(|id| format!("{OF_SANDBOX}{id}")).unwrap_or_default();
+    format!("{SLICES_FOLDER}/{name}/{version}{of_sandbox}/{MANIFEST}")
 }
 
 const LIVE: &str = "SELECT name, live_version, previous_version FROM slice";
 
 const BUILDS: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings, published_for
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
     FROM slice_build WHERE removed_at IS NULL";
-
-const CHOSEN: &str = "SELECT name, live_version, previous_version FROM sandbox_slice WHERE sandbox_id = $1";
 
 /// Every slice that has a build, sorted by name.
 ///
 /// # Errors
 /// When the database can't be read.
 pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceBuilds>, Failure> {
-    let mut live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
-    if let Some(sandbox_id) = &bundled.sandbox_id {
-        // Later rows take precedence.
-        live.extend(query_as::<LiveRow>(CHOSEN).bind(sandbox_id).fetch_all(&mut *connection).await?);
-    }
-    let mut rollouts = rollout::all(connection, bundled).await?;
+    let live: Vec<LiveRow> = query_as(LIVE).fetch_all(&mut *connection).await?;
+    let mut rollouts = rollout::all(connection).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS).fetch_all(connection).await?;
     let mut live: BTreeMap<String, LiveRow> = live.into_iter().map(|row| (row.name.clone(), row)).collect();
     let mut slices: BTreeMap<String, Vec<SliceBuild>> =
         bundled.slices.keys().map(|name| (name.clone(), Vec::new())).collect();
     for row in builds {
-        slices.entry(row.name.clone()).or_default().push(row.build()?);
+        slices.entry(row.name.clone()).or_default().push(row.build(bundled)?);
     }
     let slices = slices.into_iter().map(|(name, published)| {
         let (row, rollout) = (live.remove(&name), rollouts.remove(&name));
-        let bundled = bundled.slices.get(&name);
-        SliceBuilds::of(name, row, rollout, bundled, published)
+        let given = bundled.slices.get(&name);
+        SliceBuilds::of(name, row, rollout, given, published)
     });
     Ok(slices.collect())
 }
@@ -252,11 +259,8 @@ pub async fn all(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<S
 const LIVE_OF_ONE: &str = "SELECT name, live_version, previous_version FROM slice WHERE name = $1";
 
 const BUILDS_OF_ONE: &str = "
-    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings, published_for
+    SELECT name, version, shell, integrity, digest, size, published_at, published_by, brings
     FROM slice_build WHERE name = $1 AND removed_at IS NULL";
-
-const CHOSEN_OF_ONE: &str = "
-    SELECT name, live_version, previous_version FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
 
 /// The slice with this name; an unknown slice has no builds.
 async fn read_one(
@@ -264,22 +268,12 @@ async fn read_one(
     bundled: &Bundled,
     name: &SliceName,
 ) -> Result<SliceBuilds, Failure> {
-    let chosen = match &bundled.sandbox_id {
-        Some(sandbox_id) => {
-            let chosen = query_as(CHOSEN_OF_ONE).bind(sandbox_id).bind(name.as_str());
-            chosen.fetch_optional(&mut *connection).await?
-        }
-        None => None,
-    };
-    let row = match chosen {
-        Some(row) => Some(row),
-        None => query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?,
-    };
-    let rollout = rollout::of_one(connection, bundled, name).await?;
+    let row = query_as(LIVE_OF_ONE).bind(name.as_str()).fetch_optional(&mut *connection).await?;
+    let rollout = rollout::of_one(connection, name).await?;
     let builds: Vec<BuildRow> = query_as(BUILDS_OF_ONE).bind(name.as_str()).fetch_all(connection).await?;
-    let builds = builds.into_iter().map(BuildRow::build).collect::<Result<_, _>>()?;
-    let bundled = bundled.slices.get(name.as_str());
-    Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, bundled, builds))
+    let builds = builds.into_iter().map(|row| row.build(bundled)).collect::<Result<_, _>>()?;
+    let given = bundled.slices.get(name.as_str());
+    Ok(SliceBuilds::of(name.as_str().to_owned(), row, rollout, given, builds))
 }
 
 // For a known slice this only locks its row, so that two servers can't change the slice at once.
@@ -325,23 +319,14 @@ async fn check_paths(
 
 const SET_LIVE: &str = "UPDATE slice SET live_version = $2, previous_version = $3 WHERE name = $1";
 
-const CHOOSE: &str = "
-    INSERT INTO sandbox_slice (sandbox_id, name, live_version, previous_version) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (sandbox_id, name) DO UPDATE SET
-        live_version = excluded.live_version, previous_version = excluded.previous_version";
-
 async fn set_live(
     connection: &mut Connection,
-    bundled: &Bundled,
     name: &SliceName,
     live: Option<&Version>,
     previous: Option<&Version>,
 ) -> Result<(), Failure> {
-    let set = match &bundled.sandbox_id {
-        Some(sandbox_id) => query(CHOOSE).bind(sandbox_id),
-        None => query(SET_LIVE),
-    };
-    set.bind(name.as_str())
+    query(SET_LIVE)
+        .bind(name.as_str())
         .bind(live.map(ToString::to_string))
         .bind(previous.map(ToString::to_string))
         .execute(connection)

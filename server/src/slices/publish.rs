@@ -6,16 +6,15 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Build, Bundled, Mark, Origin, Share, SliceBuilds, check_paths, compress, locked, read_one, rollout,
-    set_live, trail, trail::SliceAction, watch,
+    sandbox_bound, set_live, trail, trail::SliceAction, watch,
 };
 use crate::slices::SliceRefusal;
 use base::{clock::UnixMillis, error::Failure};
 use store::{Connection, Database, query, query_scalar};
 
 const ADD_BUILD: &str = "
-    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings,
-                             published_for)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    INSERT INTO slice_build (name, version, shell, integrity, digest, size, published_at, published_by, brings)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
 const ADD_FILE: &str = "
     INSERT INTO slice_file (name, version, path, content, digest, compress_at)
@@ -44,8 +43,8 @@ pub struct Publication {
     pub is_watched: bool,
     /// Accept a version below the live one.
     pub force: bool,
-    /// When its files are due to be compressed, by the machine's clock.
-    pub compress_at: UnixMillis,
+    /// When its files are due to be compressed, by the machine's clock; `None` for never.
+    pub compress_at: Option<UnixMillis>,
 }
 
 /// Publishes a checked build, and makes it live unless `publication` says otherwise. Its files are
@@ -97,15 +96,14 @@ async fn store(
         rollout::refuse_in_sandbox(bundled)?;
     }
     let before = locked(connection, bundled, &name).await?;
-    if exists(&before, &build, publication.force)? {
+    if exists(&before, &build, bundled, publication.force)? {
         let is_wanted = bundled.sandbox_id.is_some() && !publication.hold;
         if is_wanted && before.live.as_ref() != Some(&version) {
-            // The build was published for another sandbox, or for an earlier one with this name.
+            // `main` has the build.
             check_paths(connection, bundled, &name, &build.brings).await?;
             let (activated, live_before) = (SliceAction::Activated, before.live.as_ref());
-            set_live(connection, bundled, &name, Some(&version), live_before).await?;
-            trail::add(connection, bundled, mark, activated, &name, Some(&version), live_before, None)
-                .await?;
+            set_live(connection, &name, Some(&version), live_before).await?;
+            trail::add(connection, mark, activated, &name, Some(&version), live_before, None).await?;
             return Ok((read_one(connection, bundled, &name).await?, false));
         }
         return Ok((before, false));
@@ -115,7 +113,10 @@ async fn store(
     }
     check_removed(connection, &build).await?;
     check_paths(connection, bundled, &name, &build.brings).await?;
-    insert(connection, bundled, build, digests, publication.compress_at, &mark).await?;
+    if bundled.sandbox_id.is_some() {
+        sandbox_bound::make_room(connection, &before, &build, mark.at).await?;
+    }
+    insert(connection, build, digests, publication.compress_at, &mark).await?;
     if let Some(share) = &publication.share {
         rollout::begin(connection, bundled, &name, &version, share, publication.is_watched, mark).await?;
         return Ok((read_one(connection, bundled, &name).await?, true));
@@ -124,27 +125,31 @@ async fn store(
     let action = if publication.hold {
         SliceAction::Held
     } else {
-        set_live(connection, bundled, &name, Some(&version), live_before).await?;
+        set_live(connection, &name, Some(&version), live_before).await?;
         if publication.is_watched {
             watch::begin_live(connection, bundled, &name, &version, live_before, &mark).await?;
         } else {
-            watch::end(connection, bundled, &name).await?;
+            watch::end(connection, &name).await?;
         }
         SliceAction::Published
     };
-    trail::add(connection, bundled, mark, action, &name, Some(&version), live_before, None).await?;
+    trail::add(connection, mark, action, &name, Some(&version), live_before, None).await?;
     Ok((read_one(connection, bundled, &name).await?, true))
 }
 
 /// Returns `true` if the same build exists already.
-fn exists(before: &SliceBuilds, build: &Build, is_forced: bool) -> Result<bool, Failure> {
+fn exists(before: &SliceBuilds, build: &Build, bundled: &Bundled, is_forced: bool) -> Result<bool, Failure> {
     let Build { version, integrity, digest, .. } = build;
     if let Some(existing) = before.build(version) {
         let is_same = match existing.origin {
             Origin::Published => existing.digest.as_ref() == Some(digest),
             Origin::Bundled => existing.integrity == *integrity,
         };
-        return if is_same { Ok(true) } else { Err(SliceRefusal::BuildExists.into()) };
+        // A sandbox has version numbers of its own.
+        let is_taken = existing.is_own || bundled.sandbox_id.is_none();
+        if is_same || is_taken {
+            return if is_same { Ok(true) } else { Err(SliceRefusal::BuildExists.into()) };
+        }
     }
     match before.live.as_ref().filter(|live| *live > version && !is_forced) {
         Some(live) => {
@@ -168,10 +173,9 @@ async fn check_removed(connection: &mut Connection, build: &Build) -> Result<(),
 
 async fn insert(
     connection: &mut Connection,
-    bundled: &Bundled,
     build: Build,
     mut digests: BTreeMap<String, String>,
-    compress_at: UnixMillis,
+    compress_at: Option<UnixMillis>,
     mark: &Mark,
 ) -> Result<(), Failure> {
     let Build { name, version, shell, integrity, brings, digest, files } = build;
@@ -188,11 +192,10 @@ async fn insert(
         .bind(mark.at)
         .bind(&mark.by)
         .bind(brings)
-        .bind(&bundled.sandbox_id)
         .execute(&mut *connection)
         .await?;
     for (path, content) in files {
-        let compress_at = compress::is_worthwhile(&path).then_some(compress_at);
+        let compress_at = compress_at.filter(|_| compress::is_worthwhile(&path));
         query(ADD_FILE)
             .bind(name.as_str())
             .bind(&version)

@@ -1,5 +1,7 @@
 //! The refusals of slices and their builds, with their statuses.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 
 use base::error::Refused;
@@ -13,6 +15,14 @@ pub enum SliceRefusal {
     /// The archive or its content exceeds the limit.
     #[error("A build can have at most 16 MiB and 2,000 files.")]
     BuildTooLarge,
+    /// As many builds as may be received at once are.
+    #[error("Other builds are being received. Try again in a moment.")]
+    TooManyUploads,
+    /// The builds of a sandbox leave no room.
+    #[error(
+        "A sandbox has room for 64 MiB of builds. Remove the builds of a slice there, or use another sandbox."
+    )]
+    SandboxFull,
     /// A build was sent with a different media type.
     #[error("A build must be sent as application/octet-stream, as an archive of its folder.")]
     NoArchive,
@@ -93,6 +103,8 @@ impl Refused for SliceRefusal {
         match self {
             Self::BadBuild(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_build"),
             Self::BuildTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "build_too_large"),
+            Self::TooManyUploads => (StatusCode::TOO_MANY_REQUESTS, "too_many_uploads"),
+            Self::SandboxFull => (StatusCode::CONFLICT, "sandbox_full"),
             Self::NoArchive => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
             Self::BuildExists => (StatusCode::CONFLICT, "build_exists"),
             Self::BuildOutdated { .. } => (StatusCode::CONFLICT, "build_outdated"),
@@ -114,5 +126,9 @@ impl Refused for SliceRefusal {
             Self::NotInSandbox => (StatusCode::CONFLICT, "not_in_sandbox"),
             Self::NotFromPortal => (StatusCode::FORBIDDEN, "cross_site"),
         }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        matches!(self, Self::TooManyUploads).then_some(Duration::from_secs(1))
     }
 }

@@ -1,8 +1,8 @@
 //! Removes the published builds of a slice.
 
 use super::{
-    Bundled, Mark, Origin, SliceBuilds, SliceName, locked, read_one, rollout, set_live, trail,
-    trail::SliceAction, watch,
+    Bundled, Mark, SliceBuilds, SliceName, locked, read_one, rollout, set_live, trail, trail::SliceAction,
+    watch,
 };
 use crate::slices::SliceRefusal;
 use base::error::Failure;
@@ -13,29 +13,8 @@ const REMOVE_FILES: &str = "DELETE FROM slice_file WHERE name = $1";
 const REMOVE_BUILDS: &str = "
     UPDATE slice_build SET removed_at = $2 WHERE name = $1 AND removed_at IS NULL";
 
-const FOLLOW: &str = "DELETE FROM sandbox_slice WHERE sandbox_id = $1 AND name = $2";
-
-/// Makes the build that is live in `main` live in the sandbox, too. No build is deleted: others may use it.
-async fn follow(
-    connection: &mut Connection,
-    bundled: &Bundled,
-    sandbox_id: &str,
-    name: &SliceName,
-    mark: Mark,
-    before: &SliceBuilds,
-) -> Result<SliceBuilds, Failure> {
-    let followed = query(FOLLOW).bind(sandbox_id).bind(name.as_str()).execute(&mut *connection).await?;
-    if followed == 0 {
-        return Err(SliceRefusal::NothingPublished(before.name.clone()).into());
-    }
-    let after = read_one(connection, bundled, name).await?;
-    let (live, live_before) = (after.live.as_ref(), before.live.as_ref());
-    trail::add(connection, bundled, mark, SliceAction::Removed, name, live, live_before, None).await?;
-    Ok(after)
-}
-
 /// Removes all published builds of a slice. The build that is bundled with the portal goes live; without
-/// one, the slice is gone. A sandbox returns to the build of `main` instead. Returns the slice's new state.
+/// one, the slice is gone. A sandbox returns to the build that is live in `main`. Returns the slice's new state.
 ///
 /// # Errors
 /// [`SliceRefusal::SliceNotFound`], [`SliceRefusal::NothingPublished`], [`SliceRefusal::RolloutRuns`].
@@ -49,30 +28,19 @@ pub async fn remove(
     events
         .write(database.begin().await?, async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?.existing()?;
-            if let Some(sandbox_id) = &bundled.sandbox_id {
-                return follow(connection, &bundled, sandbox_id, &name, mark, &before).await;
-            }
-            if before.builds.iter().all(|build| build.origin == Origin::Bundled) {
+            let given = bundled.slices.get(name.as_str()).and_then(|given| given.live.as_ref());
+            if before.builds.iter().all(|build| !build.is_own) && before.live.as_ref() == given {
                 return Err(SliceRefusal::NothingPublished(before.name).into());
             }
             rollout::refuse_during(&before)?;
-            watch::end(connection, &bundled, &name).await?;
+            watch::end(connection, &name).await?;
             query(REMOVE_FILES).bind(name.as_str()).execute(&mut *connection).await?;
             query(REMOVE_BUILDS).bind(name.as_str()).bind(mark.at).execute(&mut *connection).await?;
-            set_live(connection, &bundled, &name, None, None).await?;
+            set_live(connection, &name, None, None).await?;
             let after = read_one(connection, &bundled, &name).await?;
             let live_before = before.live.as_ref();
-            trail::add(
-                connection,
-                &bundled,
-                mark,
-                SliceAction::Removed,
-                &name,
-                after.live.as_ref(),
-                live_before,
-                None,
-            )
-            .await?;
+            trail::add(connection, mark, SliceAction::Removed, &name, after.live.as_ref(), live_before, None)
+                .await?;
             Ok(after)
         })
         .await

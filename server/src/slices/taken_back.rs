@@ -123,10 +123,10 @@ pub(super) async fn take_back(
     mark: Mark,
 ) -> Result<bool, Failure> {
     let (act, note, live) = (SliceAction::RolledBack, Some(why), slice.live.as_ref());
-    watch::end(connection, bundled, name).await?;
+    watch::end(connection, name).await?;
     if let Some(rollout) = slice.rollout.as_ref().filter(|rollout| watch.is_of(&rollout.version)) {
         rollout::delete(connection, name).await?;
-        trail::add(connection, bundled, mark, act, name, Some(&rollout.version), live, note).await?;
+        trail::add(connection, mark, act, name, Some(&rollout.version), live, note).await?;
         return Ok(true);
     }
     if !live.is_some_and(|live| watch.is_of(live)) {
@@ -136,7 +136,7 @@ pub(super) async fn take_back(
     let before = before.ok_or(SliceRefusal::NoPreviousBuild)?;
     check_shell(&before.shell, bundled.shell()?)?;
     check_paths(connection, bundled, name, &before.brings).await?;
-    set_live(connection, bundled, name, Some(&before.version), None).await?;
-    trail::add(connection, bundled, mark, act, name, Some(&before.version), live, note).await?;
+    set_live(connection, name, Some(&before.version), None).await?;
+    trail::add(connection, mark, act, name, Some(&before.version), live, note).await?;
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use semver::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{Bundled, SliceName};
+use super::SliceName;
 use crate::Sandbox;
 use base::{clock::UnixMillis, error::Failure};
 use lending::events::Trail;
@@ -31,8 +31,7 @@ impl Mark {
     /// # Errors
     /// [`Failure::BadValue`] when `by` is not a valid name.
     pub fn now(sandbox: &Sandbox, by: Option<String>, events: Trail) -> Result<Self, Failure> {
-        // The trail is in the store of `main`, so changes in other sandboxes get the machine's time.
-        let at = if sandbox.is_main() { sandbox.clock.now() } else { sandbox.clock.unset_now() };
+        let at = sandbox.clock.now();
         let by = by.unwrap_or_else(|| "unknown".to_owned());
         if !(1..=100).contains(&by.len()) || !by.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err(Failure::BadValue("`by` must be 1 to 100 printable ASCII characters".to_owned()));
@@ -92,25 +91,22 @@ pub struct SliceEvent {
 
 const LATEST: &str = "
     SELECT event_id, at, done_by, act, name, version, live_before, note
-    FROM slice_event WHERE COALESCE(sandbox_id, '') = $2 ORDER BY position DESC LIMIT $1";
+    FROM slice_event ORDER BY position DESC LIMIT $1";
 
-/// The latest entries of the sandbox that `bundled` is for, the newest first.
+/// The latest entries, the newest first.
 ///
 /// # Errors
 /// When the database can't be read.
-pub async fn trail(connection: &mut Connection, bundled: &Bundled) -> Result<Vec<SliceEvent>, Failure> {
-    let sandbox_id = bundled.sandbox_id.as_deref().unwrap_or_default();
-    Ok(query_as(LATEST).bind(SHOWN).bind(sandbox_id).fetch_all(connection).await?)
+pub async fn trail(connection: &mut Connection) -> Result<Vec<SliceEvent>, Failure> {
+    Ok(query_as(LATEST).bind(SHOWN).fetch_all(connection).await?)
 }
 
 const ADD: &str = "
-    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, sandbox_id, note)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    INSERT INTO slice_event (event_id, at, done_by, act, name, version, live_before, note)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-#[expect(clippy::too_many_arguments, reason = "they are the columns")]
 pub(super) async fn add(
     connection: &mut Connection,
-    bundled: &Bundled,
     mark: Mark,
     act: SliceAction,
     name: &SliceName,
@@ -126,7 +122,6 @@ pub(super) async fn add(
         .bind(name.as_str())
         .bind(version.map(ToString::to_string))
         .bind(live_before.map(ToString::to_string))
-        .bind(&bundled.sandbox_id)
         .bind(note)
         .execute(connection)
         .await?;

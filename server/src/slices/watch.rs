@@ -68,11 +68,11 @@ const ALL: &str = "SELECT name, version, against, began_at, live_since FROM slic
 pub async fn look(sandbox: &Sandbox) -> Result<(), Failure> {
     let _one_round = sandbox.server.reports.looking.lock().await;
     reports::write(sandbox).await?;
-    let (bundled, now) = (Bundled::of(sandbox).await?, sandbox.clock.now());
+    let now = sandbox.clock.now();
     let mut reader = sandbox.database.read().await?;
     let watches: Vec<Watch> = query_as(ALL).fetch_all(&mut reader).await?;
     let watches: BTreeMap<&str, &Watch> = watches.iter().map(|watch| (watch.name.as_str(), watch)).collect();
-    let rollouts = rollout::all(&mut reader, &bundled).await?;
+    let rollouts = rollout::all(&mut reader).await?;
     let names: BTreeSet<&str> = watches.keys().copied().chain(rollouts.keys().map(String::as_str)).collect();
     let length = sandbox.settings.watch_length();
     let mut with_due = Vec::new();
@@ -180,7 +180,7 @@ async fn perform(
 ) -> Result<Option<(Kind, String)>, Failure> {
     Ok(match due {
         Due::EndWatch => {
-            end(connection, bundled, name).await?;
+            end(connection, name).await?;
             None
         }
         Due::TakeBack(watch, why) => {
@@ -193,7 +193,7 @@ async fn perform(
             Some((Kind::SlicePromoted, "by its plan".to_owned()))
         }
         Due::GoOn(Step { percent, .. }) => {
-            rollout::go_to(connection, bundled, name, slice, percent, mark).await?;
+            rollout::go_to(connection, name, slice, percent, mark).await?;
             Some((Kind::SliceRolledOut, format!("to {percent}%, by its plan")))
         }
     })
@@ -234,7 +234,7 @@ pub(super) async fn begin_live(
     }
     match against {
         Some(_) => begin(connection, name, version, against, mark, Some(mark.at)).await,
-        None => end(connection, bundled, name).await,
+        None => end(connection, name).await,
     }
 }
 
@@ -274,14 +274,7 @@ pub(super) async fn went_live(
 const END: &str = "DELETE FROM slice_watch WHERE name = $1";
 
 /// Ends the watch of a slice.
-pub(super) async fn end(
-    connection: &mut Connection,
-    bundled: &Bundled,
-    name: &SliceName,
-) -> Result<(), Failure> {
-    if bundled.sandbox_id.is_some() {
-        return Ok(());
-    }
+pub(super) async fn end(connection: &mut Connection, name: &SliceName) -> Result<(), Failure> {
     query(END).bind(name.as_str()).execute(connection).await?;
     Ok(())
 }

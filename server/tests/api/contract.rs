@@ -182,6 +182,8 @@ fn failures() -> Vec<Failure> {
         F::NoRoom,
         SliceRefusal::BadBuild(any()).into(),
         SliceRefusal::BuildTooLarge.into(),
+        SliceRefusal::TooManyUploads.into(),
+        SliceRefusal::SandboxFull.into(),
         SliceRefusal::NoArchive.into(),
         SliceRefusal::BuildExists.into(),
         SliceRefusal::BuildOutdated { version: any(), live: any() }.into(),

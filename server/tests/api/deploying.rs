@@ -234,8 +234,8 @@ async fn a_token_deploys_to_one_sandbox_when_the_call_is_for_it() {
     let there = one.call(Method::GET, "/slices.json", None, None).await.json();
     assert_eq!(there["slices"]["mfe-loans"]["version"], "0.2.0-pr.12");
     assert_eq!(versions(&app).await.0, "0.1.0");
-    let written = app.console(Method::GET, "/events?kind=slice_published", None).await.json();
-    assert_eq!(written[0]["details"], "in sandbox pr-12, version: 0.2.0-pr.12");
+    let written = one.console(Method::GET, "/events?kind=slice_published", None).await.json();
+    assert_eq!(written[0]["details"], "version: 0.2.0-pr.12");
 }
 
 #[tokio::test]
@@ -274,6 +274,7 @@ async fn adding_using_and_revoking_a_token_are_events_with_its_name_and_never_th
     assert_snapshot!(lines.join("\n"), @"
     deploy_token_added · operator · mfe-loans · token_name: gitlab, expires_in: 30d
     slice_published · deploy token gitlab · mfe-loans · version: 0.2.0
+    deploy_token_refused · deploy token gitlab · mfe-loans · it was used for another slice
     slice_published · deploy token gitlab · mfe-loans · version: 0.3.0, hold: true
     slice_activated · deploy token gitlab · mfe-loans · version: 0.3.0
     slice_rolled_back · deploy token gitlab · mfe-loans · -

@@ -502,12 +502,18 @@ async fn live_in(given: &Given<'_>) -> (Value, Value) {
     (loans["version"].clone(), loans["previous"]["version"].clone())
 }
 
-async fn publish_in(given: &Given<'_>, version: &str) -> Answer {
-    let mut request = slices::publication_of(&slices::build("mfe-loans", version));
+async fn publish_in(given: &Given<'_>, build: &slices::Files) -> Answer {
+    let mut request = slices::publication_of(build);
     let headers = request.headers_mut();
     headers.insert("mkopo-sandbox", given.name.parse().unwrap());
     headers.insert(header::AUTHORIZATION, format!("Bearer {}", given.token).parse().unwrap());
     given.app.send(request).await
+}
+
+/// The path of the script of mfe-loans that is live in a sandbox.
+async fn script_in(given: &Given<'_>) -> String {
+    let list = given.call(Method::GET, "/slices.json", None, None).await.json();
+    list["slices"]["mfe-loans"]["entry"].as_str().unwrap().replace("mf-manifest.json", "slice.js")
 }
 
 #[tokio::test]
@@ -519,12 +525,10 @@ async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
     slices::publish(&app, &slices::build("mfe-loans", "0.2.0")).await;
     assert_eq!(live_in(&one).await.0, "0.2.0", "it follows main");
 
-    assert_eq!(publish_in(&one, "0.3.0-pr.12").await.status, StatusCode::CREATED);
+    let own = slices::build("mfe-loans", "0.3.0-pr.12");
+    assert_eq!(publish_in(&one, &own).await.status, StatusCode::CREATED);
     assert_eq!(live_in(&one).await, (json!("0.3.0-pr.12"), json!("0.2.0")));
     assert_eq!(live_in(&other).await.0, "0.2.0");
-    assert_eq!(slices::versions(&app).await, (json!("0.2.0"), json!("0.1.0")));
-    let file = app.call(Method::GET, "/slices/mfe-loans/0.3.0-pr.12/slice.js", None).await;
-    assert_eq!(file.status, StatusCode::OK, "builds are shared");
     let trail = one.console(Method::GET, "/slices", None).await.json()["trail"].clone();
     assert_eq!(trail.as_array().unwrap().len(), 1, "{trail:#}");
 
@@ -533,33 +537,73 @@ async fn a_sandbox_follows_the_live_slices_of_main_until_one_is_chosen_there() {
     assert_eq!(live_in(&other).await.0, "0.4.0");
     assert_eq!(one.console(Method::POST, "/slices/mfe-loans/rollback", None).await.status, StatusCode::OK);
     assert_eq!(live_in(&one).await.0, "0.2.0");
-    let version = json!({"version": "0.3.0-pr.12"});
+    let version = json!({"version": "0.2.0"});
     let activated = other.console(Method::POST, "/slices/mfe-loans/activate", Some(version)).await;
     assert_eq!(activated.status, StatusCode::OK);
-    assert_eq!(live_in(&other).await.0, "0.3.0-pr.12");
-    assert_eq!(slices::roll_back(&app, "mfe-loans").await.status, StatusCode::OK);
-    assert_eq!(slices::versions(&app).await.0, "0.2.0", "not what was published for a sandbox");
+    assert_eq!(live_in(&other).await.0, "0.2.0");
 
     assert_eq!(one.console(Method::DELETE, "/slices/mfe-loans", None).await.status, StatusCode::OK);
     slices::publish(&app, &slices::build("mfe-loans", "0.5.0")).await;
     assert_eq!(live_in(&one).await.0, "0.5.0", "it follows main again");
-    assert_eq!(live_in(&other).await.0, "0.3.0-pr.12");
+    assert_eq!(live_in(&other).await.0, "0.2.0");
+}
+
+/// Whoever has the token of one sandbox could run a script on the pages of `main` and of the others.
+#[tokio::test]
+async fn a_build_that_is_published_in_a_sandbox_exists_nowhere_else() {
+    let portal = slices::portal();
+    let app = slices::start(&portal).await;
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let other = Given::make(&app, json!({"name": "pr-13"})).await;
+    let hostile = slices::build_with("mfe-loans", "0.2.0", "slice.js", b"steal()".to_vec());
+    assert_eq!(publish_in(&one, &hostile).await.status, StatusCode::CREATED);
+    let (own, plain) = (script_in(&one).await, "/slices/mfe-loans/0.2.0/slice.js");
+    assert_ne!(own, plain, "browsers may have the version of main");
+    for path in [&*own, plain] {
+        assert_eq!(one.call(Method::GET, path, None, None).await.bytes, b"steal()"[..], "{path}");
+        assert_eq!(app.call(Method::GET, path, None).await.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(other.call(Method::GET, path, None, None).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let version = Some(json!({"version": "0.2.0"}));
+    for refused in [
+        app.console(Method::POST, "/slices/mfe-loans/activate", version.clone()).await,
+        other.console(Method::POST, "/slices/mfe-loans/activate", version).await,
+    ] {
+        assert_eq!(refused.failure().1, "build_not_found");
+    }
+    let of_main = app.console(Method::GET, "/slices", None).await.json();
+    assert!(!of_main.to_string().contains("0.2.0"), "{of_main:#}");
+
+    // Version numbers are not taken from `main`, and its own are not replaced where a browser has them.
+    let good = slices::build("mfe-loans", "0.2.0");
+    assert_eq!(slices::publish(&app, &good).await.status, StatusCode::CREATED);
+    assert_ne!(app.call(Method::GET, plain, None).await.bytes, b"steal()"[..]);
+    assert_eq!(one.call(Method::GET, &own, None, None).await.bytes, b"steal()"[..]);
+    assert_ne!(one.call(Method::GET, plain, None, None).await.bytes, b"steal()"[..]);
+    assert_eq!(app.console(Method::DELETE, "/sandboxes/pr-12", None).await.status, StatusCode::NO_CONTENT);
+    let again = Given::make(&app, json!({"name": "pr-12"})).await;
+    assert_eq!(again.call(Method::GET, &own, None, None).await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
-async fn builds_of_sandboxes_are_kept_while_one_has_them_live() {
+async fn the_builds_of_a_sandbox_have_room_for_64_mib_and_the_oldest_make_way() {
     let portal = slices::portal();
     let app = slices::start(&portal).await;
-    let one = Given::make(&app, json!({"name": "pr-12", "expires_in": "365d"})).await;
-    publish_in(&one, "0.2.0-pr.1").await;
-    publish_in(&one, "0.2.0-pr.2").await;
-    publish_in(&one, "0.2.0-pr.3").await;
-    app.clock.advance(Duration::from_hours(25));
-    mkopo::retention::delete_old(&app.sandbox).await.unwrap();
+    let one = Given::make(&app, json!({"name": "pr-12"})).await;
+    let large = |name: &str, version: &str| {
+        slices::build_with(name, version, "filler.txt", vec![b'x'; 15 * 1024 * 1024])
+    };
+    for number in 1..=5 {
+        let published = publish_in(&one, &large("mfe-loans", &format!("0.2.0-pr.{number}"))).await;
+        assert_eq!(published.status, StatusCode::CREATED);
+    }
     let list = one.console(Method::GET, "/slices", None).await.json();
     let builds = list["slices"][0]["builds"].as_array().unwrap();
     let versions: Vec<&str> = builds.iter().map(|build| build["version"].as_str().unwrap()).collect();
-    assert_eq!(versions, ["0.2.0-pr.3", "0.2.0-pr.2", "0.1.0"]);
+    assert_eq!(versions, ["0.2.0-pr.5", "0.2.0-pr.4", "0.2.0-pr.3", "0.2.0-pr.2", "0.1.0"]);
+    assert_eq!(publish_in(&one, &large("mfe-plans", "0.1.0")).await.failure().1, "sandbox_full");
+    assert_eq!(one.console(Method::DELETE, "/slices/mfe-loans", None).await.status, StatusCode::OK);
+    assert_eq!(publish_in(&one, &large("mfe-plans", "0.1.0")).await.status, StatusCode::CREATED);
 }
 
 #[tokio::test]

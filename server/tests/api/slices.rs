@@ -82,6 +82,13 @@ pub fn build(name: &str, version: &str) -> Files {
     build_of(&manifest(name, version))
 }
 
+/// A build with this file.
+pub fn build_with(name: &str, version: &str, path: &str, content: Vec<u8>) -> Files {
+    let mut files = build(name, version);
+    files.insert(path.to_owned(), content);
+    sealed(files)
+}
+
 /// A portal as `make` builds it, with mfe-loans 0.1.0.
 pub fn portal() -> TempDir {
     let folder = tempfile::tempdir().unwrap();

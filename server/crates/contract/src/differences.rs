@@ -12,7 +12,11 @@ use jsonschema::{Validator, error::ValidationErrorKind};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Operation, bounded, json as contract, resolved, shape, validator};
+use super::{
+    bounded,
+    description::{Operation, json as contract, resolved, validator},
+    shape::shape,
+};
 
 /// The maximum number of distinct differences of a request or an answer.
 const MAX_FOUND: usize = 100;

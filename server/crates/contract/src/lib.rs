@@ -1,7 +1,9 @@
 //! The contract of the API: its operations, and the differences of requests and answers from it.
 
-// What a body has, read piece by piece.
+// A body in pieces.
 mod bounded;
+// What the contract says.
+mod description;
 // The differences of requests and answers.
 mod differences;
 // Comparison of lists that are kept by hand with the contract, for tests.
@@ -9,93 +11,8 @@ pub mod listed;
 // The shape of a value, without its content.
 mod shape;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
-};
-
-use axum::http::Method;
-use jsonschema::Validator;
-use serde_json::Value;
-
 pub use self::{
+    description::{API, CONTRACT_PATH, Operation, json},
     differences::{Difference, Differences, Kind, Side, of_answer, of_request},
     shape::shape,
 };
-
-/// The path that the calls of the contract are mounted at.
-pub const API: &str = "/api/v1";
-
-/// The path of the contract itself, relative to the calls that it describes.
-pub const CONTRACT_PATH: &str = "/openapi.json";
-
-/// The contract as JSON, written by `build.rs`.
-const JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
-
-static CONTRACT: LazyLock<Result<Value, String>> =
-    LazyLock::new(|| serde_json::from_str(JSON).map_err(|error| error.to_string()));
-
-/// The contract.
-///
-/// # Errors
-/// If it can't be read, which a test finds.
-pub fn json() -> Result<&'static Value, &'static str> {
-    CONTRACT.as_ref().map_err(String::as_str)
-}
-
-/// An operation of the contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
-    /// The path, with parameters in `{…}`.
-    pub path: &'static str,
-    /// The method, in lower case as in the contract.
-    pub method: String,
-}
-
-impl Operation {
-    /// Returns the operation of a call. A HEAD belongs to the operation of the GET.
-    pub fn of(method: &Method, path: &str) -> Option<Self> {
-        let path = path.split('?').next()?;
-        let method = if method == Method::HEAD { &Method::GET } else { method }.as_str().to_lowercase();
-        let (template, _) = json().ok()?["paths"].as_object()?.iter().find(|(template, item)| {
-            item.get(&method).is_some()
-                && template.split('/').count() == path.split('/').count()
-                && template
-                    .split('/')
-                    .zip(path.split('/'))
-                    .all(|(expected, actual)| expected == actual || expected.starts_with('{'))
-        })?;
-        Some(Self { path: template, method })
-    }
-
-    /// Returns the JSON pointer to the operation in the contract.
-    fn pointer(&self) -> String {
-        format!("/paths/{}/{}", self.path.replace('/', "~1"), self.method)
-    }
-}
-
-/// Returns the value at `pointer` after following references, with its own pointer.
-fn resolved(pointer: String) -> Option<(&'static Value, String)> {
-    let value = json().ok()?.pointer(&pointer)?;
-    match value["$ref"].as_str() {
-        Some(reference) => resolved(reference.strip_prefix('#')?.to_owned()),
-        None => Some((value, pointer)),
-    }
-}
-
-/// Returns the validator of the schema at `pointer`. Validators are kept, because compiling them is slow.
-fn validator(pointer: &str) -> Option<Arc<Validator>> {
-    static COMPILED: Mutex<Option<HashMap<String, Arc<Validator>>>> = Mutex::new(None);
-    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let compiled = compiled.get_or_insert_default();
-    if let Some(validator) = compiled.get(pointer) {
-        return Some(Arc::clone(validator));
-    }
-    let contract = json().ok()?;
-    // The schema, with the contract's components, which it may refer to.
-    let mut schema = contract.pointer(pointer)?.clone();
-    schema["components"] = contract["components"].clone();
-    let validator = Arc::new(jsonschema::options().should_validate_formats(true).build(&schema).ok()?);
-    compiled.insert(pointer.to_owned(), Arc::clone(&validator));
-    Some(validator)
-}

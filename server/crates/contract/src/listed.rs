@@ -12,7 +12,7 @@ fn pointer(schema: &str) -> String {
 }
 
 fn at(pointer: &str) -> &'static Value {
-    let found = super::json().unwrap().pointer(pointer);
+    let found = super::description::json().unwrap().pointer(pointer);
     found.unwrap_or_else(|| panic!("the contract has no {pointer}"))
 }
 

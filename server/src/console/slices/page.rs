@@ -56,9 +56,9 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 /// The page, with the deploy token that was just added.
 async fn shown(visit: Visit, added: Option<AddedToken>) -> Result<Response, Failure> {
     let bundled = Bundled::of(&visit.sandbox).await?;
-    let mut reader = visit.sandbox.server.database.read().await?;
+    let mut reader = visit.sandbox.database.read().await?;
     let slices = slices::all(&mut reader, &bundled).await?;
-    let trail = slices::trail(&mut reader, &bundled).await?;
+    let trail = slices::trail(&mut reader).await?;
     let mut traffic = BTreeMap::new();
     // Pages of other sandboxes do not report.
     if visit.sandbox.is_main() {
@@ -270,35 +270,28 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
         "activate" => {
             let name = name()?;
             let version = name.version_from_request(visit.sent.text("version"))?;
-            (
-                "activated",
-                slices::activate(&sandbox.server.database, &bundled, name, version, true, mark).await?,
-            )
+            ("activated", slices::activate(&sandbox.database, &bundled, name, version, true, mark).await?)
         }
         "remove" => {
-            let slice = slices::remove(&sandbox.server.database, &bundled, name()?, mark).await?;
+            let slice = slices::remove(&sandbox.database, &bundled, name()?, mark).await?;
             let message = if slice.live.is_some() { "back-to-bundled" } else { "removed" };
             return Ok(Done::new(message).with(slice.name));
         }
         "roll-out" => return rollout::roll_out(visit, &bundled, mark).await,
         "hold" => {
             let slice =
-                slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Hold, mark)
-                    .await?;
+                slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Hold, mark).await?;
             return Ok(Done::new("held").with(slice.name));
         }
         "promote" => (
             "promoted",
-            slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Promote, mark)
-                .await?,
+            slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Promote, mark).await?,
         ),
         "abort" => (
             "aborted",
-            slices::rollout::change(&sandbox.server.database, &bundled, name()?, Change::Abort, mark).await?,
+            slices::rollout::change(&sandbox.database, &bundled, name()?, Change::Abort, mark).await?,
         ),
-        "roll-back" => {
-            ("rolled-back", slices::roll_back(&sandbox.server.database, &bundled, name()?, mark).await?)
-        }
+        "roll-back" => ("rolled-back", slices::roll_back(&sandbox.database, &bundled, name()?, mark).await?),
         _ => return Err(FieldError::unknown_action()),
     };
     let live = slice.live.map(|live| live.to_string()).unwrap_or_default();

@@ -85,7 +85,7 @@ pub async fn roll_out(visit: &Visit, bundled: &Bundled, mark: Mark) -> Result<Do
     let name = SliceName::from_request(name).map_err(FieldError::of("build"))?;
     let version = name.version_from_request(version).map_err(FieldError::of("build"))?;
     let share = share(visit.sent.text("share")).map_err(FieldError::of("share"))?;
-    let database = &visit.sandbox.server.database;
+    let database = &visit.sandbox.database;
     let slice = rollout::roll_out(database, bundled, name, version, share, true, mark).await?;
     let rollout = slice.rollout.ok_or_else(|| SliceRefusal::NoRollout(slice.name.clone()))?;
     Ok(Done::new("rolled-out").with(format!("{} {}: {}%", slice.name, rollout.version, rollout.percent)))

@@ -14,11 +14,11 @@ use crate::{
     Sandbox,
     slices::{
         self, Bundled, Mark, Share, SliceBuilds, SliceName, SliceRefusal,
-        api::{ActivateBody, check_archive, publication, read_archive},
+        api::{ActivateBody, publication, receive},
         rollout::{self, Change, RolloutBody, yes},
     },
 };
-use base::error::Failure;
+use base::{clock::UnixMillis, error::Failure};
 use lending::{
     auth::{
         client_address::ClientAddress,
@@ -78,41 +78,67 @@ impl<S: Send + Sync> FromRequestParts<S> for Deployer {
         let address = ClientAddress::from_request_parts(parts, state).await?;
         let sandbox = Sandbox::of(parts)?;
         let (caller, now) = (Caller::without_account(address.0), sandbox.clock.unset_now());
-        // Builds and tokens are in the store of `main`, whatever sandbox they are for.
+        // Tokens are in the store of `main`, whatever sandbox they deploy to.
         let database = &sandbox.server.database;
         limits::check(&mut *database.read().await?, Action::DeployToken, &caller, now).await?;
-        match redeem(database, &given, now).await {
-            Ok(token) => Ok(Self { token, address }),
-            Err(failure) if matches!(failure.refusal(), Some(SliceRefusal::NoDeployToken)) => {
-                let counted = database.write(async |connection: &mut Connection| {
-                    limits::count(connection, Action::DeployToken, &caller, now).await
-                });
-                counted.await?;
-                Err(failure)
+        let refused = match redeem(database, &given, now).await {
+            Ok(token) => return Ok(Self { token, address }),
+            Err(failure) => failure,
+        };
+        let event = match refused.refusal() {
+            Some(SliceRefusal::NoDeployToken) => refusal_of("unknown".to_owned(), now, address),
+            Some(SliceRefusal::DeployTokenExpired { slice, name }) => {
+                refusal_of(by(name), now, address).about(slice).details("it has expired")
             }
-            Err(failure) => Err(failure),
-        }
+            _ => return Err(refused),
+        };
+        let is_guess = matches!(refused.refusal(), Some(SliceRefusal::NoDeployToken));
+        let counted = database.write(async move |connection: &mut Connection| {
+            if is_guess {
+                limits::count(connection, Action::DeployToken, &caller, now).await?;
+            }
+            event.add(connection).await?;
+            Ok(event)
+        });
+        counted.await?.log();
+        Err(refused)
     }
+}
+
+/// The event of a token that is refused.
+fn refusal_of(who: String, now: UnixMillis, address: ClientAddress) -> NewEvent {
+    NewEvent::new(now, Kind::DeployTokenRefused, who, Some(address.0))
+}
+
+/// The name of a token in the trail.
+fn by(token: &str) -> String {
+    format!("deploy token {token}")
 }
 
 impl Deployer {
     /// Checks that the token is for the slice `name`.
-    fn check(&self, name: &str) -> Result<SliceName, Failure> {
+    async fn check(&self, sandbox: &Sandbox, name: &str) -> Result<SliceName, Failure> {
         if name == self.token.slice {
             return SliceName::from_request(name);
         }
+        let event = refusal_of(by(&self.token.name), sandbox.clock.unset_now(), self.address)
+            .about(&self.token.slice)
+            .details("it was used for another slice");
+        let written = sandbox.server.database.write(async move |connection: &mut Connection| {
+            event.add(connection).await?;
+            Ok(event)
+        });
+        written.await?.log();
         Err(SliceRefusal::WrongSlice { token: self.token.slice.clone(), slice: name.to_owned() }.into())
     }
 
     /// The name in the trail.
     fn by(&self) -> String {
-        format!("deploy token {}", self.token.name)
+        by(&self.token.name)
     }
 
     /// The mark of an act on the token's slice, with its event of that `kind`.
-    fn mark(&self, sandbox: &Sandbox, kind: Kind, details: Vec<String>) -> Result<Mark, Failure> {
-        let place = (!sandbox.is_main()).then(|| format!("in sandbox {}", sandbox.name));
-        let details: Vec<String> = place.into_iter().chain(details).collect();
+    fn mark(&self, sandbox: &Sandbox, kind: Kind, details: &[String]) -> Result<Mark, Failure> {
         let at = sandbox.clock.unset_now();
         let event = NewEvent::new(at, kind, self.by(), Some(self.address.0)).about(&self.token.slice);
         let event = if details.is_empty() { event } else { event.details(&details.join(", ")) };
@@ -144,13 +170,12 @@ async fn publish(
         percent.map(|percent| format!("percent: {percent}")).or(plan.map(|plan| format!("plan: {plan}")));
     let publication = publication(&sandbox, hold, force, share, watch)?;
     let bundled = Bundled::of(&sandbox).await?;
-    let build = check_archive(read_archive(request).await?, &bundled).await?;
-    deployer.check(build.name.as_str())?;
+    let build = receive(&sandbox, &bundled, request).await?;
+    deployer.check(&sandbox, build.name.as_str()).await?;
     let details = [format!("version: {}", build.version)].into_iter();
-    let details = details.chain(hold.then(|| "hold: true".to_owned())).chain(given).collect();
-    let mark = deployer.mark(&sandbox, Kind::SlicePublished, details)?;
-    let (slice, is_new) =
-        slices::publish(&sandbox.server.database, &bundled, build, publication, mark).await?;
+    let details: Vec<String> = details.chain(hold.then(|| "hold: true".to_owned())).chain(given).collect();
+    let mark = deployer.mark(&sandbox, Kind::SlicePublished, &details)?;
+    let (slice, is_new) = slices::publish(&sandbox.database, &bundled, build, publication, mark).await?;
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Answer(slice)))
 }
 
@@ -160,11 +185,11 @@ async fn activate(
     Path(name): Path<String>,
     Json(ActivateBody { version, watch }): Json<ActivateBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
+    let name = deployer.check(&sandbox, &name).await?;
     let version = name.version_from_request(&version)?;
-    let mark = deployer.mark(&sandbox, Kind::SliceActivated, vec![format!("version: {version}")])?;
+    let mark = deployer.mark(&sandbox, Kind::SliceActivated, &[format!("version: {version}")])?;
     let bundled = Bundled::of(&sandbox).await?;
-    slices::activate(&sandbox.server.database, &bundled, name, version, watch, mark).await.map(Answer)
+    slices::activate(&sandbox.database, &bundled, name, version, watch, mark).await.map(Answer)
 }
 
 async fn roll_back(
@@ -172,10 +197,10 @@ async fn roll_back(
     deployer: Deployer,
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
-    let mark = deployer.mark(&sandbox, Kind::SliceRolledBack, Vec::new())?;
+    let name = deployer.check(&sandbox, &name).await?;
+    let mark = deployer.mark(&sandbox, Kind::SliceRolledBack, &[])?;
     let bundled = Bundled::of(&sandbox).await?;
-    slices::roll_back(&sandbox.server.database, &bundled, name, mark).await.map(Answer)
+    slices::roll_back(&sandbox.database, &bundled, name, mark).await.map(Answer)
 }
 
 async fn roll_out(
@@ -184,10 +209,10 @@ async fn roll_out(
     Path(name): Path<String>,
     Json(body): Json<RolloutBody>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
+    let name = deployer.check(&sandbox, &name).await?;
     let (version, share) = (name.version_from_request(&body.version)?, body.share()?);
-    let mark = deployer.mark(&sandbox, Kind::SliceRolledOut, Vec::new())?;
-    let (bundled, database) = (Bundled::of(&sandbox).await?, &sandbox.server.database);
+    let mark = deployer.mark(&sandbox, Kind::SliceRolledOut, &[])?;
+    let (bundled, database) = (Bundled::of(&sandbox).await?, &sandbox.database);
     rollout::roll_out(database, &bundled, name, version, share, body.watch, mark).await.map(Answer)
 }
 
@@ -197,8 +222,8 @@ async fn change(
     deployer: Deployer,
     Path(name): Path<String>,
 ) -> Result<Answer<SliceBuilds>, Failure> {
-    let name = deployer.check(&name)?;
-    let mark = deployer.mark(&sandbox, change.kind(), Vec::new())?;
+    let name = deployer.check(&sandbox, &name).await?;
+    let mark = deployer.mark(&sandbox, change.kind(), &[])?;
     let bundled = Bundled::of(&sandbox).await?;
-    rollout::change(&sandbox.server.database, &bundled, name, change, mark).await.map(Answer)
+    rollout::change(&sandbox.database, &bundled, name, change, mark).await.map(Answer)
 }

@@ -147,14 +147,8 @@ impl RolloutRow {
 
 const ALL: &str = "SELECT name, version, percent, plan, began_at, step_began_at FROM slice_rollout";
 
-/// The rollouts of `main`, by slice; other sandboxes have none.
-pub(super) async fn all(
-    connection: &mut Connection,
-    bundled: &Bundled,
-) -> Result<BTreeMap<String, Rollout>, Failure> {
-    if bundled.sandbox_id.is_some() {
-        return Ok(BTreeMap::new());
-    }
+/// The rollouts, by slice; sandboxes have none.
+pub(super) async fn all(connection: &mut Connection) -> Result<BTreeMap<String, Rollout>, Failure> {
     let rows: Vec<RolloutRow> = query_as(ALL).fetch_all(connection).await?;
     rows.into_iter().map(|row| Ok((row.name.clone(), row.rollout()?))).collect()
 }
@@ -165,12 +159,8 @@ const OF_ONE: &str = "
 /// The rollout of one slice, if any.
 pub(super) async fn of_one(
     connection: &mut Connection,
-    bundled: &Bundled,
     name: &SliceName,
 ) -> Result<Option<Rollout>, Failure> {
-    if bundled.sandbox_id.is_some() {
-        return Ok(None);
-    }
     let row: Option<RolloutRow> = query_as(OF_ONE).bind(name.as_str()).fetch_optional(connection).await?;
     row.map(RolloutRow::rollout).transpose()
 }
@@ -248,7 +238,7 @@ pub(super) async fn begin(
     if is_watched {
         watch::begin_rollout(connection, name, version, before.live.as_ref(), &mark).await?;
     } else {
-        watch::end(connection, bundled, name).await?;
+        watch::end(connection, name).await?;
     }
     let is_same =
         |running: &Rollout| (running.percent, running.plan.as_ref()) == (share.percent(), share.plan());
@@ -266,7 +256,7 @@ pub(super) async fn begin(
         .await?;
     let live = before.live.as_ref();
     let note = Some(share.note());
-    trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }
 
 /// Fails in any sandbox but `main`: only the deployment itself has visitors to roll a build out to.
@@ -313,9 +303,9 @@ pub async fn change(
         .write(database.begin().await?, async move |connection: &mut Connection| {
             let before = locked(connection, &bundled, &name).await?;
             match change {
-                Change::Hold => drop_plan(connection, &bundled, &name, &before, mark).await?,
+                Change::Hold => drop_plan(connection, &name, &before, mark).await?,
                 Change::Promote => go_live(connection, &bundled, &name, &before, mark).await?,
-                Change::Abort => end(connection, &bundled, &name, &before, mark).await?,
+                Change::Abort => end(connection, &name, &before, mark).await?,
             }
             read_one(connection, &bundled, &name).await
         })
@@ -335,7 +325,6 @@ const GO_TO: &str = "UPDATE slice_rollout SET percent = $2, step_began_at = $3 W
 /// Goes on to the next percentage of a plan.
 pub(super) async fn go_to(
     connection: &mut Connection,
-    bundled: &Bundled,
     name: &SliceName,
     before: &SliceBuilds,
     percent: u8,
@@ -344,7 +333,7 @@ pub(super) async fn go_to(
     let Rollout { version, .. } = running(before)?;
     query(GO_TO).bind(name.as_str()).bind(i64::from(percent)).bind(mark.at).execute(&mut *connection).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("to {percent}%, by its plan")));
-    trail::add(connection, bundled, mark, SliceAction::RolledOut, name, Some(version), live, note).await
+    trail::add(connection, mark, SliceAction::RolledOut, name, Some(version), live, note).await
 }
 
 /// Makes the build of a rollout live. If the build is watched, the watch goes on.
@@ -362,29 +351,27 @@ pub(super) async fn go_live(
     delete(connection, name).await?;
     watch::went_live(connection, name, version, mark.at).await?;
     let live = before.live.as_ref();
-    set_live(connection, bundled, name, Some(version), live).await?;
-    trail::add(connection, bundled, mark, SliceAction::Promoted, name, Some(version), live, None).await
+    set_live(connection, name, Some(version), live).await?;
+    trail::add(connection, mark, SliceAction::Promoted, name, Some(version), live, None).await
 }
 
 async fn end(
     connection: &mut Connection,
-    bundled: &Bundled,
     name: &SliceName,
     before: &SliceBuilds,
     mark: Mark,
 ) -> Result<(), Failure> {
     let Rollout { version, percent, .. } = running(before)?;
     delete(connection, name).await?;
-    watch::end(connection, bundled, name).await?;
+    watch::end(connection, name).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
-    trail::add(connection, bundled, mark, SliceAction::Aborted, name, Some(version), live, note).await
+    trail::add(connection, mark, SliceAction::Aborted, name, Some(version), live, note).await
 }
 
 const DROP_PLAN: &str = "UPDATE slice_rollout SET plan = NULL WHERE name = $1";
 
 async fn drop_plan(
     connection: &mut Connection,
-    bundled: &Bundled,
     name: &SliceName,
     before: &SliceBuilds,
     mark: Mark,
@@ -395,7 +382,7 @@ async fn drop_plan(
     }
     query(DROP_PLAN).bind(name.as_str()).execute(&mut *connection).await?;
     let (live, note) = (before.live.as_ref(), Some(format!("at {percent}%")));
-    trail::add(connection, bundled, mark, SliceAction::RolloutHeld, name, Some(version), live, note).await
+    trail::add(connection, mark, SliceAction::RolloutHeld, name, Some(version), live, note).await
 }
 
 fn running(slice: &SliceBuilds) -> Result<&Rollout, Failure> {

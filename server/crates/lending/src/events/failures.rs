@@ -14,7 +14,8 @@ const HOUR: Duration = Duration::from_hours(1);
 
 const LISTED: &str = "
     SELECT count(*) FROM event
-    WHERE kind IN ('sign_in_failed', 'password_reset_failed', 'console_sign_in_failed')
+    WHERE kind IN ('sign_in_failed', 'password_reset_failed', 'console_sign_in_failed',
+                   'deploy_token_refused')
       AND at > $1 AND at <= $2";
 
 pub(super) async fn may_be_listed(connection: &mut Connection, now: UnixMillis) -> Result<bool, sqlx::Error> {

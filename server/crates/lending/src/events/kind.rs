@@ -77,6 +77,7 @@ kinds! {
     SliceRemoved "slice_removed" "Slice's builds removed",
     DeployTokenAdded "deploy_token_added" "Deploy token added",
     DeployTokenRevoked "deploy_token_revoked" "Deploy token revoked",
+    DeployTokenRefused "deploy_token_refused" "Wrong deploy token",
     SliceRolledOut "slice_rolled_out" "Build of a slice rolled out to some",
     SliceRolloutHeld "slice_rollout_held" "Rollout of a slice held",
     SlicePromoted "slice_promoted" "Build of a slice promoted",
@@ -89,7 +90,13 @@ kinds! {
 impl Kind {
     /// Returns whether it is a failure that anybody can cause.
     pub fn is_failure(self) -> bool {
-        matches!(self, Self::SignInFailed | Self::PasswordResetFailed | Self::ConsoleSignInFailed)
+        matches!(
+            self,
+            Self::SignInFailed
+                | Self::PasswordResetFailed
+                | Self::ConsoleSignInFailed
+                | Self::DeployTokenRefused
+        )
     }
 
     /// Returns the kind with this name.

@@ -326,7 +326,6 @@ CREATE TABLE slice_build (
     published_by  TEXT COLLATE "C" NOT NULL,
     brings        TEXT COLLATE "C",
     removed_at    BIGINT,
-    published_for TEXT COLLATE "C",
     PRIMARY KEY (name, version)
 );
 
@@ -354,7 +353,6 @@ CREATE TABLE slice_event (
     name        TEXT COLLATE "C" NOT NULL,
     version     TEXT COLLATE "C",
     live_before TEXT COLLATE "C",
-    sandbox_id  TEXT COLLATE "C",
     note        TEXT COLLATE "C"
 );
 
@@ -363,14 +361,6 @@ CREATE TABLE slice_lock (
 );
 
 INSERT INTO slice_lock (holder) SELECT '';
-
-CREATE TABLE sandbox_slice (
-    sandbox_id       TEXT COLLATE "C" NOT NULL REFERENCES sandbox (sandbox_id) ON DELETE CASCADE,
-    name             TEXT COLLATE "C" NOT NULL,
-    live_version     TEXT COLLATE "C",
-    previous_version TEXT COLLATE "C",
-    PRIMARY KEY (sandbox_id, name)
-);
 
 CREATE TABLE deploy_token (
     digest       TEXT COLLATE "C" PRIMARY KEY,

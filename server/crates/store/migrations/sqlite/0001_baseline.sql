@@ -453,9 +453,6 @@ CREATE TABLE slice_build (
     -- A removed build has no files any more. Its row stays: browsers may have its files for a year, so its
     -- version can only be published again with the same files.
     removed_at    INTEGER,
-    -- A build that was published for a sandbox is never what 'main' rolls back to, and is deleted once no
-    -- sandbox has it live.
-    published_for TEXT,
     PRIMARY KEY (name, version)
 ) STRICT;
 
@@ -491,8 +488,6 @@ CREATE TABLE slice_event (
     -- Of a removal, the version that is live afterwards; NULL when none is.
     version     TEXT,
     live_before TEXT,
-    -- In which sandbox it was done; NULL for 'main'.
-    sandbox_id  TEXT,
     -- What the versions do not say.
     note        TEXT
 ) STRICT;
@@ -503,16 +498,6 @@ CREATE TABLE slice_lock (
 ) STRICT;
 
 INSERT INTO slice_lock (holder) SELECT '';
-
--- Which build of a slice is live in a sandbox, once one was chosen there. Without a row, it is the one that
--- is live in 'main'.
-CREATE TABLE sandbox_slice (
-    sandbox_id       TEXT NOT NULL REFERENCES sandbox (sandbox_id) ON DELETE CASCADE,
-    name             TEXT NOT NULL,
-    live_version     TEXT,
-    previous_version TEXT,
-    PRIMARY KEY (sandbox_id, name)
-) STRICT;
 
 -- Tokens that deploy one slice through the portal's listener. The times are on the clock that nobody sets.
 CREATE TABLE deploy_token (
