@@ -13,12 +13,13 @@ use super::folder_lock;
 use anyhow::{Context, bail, ensure};
 use base::clock::Clock;
 use lending::events::{self, Event, Kind, NewEvent};
+use serde_json::{Value, json};
 use settings::StoreSettings;
 use sqlx::{
     ConnectOptions, Connection as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
-use store::{Connection, Database};
+use store::{Connection, Database, query};
 
 /// The database and the backup file.
 #[derive(clap::Args, Debug)]
@@ -133,9 +134,17 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
             Vec::new()
         }
     };
+    let tokens = deploy_tokens(database).await;
     let event = NewEvent::on_command_line(Clock::system().now(), Kind::DataRestored);
     let adding = restored.write(async move |connection: &mut Connection| {
         events::carry_over(connection, since).await?;
+        for statement in END_ALL {
+            query(statement).execute(&mut *connection).await?;
+        }
+        // Without the previous data, nobody knows which were revoked.
+        if let Ok(tokens) = tokens {
+            query(KEEP_TOKENS).bind(Value::from(tokens).to_string()).execute(&mut *connection).await?;
+        }
         Ok(event.add(connection).await?)
     });
     let added = adding.await;
@@ -143,6 +152,26 @@ async fn keep_trail(database: &Path, part: &Path) -> anyhow::Result<()> {
     added?;
     // The file is renamed without its log.
     merge_log(part).await
+}
+
+/// Whoever is signed in signs in again: a backup does not know which sessions and codes have ended since.
+const END_ALL: [&str; 3] = [
+    "UPDATE session SET ended_at = created_at WHERE ended_at IS NULL",
+    "UPDATE one_time_code SET used_at = created_at WHERE used_at IS NULL",
+    "DELETE FROM console_sign_in",
+];
+
+const TOKENS: &str = "SELECT digest FROM deploy_token";
+
+const KEEP_TOKENS: &str = "
+    DELETE FROM deploy_token WHERE digest NOT IN (SELECT value ->> 'digest' FROM json_each($1))";
+
+/// The deploy tokens of the data that is replaced: others were revoked since the backup.
+async fn deploy_tokens(database: &Path) -> anyhow::Result<Vec<Value>> {
+    let mut previous = connect_options(database).read_only(true).connect().await?;
+    let digests: Vec<String> = sqlx::query_scalar(TOKENS).fetch_all(&mut previous).await?;
+    previous.close().await?;
+    Ok(digests.into_iter().map(|digest| json!({ "digest": digest })).collect())
 }
 
 async fn trail_since(database: &Path, restored: &Database) -> anyhow::Result<Vec<Event>> {

@@ -80,6 +80,13 @@ fn announce(sandbox: &Sandbox) {
     let console = settings.console_listen().map(tracing::field::display);
     tracing::info!(address = %settings.listen, console, "listening");
     let mut lines = String::new();
+    if settings.demo && !settings.listen.ip().is_loopback() {
+        tracing::warn!(address = %settings.listen, "demo mode is reachable from other machines");
+        lines.push_str(
+            "  Warning: others on the network can sign in with the demo accounts and their known password.\n  \
+             Demo mode is for this machine: listen on 127.0.0.1, or set MKOPO_DEMO=false.\n\n",
+        );
+    }
     if settings.demo {
         lines.push_str(&demo::welcome(&settings.portal_address()));
         lines.push('\n');

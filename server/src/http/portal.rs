@@ -57,6 +57,7 @@ pub fn routes(
     Router::new()
         .route_service("/kit/", ServeFile::new(folder.join("kit/index.html")))
         .nest("/kit", kit)
+        .route("/slices/", get(async || Failure::NotFound))
         .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
         .fallback_service(files(folder.clone()).fallback(page))
@@ -87,6 +88,11 @@ async fn set_headers(policy: Option<HeaderValue>, request: Request, next: Next) 
     let path = request.uri().path();
     let never_changes = path.starts_with("/slices/") || path.starts_with("/assets/");
     let mut response = next.run(request).await;
+    let is_page = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/html"));
+    let never_changes = never_changes && !is_page;
     let cached = if never_changes && response.status().is_success() { CACHE_FOR_A_YEAR } else { REVALIDATE };
     response.headers_mut().insert(header::CACHE_CONTROL, cached);
     charset::add(response.headers_mut());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     Json, Router,
-    http::{HeaderName, header},
+    http::{HeaderMap, HeaderName, header},
     routing::get,
 };
 use serde::Serialize;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::Sandbox;
 use base::error::Failure;
 use store::shared_clock;
+use web::accept;
 
 /// Timeout for the database to answer a readiness check.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -42,6 +43,9 @@ struct Readiness {
 }
 
 async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
+    if !sandbox.server.lease.is_renewed() {
+        return Err(Failure::Busy);
+    }
     let answers = async {
         drop(sandbox.server.database.read().await?);
         sandbox.server.shared_read.version().await
@@ -59,7 +63,16 @@ async fn readyz(sandbox: Sandbox) -> Result<Json<Readiness>, Failure> {
     }
 }
 
-async fn metrics(sandbox: Sandbox) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
-    let text = sandbox.server.metrics.text(&sandbox.server)?;
-    Ok(([(header::CONTENT_TYPE, prometheus::TEXT_FORMAT)], text))
+/// The media type of the metrics. Names of slices may be in any script.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Names sandboxes to whoever sends the console's token: their names are their addresses.
+async fn metrics(
+    sandbox: Sandbox,
+    headers: HeaderMap,
+) -> Result<([(HeaderName, &'static str); 1], String), Failure> {
+    let server = &sandbox.server;
+    let access = accept::bearer(&headers).and_then(|token| server.operator_token.access(token));
+    let text = server.metrics.text(server, access.is_some())?;
+    Ok(([(header::CONTENT_TYPE, TEXT)], text))
 }

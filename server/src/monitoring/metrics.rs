@@ -9,7 +9,10 @@ use prometheus::{
 };
 
 use super::log;
-use crate::{Sandbox, Server};
+use crate::{
+    Sandbox, Server,
+    slices::{self, Bundled},
+};
 use base::error::Failure;
 use store::query_scalar;
 
@@ -169,9 +172,9 @@ impl Metrics {
         self.contract_differences.with_label_values(&[operation, kind]).inc();
     }
 
-    /// All metrics as text. Those that come from the database have the values that [`keep_current`] read
+    /// All metrics as text, with names of sandboxes if that is allowed. Those that come from the database have the values that [`keep_current`] read
     /// last, so that this call does not load the database.
-    pub fn text(&self, server: &Server) -> Result<String, Failure> {
+    pub fn text(&self, server: &Server, names_sandboxes: bool) -> Result<String, Failure> {
         let database = server.database.load();
         self.writes_waiting.set(count(database.writes_waiting));
         self.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
@@ -187,7 +190,8 @@ impl Metrics {
         self.log_lines_lost.set(i64::try_from(log::lines_lost()).unwrap_or(i64::MAX));
         let mut families = self.registry.gather();
         if server.sandboxes.are_on() {
-            families.extend(of_sandboxes(server).map_err(not_encoded)?);
+            let named = if names_sandboxes { NAMED_SANDBOXES } else { 0 };
+            families.extend(of_sandboxes(server, named).map_err(not_encoded)?);
         }
         TextEncoder::new().encode_to_string(&families).map_err(not_encoded)
     }
@@ -197,6 +201,24 @@ impl Metrics {
         // Metrics are served while the database is down too, and show that it is.
         let stored = self.read_stored(sandbox).await;
         self.database_up.set(i64::from(stored.is_ok()));
+        if let Err(failure) = self.begin_slices(sandbox).await {
+            tracing::debug!(?failure, "metrics.slices_not_read");
+        }
+    }
+
+    /// Begins the counts of the live builds at 0: an alert on nobody loading them needs a series.
+    async fn begin_slices(&self, sandbox: &Sandbox) -> Result<(), Failure> {
+        let bundled = Bundled::of(sandbox).await?;
+        for slice in slices::all(&mut *sandbox.database.read().await?, &bundled).await? {
+            for version in slice.served() {
+                for outcome in ["loaded", "not_loaded", "crashed"] {
+                    self.slice_loads
+                        .with_label_values(&[&slice.name, &version.to_string(), outcome])
+                        .inc_by(0);
+                }
+            }
+        }
+        Ok(())
     }
 
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
@@ -211,13 +233,13 @@ impl Metrics {
 }
 
 /// The metrics of sandboxes, made for each request, because the busiest sandboxes change.
-fn of_sandboxes(server: &Server) -> prometheus::Result<Vec<MetricFamily>> {
+fn of_sandboxes(server: &Server, named: usize) -> prometheus::Result<Vec<MetricFamily>> {
     let calls = Opts::new(
         "mkopo_sandbox_calls",
         "Calls to this server since it started, by sandbox for main and the 20 busiest others.",
     );
     let by_sandbox = IntGaugeVec::new(calls, &["sandbox"])?;
-    let calls = server.sandboxes.calls(NAMED_SANDBOXES);
+    let calls = server.sandboxes.calls(named);
     by_sandbox.with_label_values(&["main"]).set(calls.main);
     for (name, calls) in &calls.busiest {
         by_sandbox.with_label_values(&[name.as_str()]).set(*calls);

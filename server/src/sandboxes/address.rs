@@ -3,6 +3,8 @@
 //! Browsers name the sandbox in the host name, so that each sandbox is an origin of its own; programs can
 //! send a header instead.
 
+use std::net::IpAddr;
+
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::Name;
@@ -57,6 +59,27 @@ impl Addresses {
         };
         let name = Name::parse(&text).ok_or_else(|| SandboxRefusal::SandboxNotFound(shown(&text)))?;
         Ok(Some(name).filter(|name| !name.is_main()))
+    }
+
+    /// Checks that a request is for a host that this server is known by. A page of another domain that the domain's owner
+    /// has led to this machine could otherwise read what is meant for pages of the portal (DNS rebinding). Nobody can
+    /// lead an IP address or a name without a dot anywhere.
+    ///
+    /// # Errors
+    /// [`SandboxRefusal::UnknownHost`], [`Failure::BadParameter`].
+    pub fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
+        let Some(host) = host(headers, uri)? else { return Ok(()) };
+        let name = without_port(host);
+        let bare = name.trim_matches(['[', ']']);
+        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+        let is_below = |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'));
+        let is_known = !name.contains('.')
+            || bare.parse::<IpAddr>().is_ok()
+            || is_below("localhost")
+            || name == self.domain
+            || is_below(&self.domain)
+            || self.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(&name));
+        if is_known { Ok(()) } else { Err(SandboxRefusal::UnknownHost(shown(&name)).into()) }
     }
 
     /// The part of `host` before the domain, in lower case; `None` for other hosts.

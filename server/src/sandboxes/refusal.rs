@@ -13,6 +13,12 @@ pub enum SandboxRefusal {
     /// The sandbox's data is on another server of the deployment.
     #[error("The sandbox {0} is on another server of this deployment. Send its calls there.")]
     SandboxElsewhere(String),
+    /// The request is for a host that the server is not known by.
+    #[error(
+        "This server is not known as {0}. Set MKOPO_PUBLIC_URL to the address that people use, and \
+         MKOPO_CONSOLE_PUBLIC_URL for the console."
+    )]
+    UnknownHost(String),
     /// The name is taken.
     #[error("There is already a sandbox {0}.")]
     SandboxExists(String),
@@ -29,6 +35,7 @@ impl Refused for SandboxRefusal {
         match self {
             Self::SandboxNotFound(_) => (StatusCode::NOT_FOUND, "sandbox_not_found"),
             Self::SandboxElsewhere(_) => (StatusCode::MISDIRECTED_REQUEST, "sandbox_elsewhere"),
+            Self::UnknownHost(_) => (StatusCode::MISDIRECTED_REQUEST, "unknown_host"),
             Self::SandboxExists(_) => (StatusCode::CONFLICT, "sandbox_exists"),
             Self::TooManySandboxes(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_sandboxes"),
             Self::MainSandbox => (StatusCode::FORBIDDEN, "main_sandbox"),

@@ -78,6 +78,10 @@ impl Sandboxes {
     /// [`SandboxRefusal::SandboxNotFound`], [`SandboxRefusal::SandboxElsewhere`], [`Failure::BadParameter`], and errors of
     /// its database.
     pub async fn of_request(&self, main: &Sandbox, parts: &Parts) -> Result<InUse, Failure> {
+        // Balancers ask for the state of a server by any name.
+        if !matches!(parts.uri.path(), "/healthz" | "/readyz") {
+            self.addresses.check_host(&parts.headers, &parts.uri)?;
+        }
         if !self.are_on() {
             self.refuse_if_elsewhere(parts).await?;
             return Ok(InUse { sandbox: main.clone(), known: None });

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shell;
 use crate::slices::SliceRefusal;
-use base::error::Failure;
+use base::{error::Failure, text::is_plain};
 use lending::auth::Role;
 
 /// First segments of paths that this server answers itself, or that are files of the portal.
@@ -112,11 +112,13 @@ impl Brings {
                 return Err(taken(path, name, "the server"));
             }
         }
-        if let Some(path) = self.path_of(&shell.screens) {
-            return Err(taken(path, name, "mfe-shell"));
-        }
+        self.check_apart(name, "mfe-shell", &shell.screens, &shell.menu)?;
+        let mut labels = BTreeSet::new();
         for entry in &self.menu {
             self.check_entry(entry, shell)?;
+            if !labels.insert(folded(&entry.label)) {
+                return Err(bad(format!("It brings two menu entries {:?}", entry.label)));
+            }
         }
         for sentence in [&self.failures.load, &self.failures.crash].into_iter().flatten() {
             check_text("sentence of a failure", sentence, 300)?;
@@ -152,18 +154,35 @@ impl Brings {
         }
     }
 
-    /// Checks that no screen in `brought`, of the slice `other`, has one of these paths.
+    /// Checks that what the slice `other` brings stays reachable, and can be told from this.
     ///
     /// # Errors
-    /// [`SliceRefusal::PathTaken`].
+    /// [`SliceRefusal::PathTaken`], [`SliceRefusal::LabelTaken`].
     pub(super) fn check_other(&self, name: &str, other: &str, brought: &Self) -> Result<(), Failure> {
-        self.path_of(&brought.screens).map_or(Ok(()), |path| Err(taken(path, name, other)))
+        self.check_apart(name, other, &brought.screens, &brought.menu)
     }
 
-    /// The first path that `screens` have, too.
-    fn path_of(&self, screens: &[Screen]) -> Option<&str> {
-        let others: BTreeSet<String> = screens.iter().map(|screen| pattern(&screen.path)).collect();
-        self.screens.iter().map(|screen| screen.path.as_str()).find(|path| others.contains(&pattern(path)))
+    /// Checks that no path here leads to what `screens` of the `owner` have, and that no entry of `menu` reads the same
+    /// or leads to the same page.
+    fn check_apart(
+        &self,
+        name: &str,
+        owner: &str,
+        screens: &[Screen],
+        menu: &[MenuEntry],
+    ) -> Result<(), Failure> {
+        for Screen { path, .. } in &self.screens {
+            if screens.iter().any(|screen| overlap(path, &screen.path)) {
+                return Err(taken(path, name, owner));
+            }
+        }
+        for MenuEntry { label, .. } in &self.menu {
+            if menu.iter().any(|entry| folded(&entry.label) == folded(label)) {
+                let (label, name, owner) = (label.clone(), name.to_owned(), owner.to_owned());
+                return Err(SliceRefusal::LabelTaken { label, name, owner }.into());
+            }
+        }
+        Ok(())
     }
 }
 
@@ -177,8 +196,8 @@ fn taken(path: &str, name: &str, owner: &str) -> Failure {
 
 fn check_text(what: &str, text: &str, longest: usize) -> Result<(), Failure> {
     let length = text.chars().count();
-    if text.trim().is_empty() || length > longest || text.chars().any(char::is_control) {
-        return Err(bad(format!("A {what} must have 1 to {longest} characters: {text:?}")));
+    if text.trim().is_empty() || length > longest || !is_plain(text) {
+        return Err(bad(format!("A {what} must have 1 to {longest} characters that can be seen: {text:?}")));
     }
     Ok(())
 }
@@ -189,11 +208,26 @@ fn pattern(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/").to_lowercase()
 }
 
+/// Returns whether an address can be of both paths. The more exact one would take it from the other, wherever its
+/// slice comes from.
+fn overlap(one: &str, other: &str) -> bool {
+    let parts = |path: &str| path.to_lowercase().split('/').map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (parts(one), parts(other));
+    one.len() == other.len()
+        && one.iter().zip(&other).all(|(a, b)| a == b || a.starts_with(':') || b.starts_with(':'))
+}
+
+/// A label as people tell it from others: without case and blanks.
+fn folded(label: &str) -> String {
+    label.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
 /// Returns `true` if the portal's router and its page, before any code runs, read the path alike.
 fn is_path(path: &str) -> bool {
     let is_part = |part: &str| {
         let name = part.strip_prefix(':').unwrap_or(part);
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
+        !matches!(name, "" | "." | "..")
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
     };
     path == "/"
         || path.len() <= 200 && path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_part))
@@ -218,10 +252,14 @@ mod tests {
     fn paths_are_compared_without_the_names_of_their_parameters() {
         assert_eq!(pattern("/loans/:id"), pattern("/Loans/:loan"));
         assert_ne!(pattern("/loans/:id"), pattern("/loans/new"));
+        assert!(overlap("/loans/:id", "/Loans/new") && overlap("/:any", "/reports") && overlap("/a", "/a"));
+        assert!(!overlap("/loans/:id", "/loans") && !overlap("/loans/:id", "/reports/new"));
         for path in ["/", "/pending-loans", "/loans/:id", "/a/b_c/d.e"] {
             assert!(is_path(path), "{path}");
         }
-        for path in ["", "loans", "//", "/loans/", "/loans/*", "/loans?x", "/loans/:", "/a b", "/ä"] {
+        for path in
+            ["", "loans", "//", "/loans/", "/loans/*", "/loans?x", "/loans/:", "/a b", "/ä", "/..", "/a/./b"]
+        {
             assert!(!is_path(path), "{path}");
         }
     }

@@ -63,6 +63,10 @@ pub enum SliceRefusal {
     #[error("{name} wants the path {path}, which {owner} has.")]
     #[expect(missing_docs, reason = "the text says it")]
     PathTaken { path: String, name: String, owner: String },
+    /// Another slice or the shell has a menu entry that reads the same.
+    #[error("{name} wants the menu entry {label:?}, which {owner} has.")]
+    #[expect(missing_docs, reason = "the text says it")]
+    LabelTaken { label: String, name: String, owner: String },
     /// The server does not serve a portal.
     #[error("This server has no portal to publish slices to; set MKOPO_PORTAL_DIR to the built portal.")]
     NoPortal,
@@ -115,6 +119,7 @@ impl Refused for SliceRefusal {
             Self::DeployTokenExists { .. } => (StatusCode::CONFLICT, "deploy_token_exists"),
             Self::DeployTokenNotFound { .. } => (StatusCode::NOT_FOUND, "deploy_token_not_found"),
             Self::PathTaken { .. } => (StatusCode::CONFLICT, "path_taken"),
+            Self::LabelTaken { .. } => (StatusCode::CONFLICT, "label_taken"),
             Self::NoPortal => (StatusCode::CONFLICT, "no_portal"),
             Self::SliceNotFound(_) => (StatusCode::NOT_FOUND, "slice_not_found"),
             Self::BuildNotFound { .. } => (StatusCode::NOT_FOUND, "build_not_found"),

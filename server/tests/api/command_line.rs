@@ -119,8 +119,8 @@ fn every_bad_setting_stops_the_start_with_one_sentence_that_names_it() {
     mkopo: MKOPO_SESSION_MINUTES can't be 'half an hour': give whole minutes from 1 to 43200.
     mkopo: MKOPO_TRUSTED_PROXIES can't be 'proxy': give addresses or networks such as 10.0.0.0/8, separated by commas.
     mkopo: MKOPO_PUBLIC_URL can't be 'portal.example.com': give an address such as https://portal.example.com.
-    mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter.
-    mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter.
+    mkopo: MKOPO_BRAND can't be ' ': give a name of at least one letter, without characters that can't be seen.
+    mkopo: MKOPO_PRODUCT can't be '': give a name of at least one letter, without characters that can't be seen.
     mkopo: MKOPO_TIME_ZONE can't be 'Nairobi': give the name of an IANA time zone such as Africa/Nairobi.
     mkopo: MKOPO_PORTAL_DIR can't be '/no/such/folder': give a folder that exists.
     mkopo: MKOPO_LOG can't be 'mkopo=loud': give a level such as info, or target=level pairs separated by commas.

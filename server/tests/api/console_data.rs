@@ -1,11 +1,12 @@
 use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
-use lending::payouts;
+use lending::{demo, payouts};
 use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, hidden_fields, words},
+    sandboxes::Given,
     test_app::{Staff, TestApp, waiting},
 };
 
@@ -115,14 +116,14 @@ async fn a_snapshot_is_restored_exactly() {
     app.set_console(Method::PUT, "/clock", json!({"advance": "1h"})).await;
     // What is pending would settle in the background while the test runs.
     payouts::reconcile(&app.sandbox.payouts).await.unwrap();
-    let state = async || {
-        let mut state = vec![json!(lists(&agent).await)];
-        for path in ["/outbox", "/scenario", "/faults", "/clock", "/staff", "/invariant"] {
+    let state = async |staff: &Staff<'_>| {
+        let mut state = vec![json!(lists(staff).await)];
+        for path in ["/outbox", "/scenario", "/faults", "/clock", "/invariant"] {
             state.push(app.console(Method::GET, path, None).await.json());
         }
         state
     };
-    let before = state().await;
+    let before = state(&agent).await;
     let saved = app.console(Method::POST, "/data/snapshots/one-paid", None).await;
     assert_eq!(saved.status, 201);
     assert_eq!(saved.json(), json!({"name": "one-paid", "saved_at": "2026-11-14T10:00:00.000Z"}));
@@ -133,9 +134,47 @@ async fn a_snapshot_is_restored_exactly() {
     app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
 
     assert_eq!(app.console(Method::PUT, "/data/snapshots/one-paid", None).await.status, 204);
-    assert_eq!(state().await, before);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "the reset has ended it");
+    app.console(Method::DELETE, "/faults", None).await;
+    let agent = app.sign_in("agent").await;
+    assert_eq!(app.console(Method::PUT, "/data/snapshots/one-paid", None).await.status, 204);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401, "it is later than the snapshot");
+    app.console(Method::DELETE, "/faults", None).await;
+    let agent = app.sign_in("agent").await;
+    let mut now = state(&agent).await;
+    now[3] = before[3].clone();
+    assert_eq!(now, before);
     assert_eq!(admin.get("/api/v1/auth/me").await.status, 401, "later sessions are gone");
     app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_restored_snapshot_revives_no_ended_session_and_no_used_code() {
+    let app = TestApp::start().await;
+    let (agent, admin) = (app.sign_in("agent").await, app.sign_in("admin").await);
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    let otp = app.newest_code("agent@mkopo.test").await;
+    let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
+    app.console(Method::POST, "/data/snapshots/before", None).await;
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code.clone()).await.status, 200);
+    agent.post("/api/v1/auth/logout", None).await;
+    assert_eq!(app.console(Method::PUT, "/data/snapshots/before", None).await.status, 204);
+    assert_eq!(agent.get("/api/v1/auth/me").await.status, 401);
+    assert_eq!(admin.get("/api/v1/auth/me").await.status, 200, "it has not ended");
+    assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.failure().1, "invalid_code");
+}
+
+#[tokio::test]
+async fn the_snapshots_of_a_sandbox_are_bounded() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"seed": "empty"})).await;
+    for n in 0..20 {
+        let path = format!("/data/snapshots/number-{n}");
+        assert_eq!(one.console(Method::POST, &path, None).await.status, 201);
+    }
+    let refused = one.console(Method::POST, "/data/snapshots/one-more", None).await.failure();
+    assert_eq!((refused.0, refused.2.as_str()), (422, "There are already 20 snapshots; remove one first."));
+    assert_eq!(one.console(Method::POST, "/data/snapshots/number-3", None).await.status, 201);
 }
 
 #[tokio::test]

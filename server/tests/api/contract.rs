@@ -60,7 +60,7 @@ pub fn check(method: &Method, path: &str, status: StatusCode, headers: &HeaderMa
     }
     let body = (method != Method::HEAD).then_some(body);
     let Differences { found: differences, is_whole } =
-        ::contract::of_answer(&operation, status, headers, body);
+        ::contract::of_answer(&operation, status, headers, body, Duration::MAX);
     assert!(is_whole, "{call} was not checked to its end");
     let shown = String::from_utf8_lossy(body.unwrap_or_default());
     assert!(differences.is_empty(), "{call} breaks the contract: {differences:#?}\n{shown}");
@@ -71,7 +71,9 @@ fn is_for_no_sandbox(status: StatusCode, body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body);
     match status {
         StatusCode::NOT_FOUND => text.contains("sandbox_not_found") || text.contains("Sandbox not found"),
-        StatusCode::MISDIRECTED_REQUEST => text.contains("sandbox_elsewhere"),
+        StatusCode::MISDIRECTED_REQUEST => {
+            text.contains("sandbox_elsewhere") || text.contains("unknown_host")
+        }
         StatusCode::BAD_REQUEST => text.contains("mkopo-sandbox names another"),
         _ => false,
     }
@@ -194,6 +196,7 @@ fn failures() -> Vec<Failure> {
         SliceRefusal::DeployTokenExists { slice: any(), name: any() }.into(),
         SliceRefusal::DeployTokenNotFound { slice: any(), name: any() }.into(),
         SliceRefusal::PathTaken { path: any(), name: any(), owner: any() }.into(),
+        SliceRefusal::LabelTaken { label: any(), name: any(), owner: any() }.into(),
         SliceRefusal::NoPortal.into(),
         SliceRefusal::SliceNotFound(any()).into(),
         SliceRefusal::BuildNotFound { name: any(), version: any() }.into(),

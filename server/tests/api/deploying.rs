@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     body::Body,
-    http::{Method, Request, header},
+    http::{Method, Request, StatusCode, header},
 };
 use insta::assert_snapshot;
 use lending::events::Trail;
@@ -220,6 +220,35 @@ async fn the_token_of_a_sandbox_neither_lists_nor_adds_deploy_tokens() {
         assert_eq!(one.console(method, path, body).await.failure().1, "no_console_token", "{path}");
     }
     assert_eq!(app.console(Method::GET, "/deploy-tokens", None).await.json().as_array().unwrap().len(), 1);
+}
+
+/// 40 uploads at once took 690 MB.
+#[tokio::test]
+async fn four_builds_are_received_at_once_and_others_are_told_to_wait() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let token = token_of(&app, "mfe-loans").await;
+    let slow = || {
+        let mut request = publication(&token, &build("mfe-loans", "0.2.0"));
+        *request.body_mut() =
+            Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>());
+        app.send(request)
+    };
+    let mut uploads = std::pin::pin!(futures::future::join_all([slow(), slow(), slow(), slow()]));
+    let refused = async {
+        loop {
+            let answer = publish(&app, &token, &build("mfe-loans", "0.3.0")).await;
+            if answer.status == StatusCode::TOO_MANY_REQUESTS {
+                break answer;
+            }
+        }
+    };
+    let refused = tokio::select! {
+        _ = &mut uploads => panic!("received"),
+        refused = refused => refused,
+    };
+    assert_eq!(refused.failure().1, "too_many_uploads");
+    assert_eq!(refused.headers["retry-after"], "1");
 }
 
 #[tokio::test]

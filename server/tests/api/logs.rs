@@ -94,6 +94,8 @@ async fn logs_contain_no_password_code_token_or_full_phone_number() {
         &sign_in_code,
         "918273",
         "stranger",
+        email,
+        "supervisor@mkopo.test",
         &reset_code,
         &token,
         &other_token,

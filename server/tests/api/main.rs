@@ -34,6 +34,7 @@ mod floods;
 mod hostile;
 mod idempotency;
 mod invariant;
+mod known_hosts;
 mod lanes;
 mod limits;
 mod lists;

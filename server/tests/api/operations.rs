@@ -113,7 +113,11 @@ impl Caller<'_> {
                               "auto_retry": true, "retry_attempts": 1},
                 }),
             ),
-            ("/profile", json!({"first_name": "Ada", "last_name": "Otieno", "phone_number": "0712345678"})),
+            (
+                "/profile",
+                json!({"first_name": "Ada", "last_name": "Otieno", "phone_number": "0712345678",
+                               "current_password": demo::PASSWORD}),
+            ),
             ("/notifications/read", json!({"until": "2026-11-14T09:00:00Z"})),
             ("/profile/sign-in-code", json!({"required": true, "password": demo::PASSWORD})),
             (

@@ -4,10 +4,12 @@ use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use lending::outbox;
 use serde_json::json;
+use store::query_as;
 use tokio::task::JoinHandle;
 
 use crate::{
     mail_server::{Behaviour, MailServer},
+    sandboxes::Given,
     test_app::{Status, TestApp},
 };
 
@@ -68,6 +70,30 @@ async fn an_email_is_sent() {
     "#
     );
     until(&app, |message| message.is_sent).await;
+}
+
+#[tokio::test]
+async fn a_sandbox_sends_to_the_named_domains_only_through_the_deployments_mail_server() {
+    let mail_server = MailServer::start(Behaviour::Accepts).await;
+    for (domains, attempts, is_sent) in
+        [(None, 0, false), (Some("example.com"), 1, false), (Some("example.com,Mkopo.TEST"), 1, true)]
+    {
+        let named = domains.map(|domains| ["--sandbox-mail-domains", domains]);
+        let options = options(&mail_server).into_iter().chain(named.into_iter().flatten());
+        let app = TestApp::start_with(&options.collect::<Vec<_>>()).await;
+        let one = Given::make(&app, json!({})).await;
+        let email = Some(json!({"email": AGENT}));
+        one.call(Method::POST, "/api/v1/auth/request-signin-otp", None, email).await;
+        let (parts, _) = one.request(Method::GET, "/readyz", None, None).into_parts();
+        let sandbox = app.sandbox.of_request(&parts).await.unwrap();
+        outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
+        outbox::deliver_due(&sandbox.sandbox.outbox).await.unwrap();
+        let mut reader = sandbox.sandbox.database.read().await.unwrap();
+        let stored: (i64, Option<i64>) =
+            query_as("SELECT attempts, sent_at FROM outbox_message").fetch_one(&mut reader).await.unwrap();
+        assert_eq!((stored.0, stored.1.is_some()), (attempts, is_sent), "{domains:?}");
+    }
+    assert_eq!(mail_server.received(1).await.len(), 1);
 }
 
 #[tokio::test]

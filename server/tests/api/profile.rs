@@ -1,5 +1,7 @@
 //! One's own account: name and phone, password, sign-in codes and sessions.
 
+use std::time::Duration;
+
 use axum::http::{Method, StatusCode};
 use insta::assert_json_snapshot;
 use lending::demo;
@@ -27,7 +29,10 @@ async fn login(app: &TestApp, password: &str) -> (u16, Value) {
 async fn name_and_phone_number_can_be_changed() {
     let app = TestApp::start_with(&LIVE).await;
     let agent = app.sign_in("agent").await;
-    let change = json!({"first_name": " Wanjirū", "last_name": "Otieno", "phone_number": "0712 999 888"});
+    let change = json!({
+        "first_name": " Wanjirū", "last_name": "Otieno", "phone_number": "0712 999 888",
+        "current_password": demo::PASSWORD,
+    });
     let changed = put(&agent, "/profile", change).await;
     assert_json_snapshot!(changed.json(), {".id" => "[id]"}, @r#"
     {
@@ -48,6 +53,8 @@ async fn name_and_phone_number_can_be_changed() {
     for wrong in [
         json!({"first_name": " ", "last_name": "Otieno", "phone_number": "0712999888"}),
         json!({"first_name": "W".repeat(65), "last_name": "Otieno", "phone_number": "0712999888"}),
+        json!({"first_name": "Wanjiru\u{202e}", "last_name": "Otieno", "phone_number": "0712999888"}),
+        json!({"first_name": "Wanjiru", "last_name": "Oti\u{200b}eno", "phone_number": "0712999888"}),
         json!({"first_name": "Wanjiru", "last_name": "Otieno", "phone_number": "12"}),
     ] {
         assert_eq!(put(&agent, "/profile", wrong).await.failure().1, "invalid_request");
@@ -98,6 +105,37 @@ async fn wrong_passwords_in_the_profile_are_limited_as_at_sign_in() {
     assert_eq!(login(&app, demo::PASSWORD).await.0, 429);
 }
 
+/// Whoever has the session of somebody else must not get their account.
+#[tokio::test]
+async fn a_new_phone_number_needs_the_password_is_told_and_gets_reset_codes_after_24_hours_only() {
+    let app = TestApp::start_with(&LIVE).await;
+    let agent = app.sign_in("agent").await;
+    let before = agent.get("/api/v1/auth/me").await.json()["phone_number"].as_str().unwrap().to_owned();
+    let new = "+254712999888";
+    let change = |phone: &str, password: Option<&str>| json!({"first_name": "Wanjiru", "last_name": "Maina", "phone_number": phone, "current_password": password});
+    let missing = put(&agent, "/profile", change(new, None)).await;
+    assert_eq!((missing.failure().0, missing.body()["field"].clone()), (422, json!("current_password")));
+    assert_eq!(put(&agent, "/profile", change(new, Some("wrong"))).await.failure().1, "invalid_password");
+    let supervisor = app.sign_in("supervisor").await.get("/api/v1/auth/me").await.json();
+    let of_supervisor = change(supervisor["phone_number"].as_str().unwrap(), Some(demo::PASSWORD));
+    let taken = put(&agent, "/profile", of_supervisor).await;
+    assert_eq!((taken.failure().0, taken.body()["field"].clone()), (422, json!("phone_number")));
+    assert_eq!(put(&agent, "/profile", change(&before, None)).await.status, StatusCode::OK);
+    assert_eq!(put(&agent, "/profile", change(new, Some(demo::PASSWORD))).await.status, StatusCode::OK);
+    assert!(app.newest_message("agent@mkopo.test").await.body.contains("phone number"));
+    assert!(app.newest_message(&before).await.body.contains("was changed"));
+
+    let reset = async || {
+        let request = json!({"email": "agent@mkopo.test"});
+        app.post("/api/v1/auth/request-password-reset", request).await.status
+    };
+    assert_eq!(reset().await, StatusCode::OK);
+    assert_eq!((app.texts_to(new).await, app.texts_to(&before).await), (0, 2));
+    app.clock.advance(Duration::from_hours(24));
+    assert_eq!(reset().await, StatusCode::OK);
+    assert_eq!((app.texts_to(new).await, app.texts_to(&before).await), (1, 2));
+}
+
 #[tokio::test]
 async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
     let app = TestApp::start_with(&LIVE).await;
@@ -112,8 +150,14 @@ async fn with_sign_in_codes_on_a_password_alone_opens_no_session() {
         "only who knows it is told more"
     );
 
-    let email = json!({"email": "agent@mkopo.test"});
-    assert_eq!(app.post("/api/v1/auth/request-signin-otp", email).await.status, StatusCode::OK);
+    let ask = async |password: Option<&str>| {
+        let request = json!({"email": "agent@mkopo.test", "password": password});
+        app.post("/api/v1/auth/request-signin-otp", request).await
+    };
+    let missing = ask(None).await;
+    assert_eq!((missing.failure().0, missing.body()["field"].clone()), (422, json!("password")));
+    assert_eq!(ask(Some("wrong")).await.failure().1, "invalid_password");
+    assert_eq!(ask(Some(demo::PASSWORD)).await.status, StatusCode::OK);
     let otp = app.newest_code("agent@mkopo.test").await;
     let with_code = json!({"email": "agent@mkopo.test", "password": demo::PASSWORD, "otp": otp});
     assert_eq!(app.post("/api/v1/auth/verify-signin-otp", with_code).await.status, StatusCode::OK);

@@ -328,7 +328,8 @@ async fn main_is_listed_not_counted_and_never_removed() {
 async fn metrics_have_the_calls_of_the_20_busiest_and_of_the_rest_together() {
     let app = TestApp::start().await;
     let sandbox_metrics = async || {
-        let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+        let answer = app.send(request(Method::GET, "/metrics", Some(CONSOLE_TOKEN), None)).await;
+        let metrics = String::from_utf8(answer.bytes).unwrap();
         let lines = metrics.lines().filter(|line| line.starts_with("mkopo_sandbox"));
         lines.map(str::to_owned).collect::<Vec<String>>()
     };

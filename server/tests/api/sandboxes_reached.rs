@@ -46,7 +46,7 @@ async fn every_host_and_header_reaches_a_sandbox_or_main_or_has_a_clear_answer()
         ("Host: [::1]\r\n", in_main),
         ("Host: [::1]:8080\r\n", in_main),
         ("Host: [::ffff:127.0.0.1]:8080\r\n", in_main),
-        ("Host: pr-12.example.com\r\n", in_main),
+        ("Host: pr-12.example.com\r\n", ("421", Some("unknown_host"))),
         ("Host: pr-12localhost\r\n", in_main),
         ("Host: pr-12.localhost\r\nHost: pr-12.localhost\r\n", unclear),
         ("Host: pr-12.localhost\r\nHost: localhost\r\n", unclear),

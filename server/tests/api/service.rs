@@ -1,8 +1,13 @@
 use axum::http::{Method, StatusCode, header};
+use base::error::Failure;
 use insta::assert_snapshot;
 use serde_json::json;
+use store::{Connection, query};
 
-use crate::test_app::{TestApp, waiting};
+use crate::{
+    sandboxes::Given,
+    test_app::{CONSOLE_TOKEN, TestApp, request, waiting},
+};
 
 #[tokio::test]
 async fn a_running_service_is_healthy_and_ready() {
@@ -25,6 +30,41 @@ async fn without_its_database_it_is_healthy_but_not_ready() {
     app.sandbox.server.metrics.refresh(&app.sandbox).await;
     let metrics = app.call(Method::GET, "/metrics", None).await;
     assert!(String::from_utf8(metrics.bytes).unwrap().contains("mkopo_database_up 0\n"));
+}
+
+/// So that a balancer sends payouts elsewhere, whatever the reason: a full disk, too, refuses every write.
+#[tokio::test]
+async fn a_server_whose_database_refuses_writes_is_not_ready_until_it_takes_them_again() {
+    let app = TestApp::start().await;
+    let run = async |statement: &'static str| {
+        let done = app.sandbox.database.write(async |connection: &mut Connection| {
+            Ok::<_, Failure>(query(statement).execute(connection).await?)
+        });
+        done.await.unwrap();
+    };
+    let ready = async || app.call(Method::GET, "/readyz", None).await.status;
+    run("ALTER TABLE server_lease RENAME TO server_lease_away").await;
+    app.sandbox.server.lease.renew().await.unwrap_err();
+    assert_eq!(ready().await, StatusCode::SERVICE_UNAVAILABLE);
+    run("ALTER TABLE server_lease_away RENAME TO server_lease").await;
+    app.sandbox.server.lease.renew().await.unwrap();
+    assert_eq!(ready().await, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn metrics_name_sandboxes_to_the_operator_only_and_say_their_charset() {
+    let app = TestApp::start().await;
+    let one = Given::make(&app, json!({"name": "secret-plan"})).await;
+    one.call(Method::GET, "/readyz", None, None).await;
+    let metrics = async |token: Option<&str>| {
+        let answer = app.send(request(Method::GET, "/metrics", token, None)).await;
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
+        String::from_utf8(answer.bytes).unwrap()
+    };
+    for token in [None, Some("wrong"), Some(&*one.token)] {
+        assert!(!metrics(token).await.contains("secret-plan"), "{token:?}");
+    }
+    assert!(metrics(Some(CONSOLE_TOKEN)).await.contains("sandbox=\"secret-plan\""));
 }
 
 #[tokio::test]

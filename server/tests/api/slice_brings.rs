@@ -55,6 +55,11 @@ async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names(
     publish(&app, &with_screens("mfe-repayments", "1.0.0", &["/plans/:id"])).await;
     let refused = publish(&app, &with_screens("mfe-plans", "1.0.0", &["/Plans/:plan"])).await;
     assert_eq!(refused.failure().2, "mfe-plans wants the path /Plans/:plan, which mfe-repayments has.");
+    // The router prefers the exact path, whosever it is.
+    for path in ["/plans/new", "/:any/:thing", "/:any/new"] {
+        let refused = publish(&app, &with_screens("mfe-new", "1.0.0", &[path])).await;
+        assert_eq!(refused.failure().1, "path_taken", "{path}");
+    }
     // A path that its owner gave up is free.
     publish(&app, &with_screens("mfe-repayments", "1.1.0", &["/repayments"])).await;
     assert_eq!(publish(&app, &with_screens("mfe-plans", "1.0.0", &["/plans/:plan"])).await.status, 201);
@@ -64,6 +69,33 @@ async fn of_two_slices_that_want_one_path_the_second_is_refused_with_both_names(
         assert_eq!(refused.failure().2, "mfe-repayments wants the path /plans/:id, which mfe-plans has.");
     }
     assert_eq!(live(&app).await["mfe-repayments"]["version"], "1.1.0");
+}
+
+#[tokio::test]
+async fn of_two_menu_entries_that_read_alike_the_second_is_refused() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let with_label = |name: &str, label: &str| {
+        let mut manifest = manifest(name, "1.0.0");
+        let to = manifest["brings"]["screens"][0]["path"].clone();
+        manifest["brings"]["menu"] =
+            json!([{"label": label, "to": to, "icon": "money", "position": 1, "roles": ["admin"]}]);
+        build_of(&manifest)
+    };
+    publish(&app, &with_label("mfe-plans", "Repayment plans")).await;
+    let refused = publish(&app, &with_label("mfe-new", "repayment  Plans")).await;
+    assert_eq!(refused.failure().1, "label_taken");
+    assert_eq!(
+        refused.failure().2,
+        "mfe-new wants the menu entry \"repayment  Plans\", which mfe-plans has."
+    );
+    for hidden in ["Repayment\u{200b} plans", "snalp\u{202e}", "Plans\n"] {
+        assert_eq!(
+            publish(&app, &with_label("mfe-new", hidden)).await.failure().1,
+            "bad_build",
+            "{hidden:?}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,7 +146,7 @@ async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
     assert_snapshot!(reasons.join("\n"), @r#"
     422 bad_build: It brings no screen: list its screens in slice.screens of its package.json.
     422 bad_build: The path "loans" of a screen is not one such as /loans/:id.
-    422 bad_build: A title must have 1 to 100 characters: "".
+    422 bad_build: A title must have 1 to 100 characters that can be seen: "".
     422 bad_build: It brings two screens at /l/:b.
     422 bad_build: Its menu entry "Loans" has the icon "unicorn", which mfe-kit 0.1.0 does not have.
     422 bad_build: Its menu entry "Loans" leads to "/elsewhere", which is no screen of it.
@@ -122,8 +154,8 @@ async fn what_the_shell_cannot_draw_is_refused_with_a_reason() {
     422 bad_build: Its mf-manifest.json can't be read: unknown variant `auditor`, expected one of `admin`, `agent`, `supervisor` at line 1 column 97.
     422 bad_build: Its menu entry "Loans" has the position 1001; the largest is 1000.
     422 bad_build: Its menu entry "Loans" has "loans" below it, which is not a path such as /loans/*.
-    422 bad_build: A label must have 1 to 40 characters: "LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL".
-    422 bad_build: A sentence of a failure must have 1 to 300 characters: " ".
+    422 bad_build: A label must have 1 to 40 characters that can be seen: "LLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLLL".
+    422 bad_build: A sentence of a failure must have 1 to 300 characters that can be seen: " ".
     422 bad_build: Its mf-manifest.json can't be read: unknown field `colour`, expected one of `screens`, `menu`, `failures` at line 1 column 19.
     "#);
 }

@@ -19,8 +19,8 @@ use crate::{
 /// A call of a page, from a network address.
 pub fn call(address: &str, body: &Value) -> Request<Body> {
     let mut request = Request::post("/slice-reports")
-        .header(header::HOST, "portal.test")
-        .header(header::ORIGIN, "http://portal.test")
+        .header(header::HOST, "portal")
+        .header(header::ORIGIN, "http://portal")
         .header(header::CONTENT_TYPE, "application/json")
         .body(Body::from(body.to_string()))
         .unwrap();
@@ -102,6 +102,23 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
     assert!(kept(&app).await.is_empty());
 }
 
+/// Three addresses wrote 2.6 million rows a day.
+#[tokio::test]
+async fn reports_take_100_rows_a_minute_and_the_rest_is_counted() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let failed = |status: u32| json!({"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": status});
+    for status in 400..600 {
+        let address = format!("192.0.2.{}", status % 100);
+        assert_eq!(report(&app, &address, None, &[failed(status)]).await.status, StatusCode::NO_CONTENT);
+    }
+    watch::look(&app.sandbox).await.unwrap();
+    report(&app, "192.0.2.1", None, &[loaded("0.1.0")]).await;
+    watch::look(&app.sandbox).await.unwrap();
+    let rows = kept(&app).await;
+    assert_eq!((rows.len(), rows.iter().map(|row| row.4).sum::<i64>()), (102, 201));
+}
+
 #[tokio::test]
 async fn builds_and_screens_that_do_not_exist_are_ignored() {
     let portal = portal();
@@ -141,6 +158,8 @@ async fn a_report_is_refused_if_it_is_not_a_pages_too_large_too_often_or_makes_n
         json!({"reports": [{"slice": "mfe-loans", "version": "x", "outcome": "crashed"}]}),
         json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "loaded", "ms": 1, "times": 2}]}),
         json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": 500, "route": "/"}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": 200}]}),
+        json!({"reports": [{"slice": "mfe-loans", "version": "0.1.0", "outcome": "call_failed", "status": 65535}]}),
         json!({"reports": [loaded("0.1.0")], "email": "agent@mkopo.test"}),
     ] {
         assert_eq!(app.send(call("192.0.2.1", &wrong)).await.failure().1, "invalid_request", "{wrong}");

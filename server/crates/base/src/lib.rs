@@ -18,3 +18,5 @@ pub mod phone;
 pub mod randomness;
 // Background tasks and their shutdown.
 pub mod tasks;
+// Texts that people read.
+pub mod text;

@@ -22,8 +22,6 @@ use super::{
 const MAX_FOUND: usize = 100;
 /// The maximum number of bytes of a body.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
-/// The time after which the check of a list ends.
-const MAX_TIME: Duration = Duration::from_secs(1);
 /// The maximum length of a place, in characters.
 const MAX_PLACE: usize = 200;
 
@@ -98,7 +96,7 @@ pub struct Differences {
     /// Those that were found, each once.
     pub found: Vec<Difference>,
     /// Whether everything was checked: at most 100 different differences, 32 MiB and 20,000 values in a row are,
-    /// and a list for at most a second.
+    /// and a list for as long as is given.
     pub is_whole: bool,
 }
 
@@ -141,16 +139,18 @@ pub fn of_request(operation: &Operation, query: &str, headers: &HeaderMap, body:
         }
         return found;
     }
-    differing_body(rules, &pointer, headers, body, &mut found);
+    differing_body(rules, &pointer, headers, body, Duration::MAX, &mut found);
     found
 }
 
-/// Returns the differences of an answer; `body` is `None` for the answer to a HEAD.
+/// Returns the differences of an answer; `body` is `None` for the answer to a HEAD. The check of a list ends after the
+/// `longest` time.
 pub fn of_answer(
     operation: &Operation,
     status: StatusCode,
     headers: &HeaderMap,
     body: Option<impl Read>,
+    longest: Duration,
 ) -> Differences {
     let mut found = Differences::none();
     let Some((rules, pointer)) = resolved(format!("{}/responses/{}", operation.pointer(), status.as_str()))
@@ -165,7 +165,7 @@ pub fn of_answer(
     }
     if rules["content"].is_object() {
         match body {
-            Some(body) => differing_body(rules, &pointer, headers, body, &mut found),
+            Some(body) => differing_body(rules, &pointer, headers, body, longest, &mut found),
             None => _ = differing_media_type(rules, headers, &mut found),
         }
     } else if body.is_some_and(|mut body| body.read(&mut [0]).is_ok_and(|length| length > 0)) {
@@ -235,19 +235,20 @@ fn differing_body(
     pointer: &str,
     headers: &HeaderMap,
     body: impl Read,
+    longest: Duration,
     found: &mut Differences,
 ) {
     let Some(essence) = differing_media_type(rules, headers, found) else { return };
     let pointer = format!("{pointer}/content/{}/schema", essence.replace('/', "~1"));
     let Some((schema, own_pointer)) = resolved(pointer.clone()) else { return };
     let items = validator(&format!("{own_pointer}/items"));
-    let until = Instant::now() + MAX_TIME;
+    let started = Instant::now();
     let mut of_element = |element: &Value| {
         if let Some(rules) = &items {
             differing_values(rules, element, "/*", found);
             unknown_fields(&schema["items"], element, "/*", found);
         }
-        let goes_on = found.is_whole && Instant::now() < until;
+        let goes_on = found.is_whole && started.elapsed() < longest;
         if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let mut body = body.take(MAX_BYTES);

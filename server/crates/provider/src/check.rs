@@ -1,6 +1,8 @@
 //! Checks a provider against the contract: every read, every refusal without side effects, and one payout if
 //! requested.
 
+use std::time::Duration;
+
 use axum::http::{HeaderName, Method, StatusCode, header};
 use secrecy::SecretString;
 use serde::Serialize;
@@ -147,8 +149,9 @@ impl Check {
             tried.violations.push(format!("the code is not {}", expected.code.unwrap_or_default()));
         }
         if let Some(operation) = call.operation() {
-            let body = Some(answer.body.as_ref());
-            for difference in contract::of_answer(&operation, answer.status, &answer.headers, body).found {
+            let (body, longest) = (Some(answer.body.as_ref()), Duration::MAX);
+            let differences = contract::of_answer(&operation, answer.status, &answer.headers, body, longest);
+            for difference in differences.found {
                 let line = format!("{}: {}", difference.place, difference.text);
                 let list = if difference.kind.is_violation() {
                     &mut tried.violations

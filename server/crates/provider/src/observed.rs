@@ -6,7 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -25,6 +25,8 @@ const MAX_WAITING: usize = 64;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The largest window that a zstd answer may need, as a power of two: what browsers accept (RFC 9659).
 const MAX_ZSTD_WINDOW: u32 = 23;
+/// The longest check of one answer.
+const LONGEST_CHECK: Duration = Duration::from_secs(1);
 /// The ratio of the pause after a check to the check itself under load, when a sample is enough.
 const PAUSES: u32 = 49;
 
@@ -181,7 +183,7 @@ impl Exchange {
         let request = contract::of_request(operation, &self.query, &self.request_headers, &self.request_body);
         let bytes: Vec<u8> = self.body.iter().flatten().copied().collect();
         let body = if self.is_head { None } else { Some(self.plain(&bytes)?) };
-        let answer = contract::of_answer(operation, self.status, &self.headers, body);
+        let answer = contract::of_answer(operation, self.status, &self.headers, body, LONGEST_CHECK);
         // A request that the provider refuses may be wrong.
         let request = (!self.status.is_client_error()).then(|| (name.clone(), Side::Request, request));
         Some(request.into_iter().chain([(name, Side::Answer, answer)]).collect())

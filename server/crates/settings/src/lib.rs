@@ -46,8 +46,8 @@ pub struct Settings {
     #[arg(long, env = "MKOPO_PUBLIC_URL", value_parser = values::public_url, value_name = "URL")]
     pub public_url: Option<HeaderValue>,
 
-    /// Address and port of the console and of `/metrics`, or `off`. Defaults to the portal's address
-    /// with the next port.
+    /// Address and port of the console and of `/metrics`, or `off`. Defaults to this machine's own address
+    /// (127.0.0.1) with the port after the portal's.
     #[arg(long, env = "MKOPO_CONSOLE_LISTEN", value_parser = values::console_listen,
           value_name = "ADDRESS:PORT|off")]
     pub console_listen: Option<ConsoleListen>,
@@ -171,6 +171,16 @@ pub struct Settings {
           value_parser = |file: &str| secret_in(file, SmtpUrl::parse))]
     pub smtp_url_file: Option<SmtpUrl>,
 
+    /// Domains that sandboxes may send e-mails to, separated by commas. Without it, sandboxes send nothing through the
+    /// mail server: what they write stays in their outbox.
+    #[arg(long, env = "MKOPO_SANDBOX_MAIL_DOMAINS", value_delimiter = ',', value_parser = values::domain,
+          value_name = "DOMAINS")]
+    pub sandbox_mail_domains: Vec<String>,
+
+    /// Whether these are the settings of a sandbox.
+    #[arg(skip)]
+    pub is_sandbox: bool,
+
     /// Sender of e-mails, as `name@domain` or `Name <name@domain>`.
     #[arg(long, env = "MKOPO_SMTP_FROM", default_value = "no-reply@mkopo.test", value_parser = values::mailbox,
           value_name = "ADDRESS")]
@@ -284,7 +294,13 @@ impl Settings {
 
     /// The settings of sandboxes. Nothing in a sandbox is real, so they are as in demo mode.
     pub fn of_sandboxes(&self) -> Self {
-        Self { demo: true, tools: None, slice_override: Some(self.allows_slice_override()), ..self.clone() }
+        Self {
+            demo: true,
+            tools: None,
+            slice_override: Some(self.allows_slice_override()),
+            is_sandbox: true,
+            ..self.clone()
+        }
     }
 
     /// The name of the portal in sentences.
@@ -336,6 +352,9 @@ impl Settings {
 
     /// The configured mail server.
     pub fn mail_server(&self) -> Option<&SmtpUrl> {
+        if self.is_sandbox && self.sandbox_mail_domains.is_empty() {
+            return None;
+        }
         self.smtp_url.as_ref().or(self.smtp_url_file.as_ref())
     }
 }

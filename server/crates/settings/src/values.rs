@@ -26,7 +26,8 @@ pub enum ConsoleListen {
 }
 
 impl ConsoleListen {
-    /// The address as `given`, or else the portal's address with the next port; `None` if the console is off.
+    /// The address as `given`, or else this machine's own with the port after the portal's; `None` if the console is off.
+    /// The console fakes the world: others reach it only where the deployment says so.
     /// Port 0 means any free port, as does the next port after 0 or 65535.
     pub fn address(given: Option<Self>, portal: SocketAddr) -> Option<SocketAddr> {
         match given {
@@ -34,7 +35,12 @@ impl ConsoleListen {
             Some(Self::On(address)) => Some(address),
             None => {
                 let next = if portal.port() == 0 { 0 } else { portal.port().wrapping_add(1) };
-                Some(SocketAddr::new(portal.ip(), next))
+                let own = match portal.ip() {
+                    address if address.is_loopback() => address,
+                    IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                    IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+                };
+                Some(SocketAddr::new(own, next))
             }
         }
     }
@@ -159,11 +165,11 @@ pub fn time_zone(text: &str) -> Result<TimeZone, String> {
     zone.ok_or_else(|| "give the name of an IANA time zone such as Africa/Nairobi".to_owned())
 }
 
-/// A name without control characters.
+/// A name without characters that can't be seen.
 pub fn name(text: &str) -> Result<String, String> {
     let name = text.trim();
-    if name.is_empty() || name.chars().any(char::is_control) {
-        return Err("give a name of at least one letter".to_owned());
+    if name.is_empty() || !base::text::is_plain(name) {
+        return Err("give a name of at least one letter, without characters that can't be seen".to_owned());
     }
     Ok(name.to_owned())
 }

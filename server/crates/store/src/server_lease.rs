@@ -4,7 +4,7 @@
 //! They are rows rather than locks, because rows work through a pooler and expire by the engine's own clock.
 
 use std::{
-    sync::atomic::{AtomicI64, Ordering},
+    sync::atomic::{AtomicBool, AtomicI64, Ordering},
     time::Duration,
 };
 
@@ -33,6 +33,8 @@ pub struct ServerLease {
     server_id: String,
     /// The count of renewals in the row, as this server left it.
     renewals: AtomicI64,
+    /// Whether the last renewal was written.
+    is_renewed: AtomicBool,
 }
 
 const DELETE_EXPIRED: &str = "DELETE FROM server_lease WHERE expires_at <= $1";
@@ -62,6 +64,7 @@ impl ServerLease {
             shared_read: shared_read.clone(),
             server_id: Randomness::from_os().id(at),
             renewals: AtomicI64::default(),
+            is_renewed: AtomicBool::new(true),
         };
         lease.store().await?;
         Ok(lease)
@@ -89,6 +92,11 @@ impl ServerLease {
         }
     }
 
+    /// Returns whether the last renewal was written. If not, the database can't be written, or its disk is full.
+    pub fn is_renewed(&self) -> bool {
+        self.is_renewed.load(Ordering::Acquire)
+    }
+
     /// Renews the lease. If its row is not as this server left it, another copy of the data was put in
     /// place, and everything cached is forgotten.
     ///
@@ -102,7 +110,9 @@ impl ServerLease {
                 query(RENEW).bind(server_id).bind(now.plus(TERM)).bind(renewals).execute(connection).await?;
             Ok(renewed == 1)
         });
-        match renewed.await {
+        let renewed = renewed.await;
+        self.is_renewed.store(renewed.is_ok(), Ordering::Release);
+        match renewed {
             Ok(true) => Ok(()),
             Ok(false) => {
                 tracing::warn!("this server's lease was lost, perhaps with the data");

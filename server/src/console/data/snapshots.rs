@@ -1,6 +1,7 @@
 //! Snapshots: named copies of the data to save, restore and remove.
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{ONE_ROW_TABLES, TABLES, empty};
 use crate::{Sandbox, console::ConsoleRefusal};
@@ -11,7 +12,15 @@ use store::{
     rows::{self, Rows},
 };
 
-const MAX_SNAPSHOTS: i64 = 100;
+/// The bound on the snapshots of a world.
+struct Bound {
+    count: i64,
+    bytes: i64,
+}
+
+const OF_MAIN: Bound = Bound { count: 100, bytes: 4 * 1024 * 1024 * 1024 };
+
+const OF_A_SANDBOX: Bound = Bound { count: 20, bytes: 64 * 1024 * 1024 };
 
 /// A snapshot, without its content.
 #[derive(Clone, Debug, Serialize, sqlx_macros::FromRow)]
@@ -64,6 +73,8 @@ const SAVE: &str = "
     ON CONFLICT (name) DO UPDATE SET saved_at = excluded.saved_at
     RETURNING name, saved_at";
 
+const BYTES: &str = "SELECT CAST(COALESCE(SUM(LENGTH(content)), 0) AS BIGINT) FROM snapshot_table";
+
 const DELETE_TABLES: &str = "DELETE FROM snapshot_table WHERE name = $1";
 
 const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content) VALUES ($1, $2, $3)";
@@ -71,15 +82,16 @@ const SAVE_TABLE: &str = "INSERT INTO snapshot_table (name, table_name, content)
 /// Saves all data as snapshot `name`, replacing an existing one.
 ///
 /// # Errors
-/// [`Failure::BadValue`] if there are too many snapshots.
+/// [`Failure::BadValue`] if there are too many snapshots, or they take too much room.
 pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapshot, Failure> {
     let now = sandbox.clock.now();
+    let Bound { count, bytes } = if sandbox.is_main() { OF_MAIN } else { OF_A_SANDBOX };
     trail
         .write(sandbox.database.begin_alone().await?, async move |connection: &mut Connection| {
             let others: i64 = query_scalar(COUNT).bind(&name.0).fetch_one(&mut *connection).await?;
-            if others >= MAX_SNAPSHOTS {
+            if others >= count {
                 return Err(Failure::BadValue(format!(
-                    "There are already {MAX_SNAPSHOTS} snapshots; remove one first"
+                    "There are already {count} snapshots; remove one first"
                 )));
             }
             let saved = query_as(SAVE).bind(&name.0).bind(now).fetch_one(&mut *connection).await?;
@@ -94,9 +106,51 @@ pub async fn save(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<Snapsh
                     .execute(&mut *connection)
                     .await?;
             }
+            let taken: i64 = query_scalar(BYTES).fetch_one(connection).await?;
+            if taken > bytes {
+                let mib = bytes / (1024 * 1024);
+                return Err(Failure::BadValue(format!(
+                    "There is no room: snapshots take at most {mib} MiB; remove one first"
+                )));
+            }
             Ok(saved)
         })
         .await
+}
+
+const OPEN_SESSIONS: &str = "SELECT session_id FROM session WHERE ended_at IS NULL";
+
+const OPEN_CODES: &str = "SELECT fingerprint FROM one_time_code WHERE used_at IS NULL";
+
+const END_OTHER_SESSIONS: &str = "
+    UPDATE session SET ended_at = created_at
+    WHERE ended_at IS NULL AND session_id NOT IN (SELECT value ->> 'id' FROM json_each($1))";
+
+const END_OTHER_CODES: &str = "
+    UPDATE one_time_code SET used_at = created_at
+    WHERE used_at IS NULL AND fingerprint NOT IN (SELECT value ->> 'id' FROM json_each($1))";
+
+/// What opens accounts now. A session that has ended and a code that was used stay so, whatever a snapshot says.
+struct Open {
+    sessions: Vec<String>,
+    codes: Vec<String>,
+}
+
+impl Open {
+    async fn now(connection: &mut Connection) -> Result<Self, sqlx::Error> {
+        let sessions = query_scalar(OPEN_SESSIONS).fetch_all(&mut *connection).await?;
+        let codes = query_scalar(OPEN_CODES).fetch_all(connection).await?;
+        Ok(Self { sessions, codes })
+    }
+
+    /// Ends all sessions and codes but these.
+    async fn end_others(self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        let json =
+            |ids: Vec<String>| ids.into_iter().map(|id| json!({ "id": id })).collect::<Value>().to_string();
+        query(END_OTHER_SESSIONS).bind(json(self.sessions)).execute(&mut *connection).await?;
+        query(END_OTHER_CODES).bind(json(self.codes)).execute(connection).await?;
+        Ok(())
+    }
 }
 
 const COUNT_NAMED: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
@@ -104,7 +158,7 @@ const COUNT_NAMED: &str = "SELECT count(*) FROM snapshot WHERE name = $1";
 const SAVED_TABLE: &str = "SELECT content FROM snapshot_table WHERE name = $1 AND table_name = $2";
 
 /// Replaces all data with the snapshot `name`, including the clock and the faults. Running payouts are cut
-/// off, on every server, because the generation of the data changes.
+/// off, on every server, because the generation of the data changes. Sessions and codes that have ended since stay so.
 ///
 /// # Errors
 /// [`ConsoleRefusal::SnapshotNotFound`].
@@ -115,6 +169,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
             if found == 0 {
                 return Err(name.not_found());
             }
+            let open = Open::now(connection).await?;
             empty(connection).await?;
             for table in ONE_ROW_TABLES.iter().chain(&TABLES) {
                 // Tables added after the snapshot was saved stay empty, or keep their one row.
@@ -129,6 +184,7 @@ pub async fn restore(sandbox: &Sandbox, name: Name, trail: &Trail) -> Result<(),
                     serde_json::from_str(&content).map_err(|error| Failure::Internal(error.to_string()))?;
                 rows::insert(connection, table.name, &content).await?;
             }
+            open.end_others(connection).await?;
             Ok(())
         })
         .await

@@ -12,6 +12,7 @@ use base::{
     ids::{AccountId, ApproverId, CustomerId, LoanId},
     kes::Kes,
     phone::Msisdn,
+    text::is_plain,
 };
 use lending::{
     demo,
@@ -128,6 +129,16 @@ impl GivenLoan {
         let mut ids = [self.loan_id.as_deref(), self.customer_id.as_deref()].into_iter().flatten();
         if ids.any(|id| !(1..=64).contains(&id.chars().count()) || id.contains('/')) {
             return wrong("loan_id", "loan_id and customer_id must have 1 to 64 characters, and no slash");
+        }
+        for (field, name) in [
+            ("customer_first_name", self.customer_first_name.as_deref()),
+            ("customer_last_name", self.customer_last_name.as_deref()),
+            ("customer_nickname", self.customer_nickname.as_ref().and_then(Option::as_deref)),
+            ("approver_name", self.approver_name.as_ref().and_then(Option::as_deref)),
+        ] {
+            if name.is_some_and(|name| !is_plain(name)) {
+                return wrong(field, &format!("{field} must have no characters that can't be seen"));
+            }
         }
         if self.total_loan_amount.is_some_and(|amount| !(1..=MAX_AMOUNT).contains(&amount.0)) {
             return wrong("total_loan_amount", "total_loan_amount must be between 1 and 1,000,000,000,000");

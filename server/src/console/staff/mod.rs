@@ -63,7 +63,9 @@ impl AccountToOpen {
     fn checked(self) -> Result<NewAccount, Failure> {
         let wrong = |field, text: String| Failure::BadField { field, text };
         let name = |field: &'static str, name: String| {
-            values::name(&name).map_err(|_| wrong(field, format!("{field} must have at least one letter")))
+            values::name(&name).map_err(|_| {
+                wrong(field, format!("{field} must have at least one letter, and none that can't be seen"))
+            })
         };
         let Self { email, username, first_name, last_name, phone_number, role, password } = self;
         let email = Email::parse(&email).ok_or_else(|| {

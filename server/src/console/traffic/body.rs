@@ -14,6 +14,9 @@ use web::extract::whole;
 /// The largest body to keep. For larger ones, only the size is kept.
 const MAX_BYTES: usize = 8 * 1024;
 
+/// The largest number of values to show. In memory a value takes many times its size in a body.
+const MAX_VALUES: usize = 500;
+
 /// A body as it was received or sent. It is parsed and masked only when someone reads it.
 #[derive(Clone, Debug)]
 pub(super) enum KeptBody {
@@ -85,12 +88,28 @@ impl KeptBody {
             Self::None => Value::Null,
             Self::SizeOnly(_) => json!(format!("[{size} bytes]")),
             Self::Whole(bytes) => match self.json() {
-                Some(body) => secrets.masked_body(body),
+                Some(body) => {
+                    let body = secrets.masked_body(body);
+                    if values_in(&body) <= MAX_VALUES {
+                        body
+                    } else {
+                        json!(format!("[{size} bytes, too many values]"))
+                    }
+                }
                 None if serde_json::from_slice::<Value>(bytes).is_ok() => {
                     json!(format!("[{size} bytes, not an object]"))
                 }
                 None => json!(format!("[{size} bytes, not JSON]")),
             },
         }
+    }
+}
+
+/// The number of values in `body`.
+fn values_in(body: &Value) -> usize {
+    1 + match body {
+        Value::Array(items) => items.iter().map(values_in).sum(),
+        Value::Object(fields) => fields.values().map(values_in).sum(),
+        _ => 0,
     }
 }

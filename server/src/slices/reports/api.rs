@@ -111,7 +111,7 @@ impl Reported {
             (Outcome::Loaded, Some(ms), None, None) => rounded(ms).to_string(),
             (Outcome::NotLoaded, None, Some(reason), None) => reason.name().to_owned(),
             (Outcome::Crashed, None, None, None) => route.clone().unwrap_or_default(),
-            (Outcome::CallFailed, None, None, Some(status @ 0..=599)) => status.to_string(),
+            (Outcome::CallFailed, None, None, Some(status @ (0 | 400..=599))) => status.to_string(),
             _ => {
                 return Err(invalid(
                     "a report has `ms`, `reason`, `route` or `status`, as its outcome needs",

@@ -45,7 +45,9 @@ impl Counts {
         match outcome {
             Outcome::Loaded => {
                 self.loads += times;
-                *self.took.entry(detail.parse().unwrap_or(0)).or_default() += times;
+                if let Ok(ms) = detail.parse() {
+                    *self.took.entry(ms).or_default() += times;
+                }
             }
             Outcome::NotLoaded => {
                 self.loads += times;

@@ -22,7 +22,7 @@ use base::{
     ids::{SessionId, StaffId},
 };
 use lending::auth::session;
-use store::{Connection, Database, query, sweep};
+use store::{Connection, Database, query, query_scalar, sweep};
 
 /// Maximum number of reports that wait to be written; more are dropped.
 const MAX_WAITING: usize = 10_000;
@@ -192,6 +192,11 @@ impl Report {
     }
 }
 
+/// The maximum number of rows for a minute, besides one for each build and outcome that counts what has no row.
+const MAX_ROWS: i64 = 100;
+
+const ROWS: &str = "SELECT count(*) FROM slice_report WHERE minute = $1";
+
 const ADD: &str = "
     INSERT INTO slice_report (name, version, minute, outcome, detail, times) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (name, version, minute, outcome, detail) DO UPDATE SET
@@ -202,7 +207,10 @@ async fn store(
     counted: &BTreeMap<Report, i64>,
     at: UnixMillis,
 ) -> Result<(), Failure> {
-    for (Report { slice, version, outcome, detail }, times) in counted {
+    let stored: i64 = query_scalar(ROWS).bind(at).fetch_one(&mut *connection).await?;
+    let room = usize::try_from(MAX_ROWS - stored).unwrap_or_default();
+    for (number, (Report { slice, version, outcome, detail }, times)) in counted.iter().enumerate() {
+        let detail = if number < room { detail } else { "" };
         query(ADD)
             .bind(slice)
             .bind(version)

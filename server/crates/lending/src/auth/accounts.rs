@@ -41,7 +41,8 @@ const INSERT: &str = "
 /// Opens an account.
 ///
 /// # Errors
-/// Fails with [`Failure::is_unique_violation`] if the address already has an account.
+/// Fails with [`Failure::is_unique_violation`] if the address already has an account; [`Failure::BadField`] if another
+/// account has the phone number.
 pub async fn open(
     database: &Database,
     passwords: &Passwords,
@@ -56,21 +57,41 @@ pub async fn open(
     trail
         .write(database.begin().await?, async move |connection: &mut Connection| {
             query(INSERT)
-                .bind(staff_id)
+                .bind(&staff_id)
                 .bind(email)
                 .bind(username)
                 .bind(first_name)
                 .bind(last_name)
-                .bind(phone_number)
+                .bind(&phone_number)
                 .bind(role)
                 .bind(password_hash)
                 .bind(true)
                 .bind(now)
-                .execute(connection)
+                .execute(&mut *connection)
                 .await?;
-            Ok(())
+            check_phone(connection, &phone_number, &staff_id).await
         })
         .await
+}
+
+const WITH_PHONE: &str = "
+    SELECT count(*) FROM staff WHERE phone_number = $1 AND staff_id <> $2";
+
+/// Checks that no account besides `own` has `phone`: reset codes of two people would go there.
+///
+/// # Errors
+/// [`Failure::BadField`].
+pub(super) async fn check_phone(
+    connection: &mut Connection,
+    phone: &Msisdn,
+    own: &StaffId,
+) -> Result<(), Failure> {
+    let others: i64 = query_scalar(WITH_PHONE).bind(phone).bind(own).fetch_one(connection).await?;
+    if others > 0 {
+        let text = "Another account has this phone number".to_owned();
+        return Err(Failure::BadField { field: "phone_number", text });
+    }
+    Ok(())
 }
 
 const ALL: &str = "

@@ -8,8 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{delete, get, post, put},
 };
-use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 use super::{
     Auth, Role, Staff,
@@ -19,7 +18,7 @@ use super::{
     device::DeviceCookie,
     otp::{self, Otp, Purpose},
     own_sessions::{OwnSession, end_own_session, own_sessions},
-    password::MAXIMUM_LENGTH,
+    password::Password,
     password_reset::{self, PasswordReset},
     profile::{Profile, ProfileChange, change_profile, profile},
     required_code::set_required_code,
@@ -77,19 +76,6 @@ pub fn live() -> Router {
         .route("/profile/sign-in-code", put(put_sign_in_code))
         .route("/sessions", get(sessions))
         .route("/sessions/{id}", delete(end_session))
-}
-
-/// A password that is short enough to hash.
-struct Password(SecretString);
-
-impl<'de> Deserialize<'de> for Password {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let password = SecretString::deserialize(deserializer)?;
-        if password.expose_secret().chars().count() > MAXIMUM_LENGTH {
-            return Err(de::Error::custom(format!("a password has at most {MAXIMUM_LENGTH} characters")));
-        }
-        Ok(Self(password))
-    }
 }
 
 #[derive(Serialize)]
@@ -164,21 +150,30 @@ struct Done {
     message: &'static str,
 }
 
+#[derive(Deserialize)]
+struct CodeRequest {
+    email: Email,
+    password: Option<Password>,
+}
+
 async fn request_signin_otp(
     Extension(auth): Extension<Auth>,
     from: ClientAddress,
-    Json(EmailOnly { email }): Json<EmailOnly>,
+    device: DeviceCookie,
+    Json(CodeRequest { email, password }): Json<CodeRequest>,
 ) -> Result<Answer<Done>, Failure> {
-    otp::send(&auth, from, email, Purpose::SignIn).await?;
+    let password = password.map(|password| password.0);
+    otp::send(&auth, from, &device, email, Purpose::SignIn, password).await?;
     Ok(Answer(Done { message: "A verification code was sent to your email." }))
 }
 
 async fn request_password_reset(
     Extension(auth): Extension<Auth>,
     from: ClientAddress,
+    device: DeviceCookie,
     Json(EmailOnly { email }): Json<EmailOnly>,
 ) -> Result<Answer<Done>, Failure> {
-    otp::send(&auth, from, email, Purpose::PasswordReset).await?;
+    otp::send(&auth, from, &device, email, Purpose::PasswordReset, None).await?;
     Ok(Answer(Done { message: "A password reset code was sent to your phone." }))
 }
 
@@ -221,7 +216,7 @@ async fn logout(
     ClientAddress(address): ClientAddress,
     session: Session,
 ) -> Result<Response, Failure> {
-    session::end(&auth.world, session, address).await?;
+    session::end(&auth, session, address).await?;
     let clear_cache = [(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""))];
     Ok((StatusCode::NO_CONTENT, clear_cache).into_response())
 }

@@ -30,8 +30,8 @@ const PER_DEVICE: Limit = PER_ACCOUNT_AND_ADDRESS;
 const PER_ACCOUNT: Limit = Limit { attempts: 50, window: Duration::from_hours(1) };
 /// The limit for one network address, which a whole office may share; the hundredth attempt is refused.
 const PER_ADDRESS: Limit = Limit { attempts: 99, window: Duration::from_mins(15) };
-/// The limit for codes of all purposes that are sent to one account.
-const CODES_PER_ACCOUNT: Limit = Limit { attempts: 20, window: Duration::from_hours(24) };
+/// The limit for codes of one purpose that are sent to one account, or to its owner on a device that signed in before.
+const CODES_PER_ACCOUNT: Limit = Limit { attempts: 10, window: Duration::from_hours(1) };
 
 /// The maximum difference between servers' clocks. A window that ends later than this allows was opened
 /// before the clock was moved back, and no longer counts.
@@ -53,8 +53,10 @@ pub enum Action {
     SignInCodeRequest,
     /// A request for a reset code, whether or not it succeeds.
     ResetCodeRequest,
-    /// A code that is sent.
-    Code,
+    /// A sign-in code that is sent.
+    SignInCodeSent,
+    /// A reset code that is sent.
+    ResetCodeSent,
     /// A wrong console token.
     ConsoleToken,
     /// A wrong deploy token.
@@ -69,7 +71,8 @@ impl Action {
             Self::ResetCode => "reset_code",
             Self::SignInCodeRequest => "sign_in_code_request",
             Self::ResetCodeRequest => "reset_code_request",
-            Self::Code => "code",
+            Self::SignInCodeSent => "sign_in_code_sent",
+            Self::ResetCodeSent => "reset_code_sent",
             Self::ConsoleToken => "console_token",
             Self::DeployToken => "deploy_token",
         }
@@ -116,7 +119,9 @@ impl Caller {
     /// Returns the subjects for which an attempt at `action` is counted, with their limits.
     fn counts(&self, action: Action) -> Vec<(&str, Limit)> {
         match (action, &self.device) {
-            (Action::Code, _) => vec![(&self.account, CODES_PER_ACCOUNT)],
+            (Action::SignInCodeSent | Action::ResetCodeSent, device) => {
+                vec![(device.as_ref().unwrap_or(&self.account), CODES_PER_ACCOUNT)]
+            }
             (Action::ConsoleToken | Action::DeployToken, _) => vec![(&self.address, PER_ADDRESS)],
             (_, Some(device)) => vec![(device, PER_DEVICE)],
             (_, None) => vec![

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use secrecy::SecretString;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Auth, Ruling, Staff, limits, limits::Action, limits::Caller};
+use super::{Auth, Ruling, Staff, device::DeviceCookie, limits, limits::Action, limits::Caller};
 use crate::{
     auth::{AuthRefusal, client_address::ClientAddress, fingerprint::Fingerprints},
     outbox,
@@ -12,6 +13,7 @@ use crate::{
 };
 use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, randomness::Randomness,
+    text::shown,
 };
 use store::{Connection, query, query_scalar};
 
@@ -19,6 +21,10 @@ use store::{Connection, query, query_scalar};
 pub const LIFE: Duration = Duration::from_mins(5);
 /// The time after which another code can be requested.
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
+/// The time for which reset codes go to the phone number before a change.
+const PHONE_SETTLES: Duration = Duration::from_hours(24);
+/// The maximum length of a name in a message, in characters.
+const MAX_NAME: usize = 64;
 /// The maximum number of attempts per code, including the successful one.
 const MAX_ATTEMPTS: i64 = 5;
 
@@ -46,6 +52,13 @@ impl Purpose {
         match self {
             Self::SignIn => Action::SignInCodeRequest,
             Self::PasswordReset => Action::ResetCodeRequest,
+        }
+    }
+
+    fn sent_action(self) -> Action {
+        match self {
+            Self::SignIn => Action::SignInCodeSent,
+            Self::PasswordReset => Action::ResetCodeSent,
         }
     }
 
@@ -78,25 +91,49 @@ impl<'de> Deserialize<'de> for Otp {
     }
 }
 
-/// Sends a code to the user of `email`. It replaces any earlier code.
+/// Sends a code to the user of `email`. It replaces any earlier code. Where an account requires sign-in codes, they are
+/// sent after the right `password` only: otherwise strangers could use up its codes.
 ///
 /// # Errors
 /// [`AuthRefusal::UserNotFound`], [`AuthRefusal::AccountInactive`], [`AuthRefusal::CodeSentAlready`] within
 /// 30 s, [`AuthRefusal::TooManyTries`] after too many requests within 15 minutes, or too many codes within
-/// a day.
+/// an hour; [`Failure::BadField`] without a password that is needed, [`AuthRefusal::InvalidPassword`].
 pub async fn send(
     auth: &Auth,
     ClientAddress(address): ClientAddress,
+    device: &DeviceCookie,
     email: Email,
     purpose: Purpose,
+    password: Option<SecretString>,
 ) -> Result<(), Failure> {
-    let otp = Otp::draw(&auth.world.randomness);
+    let (otp, now) = (Otp::draw(&auth.world.randomness), auth.world.clock.now());
+    let caller = Caller::new(&auth.fingerprints, &email, address);
+    let staff = Staff::by_email(&mut *auth.world.database.read().await?, &email).await?;
+    let device = staff.as_ref().and_then(|staff| device.device(&auth.fingerprints, staff, now));
+    let caller = caller.on(&auth.fingerprints, device.as_ref());
+    let needs_password =
+        |staff: &Staff| auth.world.settings.has_live_screens() && staff.sign_in_code_required;
+    let proof = match staff.filter(|staff| purpose == Purpose::SignIn && needs_password(staff)) {
+        None => Proof::NotNeeded,
+        Some(staff) => {
+            let password = password.ok_or_else(|| Failure::BadField {
+                field: "password",
+                text: "password is needed: this account requires sign-in codes".to_owned(),
+            })?;
+            // Callers over the limit must not reach the expensive hashing.
+            limits::check(&mut *auth.world.database.read().await?, Action::Password, &caller, now).await?;
+            let stored = staff.password_hash;
+            let matches = auth.passwords.matches(password, Some(stored.clone())).await?;
+            Proof::Password { matches, stored }
+        }
+    };
     let request = Request {
-        caller: Caller::new(&auth.fingerprints, &email, address),
+        caller,
         email,
         purpose,
+        proof,
         otp: otp.clone(),
-        now: auth.world.clock.now(),
+        now,
         brand: auth.world.settings.brand.clone(),
         randomness: auth.world.randomness.clone(),
         fingerprints: auth.fingerprints.clone(),
@@ -113,10 +150,21 @@ pub async fn send(
     sent.into_result()
 }
 
+/// The proof that a code is asked for by the owner of the account.
+enum Proof {
+    NotNeeded,
+    /// The password that was given, compared with the one that was `stored` then.
+    Password {
+        matches: bool,
+        stored: String,
+    },
+}
+
 struct Request {
     caller: Caller,
     email: Email,
     purpose: Purpose,
+    proof: Proof,
     otp: Otp,
     now: UnixMillis,
     brand: String,
@@ -132,6 +180,11 @@ const STORE: &str = "
     ON CONFLICT (staff_id, purpose) DO UPDATE SET
         fingerprint = excluded.fingerprint, wrong_tries = 0, created_at = excluded.created_at,
         expires_at = excluded.expires_at, used_at = NULL";
+
+// Whoever has a session of somebody else must not have the account by changing the number.
+const PHONE_FOR_RESET: &str = "
+    SELECT CASE WHEN phone_changed_at > $2 AND phone_changed_at <= $3 THEN phone_before ELSE phone_number END
+    FROM staff WHERE staff_id = $1";
 
 impl Request {
     async fn run(self, connection: &mut Connection) -> Result<Ruling, Failure> {
@@ -149,6 +202,13 @@ impl Request {
                 }));
             }
         };
+        if let Proof::Password { matches, stored } = &self.proof {
+            limits::check(connection, Action::Password, caller, *now).await?;
+            if !matches || *stored != staff.password_hash {
+                limits::count(connection, Action::Password, caller, *now).await?;
+                return Ok(Ruling::Refused(AuthRefusal::InvalidPassword.into()));
+            }
+        }
         let sent_at: Option<UnixMillis> = query_scalar(SENT_AT)
             .bind(&staff.staff_id)
             .bind(*purpose)
@@ -161,9 +221,9 @@ impl Request {
                 return Err(AuthRefusal::CodeSentAlready { wait }.into());
             }
         }
-        limits::check(connection, Action::Code, caller, *now).await?;
+        limits::check(connection, purpose.sent_action(), caller, *now).await?;
         limits::count(connection, purpose.request_action(), caller, *now).await?;
-        limits::count(connection, Action::Code, caller, *now).await?;
+        limits::count(connection, purpose.sent_action(), caller, *now).await?;
         query(STORE)
             .bind(&staff.staff_id)
             .bind(*purpose)
@@ -188,12 +248,18 @@ impl Request {
                      your {brand} verification code is {digits}. It can be used once, within 5 minutes.\n\n\
                      If you did not ask for it, ignore this message: nobody can sign in with the code \
                      alone. Never pass it on; {brand} will not ask you for it.\n",
-                    staff.first_name
+                    shown(&staff.first_name, MAX_NAME)
                 );
                 outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
             }
             Purpose::PasswordReset => {
-                let phone = Msisdn::parse(&staff.phone_number)
+                let phone: String = query_scalar(PHONE_FOR_RESET)
+                    .bind(&staff.staff_id)
+                    .bind(now.minus(PHONE_SETTLES))
+                    .bind(*now)
+                    .fetch_one(&mut *connection)
+                    .await?;
+                let phone = Msisdn::parse(&phone)
                     .ok_or_else(|| Failure::Internal("the stored phone number is invalid".to_owned()))?;
                 let body = format!(
                     "{digits} is your {brand} password reset code. It can be used once, within 5 minutes. \

@@ -14,6 +14,7 @@ use argon2::{
     password_hash::phc::{Output, ParamsString, Salt},
 };
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Deserializer, de};
 use tokio::sync::Semaphore;
 
 use crate::auth::AuthRefusal;
@@ -23,6 +24,20 @@ use base::{error::Failure, randomness::Randomness};
 pub const MINIMUM_LENGTH: usize = 6;
 /// The maximum length of a password, in characters.
 pub const MAXIMUM_LENGTH: usize = 1024;
+
+/// A password in a request that is short enough to hash.
+#[derive(Debug)]
+pub(super) struct Password(pub SecretString);
+
+impl<'de> Deserialize<'de> for Password {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let password = SecretString::deserialize(deserializer)?;
+        if password.expose_secret().chars().count() > MAXIMUM_LENGTH {
+            return Err(de::Error::custom(format!("a password has at most {MAXIMUM_LENGTH} characters")));
+        }
+        Ok(Self(password))
+    }
+}
 
 /// The maximum wait of a hash for a free core. Callers time out after 10 s, so the answer must come before.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(5);

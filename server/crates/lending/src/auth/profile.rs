@@ -4,12 +4,18 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auth, Role, session, session::Session};
+use super::{
+    Auth, Role, Staff, accounts,
+    password::Password,
+    reauthentication::Reauthentication,
+    session::{self, Session},
+};
 use crate::{
     events::{Kind, NewEvent},
+    outbox,
     world::World,
 };
-use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn};
+use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, text::shown};
 use settings::values;
 use store::{Connection, query, query_as};
 
@@ -55,15 +61,21 @@ pub(super) struct ProfileChange {
     first_name: String,
     last_name: String,
     phone_number: String,
+    /// The current password, which a change of the phone number needs: reset codes go there.
+    current_password: Option<Password>,
 }
 
 const CHANGE: &str = "
-    UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5 WHERE staff_id = $1";
+    UPDATE staff SET first_name = $2, last_name = $3, phone_number = $4, updated_at = $5,
+        phone_before = CASE WHEN phone_number = $4 THEN phone_before ELSE phone_number END,
+        phone_changed_at = CASE WHEN phone_number = $4 THEN phone_changed_at ELSE $5 END
+    WHERE staff_id = $1";
 
 /// Changes the account of `session`'s user.
 ///
 /// # Errors
-/// [`Failure::BadField`], [`crate::auth::AuthRefusal::NoSession`].
+/// [`Failure::BadField`], [`crate::auth::AuthRefusal::NoSession`]; if the phone number changes, also
+/// [`crate::auth::AuthRefusal::InvalidPassword`] and [`crate::auth::AuthRefusal::TooManyTries`].
 pub(super) async fn change_profile(
     auth: &Auth,
     session: Session,
@@ -74,7 +86,7 @@ pub(super) async fn change_profile(
         let name = values::name(text).ok().filter(|name| name.chars().count() <= MAX_NAME);
         name.ok_or_else(|| Failure::BadField {
             field,
-            text: format!("{field} must have 1 to {MAX_NAME} characters"),
+            text: format!("{field} must have 1 to {MAX_NAME} characters that can be seen"),
         })
     };
     let first_name = name("first_name", &change.first_name)?;
@@ -83,37 +95,91 @@ pub(super) async fn change_profile(
         field: "phone_number",
         text: "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
     })?;
-    let (now, at) = (auth.world.clock.now(), auth.world.clock.unset_now());
-    let staff = &session.staff;
-    let changed: Vec<&str> = [
-        (staff.first_name != first_name || staff.last_name != last_name).then_some("name"),
-        (staff.phone_number != phone_number.as_str()).then_some("phone number"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if changed.is_empty() {
+    let (now, staff) = (auth.world.clock.now(), &session.staff);
+    let is_new_phone = staff.phone_number != phone_number.as_str();
+    let is_new_name = staff.first_name != first_name || staff.last_name != last_name;
+    let details = match (is_new_name, is_new_phone) {
+        (false, false) => return Ok(()),
+        (true, false) => "name",
+        (false, true) => "phone number",
+        (true, true) => "name and phone number",
+    };
+    let (staff_id, phone_to_check) = (staff.staff_id.clone(), phone_number.clone());
+    let write = async move |connection: &mut Connection| {
+        query(CHANGE)
+            .bind(&staff_id)
+            .bind(first_name)
+            .bind(last_name)
+            .bind(&phone_number)
+            .bind(now)
+            .execute(connection)
+            .await
+    };
+    if is_new_phone {
+        let password = change.current_password.ok_or_else(|| Failure::BadField {
+            field: "current_password",
+            text: "current_password is needed to change the phone number".to_owned(),
+        })?;
+        let notice = PhoneChanged { auth: auth.clone(), now };
+        let asked = Reauthentication::of(auth, &session, address, password.0).await?;
+        asked
+            .change(auth, Kind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
+                accounts::check_phone(connection, &phone_to_check, &staff.staff_id).await?;
+                write(connection).await?;
+                notice.send(connection, &staff).await?;
+                Ok(details.to_owned())
+            })
+            .await?;
+        auth.outbox.wake();
         return Ok(());
     }
-    let event = NewEvent::new(at, Kind::ProfileChanged, staff.email.as_str(), Some(address))
-        .details(&changed.join(" and "));
+    let event = NewEvent::new(
+        auth.world.clock.unset_now(),
+        Kind::ProfileChanged,
+        staff.email.as_str(),
+        Some(address),
+    )
+    .details(details);
     let written = event.clone();
     auth.world
         .database
         .write(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
-            query(CHANGE)
-                .bind(&session.staff.staff_id)
-                .bind(first_name)
-                .bind(last_name)
-                .bind(&phone_number)
-                .bind(now)
-                .execute(&mut *connection)
-                .await?;
+            write(connection).await?;
             written.add(connection).await?;
             Ok::<_, Failure>(())
         })
         .await?;
     event.log();
     Ok(())
+}
+
+/// The messages that a phone number was changed. They go where a thief of the session does not read.
+struct PhoneChanged {
+    auth: Auth,
+    now: UnixMillis,
+}
+
+impl PhoneChanged {
+    async fn send(&self, connection: &mut Connection, staff: &Staff) -> Result<(), Failure> {
+        let Self { auth, now } = self;
+        let (randomness, brand) = (&auth.world.randomness, &auth.world.settings.brand);
+        let subject = format!("Your {brand} phone number was changed");
+        let body = format!(
+            "Dear {},\n\n\
+             the phone number of your {brand} account was changed. For 24 hours, password reset codes still go to \
+             the number before.\n\n\
+             If it was not you, reset your password now: that ends all sessions. Then tell your administrator.\n",
+            shown(&staff.first_name, MAX_NAME)
+        );
+        outbox::email(connection, randomness, *now, &staff.email, &subject, &body, None).await?;
+        if let Some(before) = Msisdn::parse(&staff.phone_number) {
+            let body = format!(
+                "The phone number of your {brand} account was changed. If it was not you, reset your password now: \
+                 for 24 hours, the code comes to this number."
+            );
+            outbox::sms(connection, randomness, *now, &before, &body, None).await?;
+        }
+        Ok(())
+    }
 }

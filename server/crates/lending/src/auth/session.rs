@@ -170,10 +170,12 @@ impl NewSession {
 const END: &str = "UPDATE session SET ended_at = $2 WHERE session_id = $1 AND ended_at IS NULL";
 
 /// Ends the session of somebody who signs out at `address`. Its token is invalid from now on.
-pub async fn end(world: &World, session: Session, address: IpAddr) -> Result<(), Failure> {
+pub async fn end(auth: &Auth, session: Session, address: IpAddr) -> Result<(), Failure> {
+    let world = &auth.world;
     let (now, at) = (world.clock.now(), world.clock.unset_now());
     let Session { session_id, staff } = session;
-    let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address));
+    let event = NewEvent::new(at, Kind::SignedOut, staff.email.as_str(), Some(address))
+        .of_account(&auth.fingerprints.of_account(&staff.email));
     let ended = world
         .database
         .write(async move |connection: &mut Connection| {

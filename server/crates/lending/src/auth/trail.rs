@@ -30,7 +30,9 @@ impl Visitor {
         staff: &Staff,
         details: &str,
     ) -> Result<NewEvent, Failure> {
-        let event = NewEvent::new(self.at, kind, staff.email.as_str(), Some(self.address)).details(details);
+        let event = NewEvent::new(self.at, kind, staff.email.as_str(), Some(self.address))
+            .of_account(&self.account)
+            .details(details);
         event.add(connection).await?;
         Ok(event)
     }

@@ -35,6 +35,8 @@ pub struct NewEvent {
     address: Option<IpAddr>,
     about: Option<String>,
     details: Option<String>,
+    /// The keyed hash of the account of `who`, which the log has in its place.
+    account: Option<String>,
 }
 
 const ADD: &str = "
@@ -43,12 +45,17 @@ const ADD: &str = "
 impl NewEvent {
     /// Creates an event by `who` from `address`. `at` is base time, without the console's setting.
     pub fn new(at: UnixMillis, kind: Kind, who: impl Into<String>, address: Option<IpAddr>) -> Self {
-        Self { at, kind, who: who.into(), address, about: None, details: None }
+        Self { at, kind, who: who.into(), address, about: None, details: None, account: None }
     }
 
     /// Creates an event by an administrator of the machine.
     pub fn on_command_line(at: UnixMillis, kind: Kind) -> Self {
         Self::new(at, kind, COMMAND_LINE, None)
+    }
+
+    /// Sets the keyed hash of the account, by which the lines of the log about one person can be found.
+    pub fn of_account(self, account: &str) -> Self {
+        Self { account: Some(account.to_owned()), ..self }
     }
 
     /// Sets the subject of the event.
@@ -81,17 +88,26 @@ impl NewEvent {
         Ok(())
     }
 
-    /// Logs the event, after it was written.
+    /// Logs the event, after it was written. Logs are kept elsewhere and longer, so they have no whole e-mail address.
     pub fn log(&self) {
-        let Self { kind, who, address, about, details, .. } = self;
+        let Self { kind, who, address, about, details, account, .. } = self;
+        let who = account.clone().unwrap_or_else(|| without_address(who));
         tracing::info!(
             event.kind = kind.name(),
             event.who = who,
-            event.about = about,
+            event.about = about.as_deref().map(without_address),
             event.address = address.map(tracing::field::display),
             event.details = details,
             "event"
         );
+    }
+}
+
+/// `text`, with only the first letter and the domain of an e-mail address.
+fn without_address(text: &str) -> String {
+    match text.split_once('@') {
+        Some((name, domain)) => format!("{}•••@{domain}", name.chars().take(1).collect::<String>()),
+        None => text.to_owned(),
     }
 }
 

@@ -173,9 +173,14 @@ const NOT_SENT: &str = "
 
 /// Sends one message and records the outcome.
 async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(), Failure> {
-    let outcome = match tokio::time::timeout(SEND_TIMEOUT, mailer.send(&message)).await {
-        Ok(outcome) => outcome.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("timed out after {} s", SEND_TIMEOUT.as_secs())),
+    let is_allowed = mailer.may_send_to(&message.recipient);
+    let outcome = if is_allowed {
+        match tokio::time::timeout(SEND_TIMEOUT, mailer.send(&message)).await {
+            Ok(outcome) => outcome.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("timed out after {} s", SEND_TIMEOUT.as_secs())),
+        }
+    } else {
+        Err("Not sent: a sandbox sends to the domains of MKOPO_SANDBOX_MAIL_DOMAINS only.".to_owned())
     };
     let now = outbox.world.clock.now();
     let Claimed { message_id, attempts, .. } = message;
@@ -191,7 +196,7 @@ async fn attempt(outbox: &Outbox, mailer: &Mailer, message: Claimed) -> Result<(
                 Ok(()) => query(SENT).bind(message_id).bind(now).execute(connection).await?,
                 Err(error) => {
                     let error: String = error.chars().take(MAX_ERROR_LENGTH).collect();
-                    let next = now.plus(wait_after(attempts));
+                    let next = is_allowed.then(|| now.plus(wait_after(attempts)));
                     query(NOT_SENT).bind(message_id).bind(next).bind(error).execute(connection).await?
                 }
             };
@@ -211,6 +216,8 @@ fn wait_after(attempts: i64) -> Duration {
 struct Mailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     from: Mailbox,
+    /// The domains of the recipients; `None` for any.
+    domains: Option<Vec<String>>,
 }
 
 impl Mailer {
@@ -219,7 +226,13 @@ impl Mailer {
         let transport = settings.mail_server()?.transport();
         let mut from = settings.smtp_from.clone();
         from.name.get_or_insert_with(|| settings.brand.clone());
-        Some(Self { transport, from })
+        let domains = settings.is_sandbox.then(|| settings.sandbox_mail_domains.clone());
+        Some(Self { transport, from, domains })
+    }
+
+    fn may_send_to(&self, recipient: &str) -> bool {
+        let domain = recipient.rsplit_once('@').map(|(_, domain)| domain.to_ascii_lowercase());
+        self.domains.as_ref().is_none_or(|allowed| domain.is_some_and(|domain| allowed.contains(&domain)))
     }
 
     async fn send(&self, message: &Claimed) -> anyhow::Result<()> {

@@ -9,6 +9,8 @@ CREATE TABLE staff (
     first_name            TEXT COLLATE "C" NOT NULL,
     last_name             TEXT COLLATE "C" NOT NULL,
     phone_number          TEXT COLLATE "C" NOT NULL,
+    phone_before          TEXT COLLATE "C",
+    phone_changed_at      BIGINT,
     role                  TEXT COLLATE "C" NOT NULL,
     password_hash         TEXT COLLATE "C" NOT NULL,
     password_changed_at   BIGINT,

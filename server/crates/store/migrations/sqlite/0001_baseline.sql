@@ -14,6 +14,9 @@ CREATE TABLE staff (
     first_name            TEXT NOT NULL,
     last_name             TEXT NOT NULL,
     phone_number          TEXT NOT NULL,
+    -- The number before, which reset codes go to for 24 hours after a change.
+    phone_before          TEXT,
+    phone_changed_at      INTEGER,
     role                  TEXT NOT NULL,
     -- A PHC string; it carries its own parameters, so they can be raised later.
     password_hash         TEXT NOT NULL,

@@ -1,0 +1,54 @@
+//! The names that a server answers by.
+
+use axum::{
+    body::Body,
+    http::{Request, StatusCode},
+};
+
+use crate::test_app::{Listener, TestApp};
+
+/// Without this, a page of any domain whose owner leads its name to this machine could read what the portal and the
+/// console serve to their own pages (DNS rebinding).
+#[tokio::test]
+async fn portal_and_console_answer_only_by_names_that_they_know() {
+    let app = TestApp::start_with(&[
+        "--public-url",
+        "https://portal.example.com",
+        "--console-public-url",
+        "https://console.example.com",
+        "--sandbox-domain",
+        "sandboxes.example.com",
+    ])
+    .await;
+    let asked = async |listener: Listener, host: &str, path: &str| {
+        app.send_to(listener, Request::get(path).header("host", host).body(Body::empty()).unwrap()).await
+    };
+    for (listener, path) in
+        [(Listener::Portal, "/slices.json"), (Listener::Console, "/console/assets/console.css")]
+    {
+        for host in [
+            "localhost:8080",
+            "127.0.0.1:8080",
+            "[::1]:8080",
+            "192.0.2.7",
+            "server:8080",
+            "portal.example.com",
+            "CONSOLE.example.com:443",
+            "sandboxes.example.com",
+        ] {
+            let answer = asked(listener, host, path).await;
+            assert_eq!(answer.status, StatusCode::OK, "{host}");
+        }
+        for host in [
+            "attacker.example",
+            "portal.example.com.attacker.example",
+            "127.0.0.1.nip.example",
+            "localhost.example",
+        ] {
+            let refused = asked(listener, host, path).await.failure();
+            assert_eq!((refused.0, refused.1.as_str()), (421, "unknown_host"), "{host}");
+            assert!(refused.2.contains("MKOPO_PUBLIC_URL"), "{}", refused.2);
+            assert_eq!(asked(listener, host, "/readyz").await.status, StatusCode::OK);
+        }
+    }
+}
