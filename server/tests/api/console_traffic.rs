@@ -137,6 +137,22 @@ async fn the_latest_thousand_calls_are_kept_until_they_are_cleared() {
     assert_eq!(traffic(&app).await, Vec::<Value>::new());
 }
 
+/// In memory, a thousand such bodies of 8 KiB each took 858 MB.
+#[tokio::test]
+async fn only_the_size_of_a_body_of_many_values_is_listed() {
+    let app = TestApp::start().await;
+    let body = json!({"email": "agent@mkopo.test", "password": vec![json!({}); 1169], "name": "x"});
+    app.post("/api/v1/auth/login", body.clone()).await;
+    assert_eq!(
+        traffic(&app).await[0]["request_body"],
+        json!({"email": "agent@mkopo.test", "password": "•••", "name": "x"})
+    );
+    let shown = json!({"email": "agent@mkopo.test", "notes": vec![json!({}); 1169]});
+    app.post("/api/v1/auth/login", shown.clone()).await;
+    let size = shown.to_string().len();
+    assert_eq!(traffic(&app).await[0]["request_body"], format!("[{size} bytes, too many values]"));
+}
+
 #[tokio::test]
 async fn only_the_size_of_a_large_body_is_listed() {
     let app = TestApp::start().await;
