@@ -1,4 +1,4 @@
-import type { FailureTexts } from 'mfe-kit';
+import { type FailureTexts, isLive } from 'mfe-kit';
 import { signInTexts } from './sign-in-texts';
 
 /** The texts of failures in this slice (REQ-375). */
@@ -17,7 +17,13 @@ export function failures() {
       otherwise: texts.loginRefused,
     },
     signInByCode: { reads: 'message', withoutText: texts.otpFailed, otherwise: texts.otpFailed },
-    signInCode: { reads: 'message', withoutText: texts.otpNotSent, otherwise: texts.codeNotSent },
+    signInCode: {
+      reads: 'message',
+      // Only live screens send the password; without them, the server's text is shown unchanged (REQ-108).
+      ...(isLive() ? { replacements: { 'invalid password': texts.wrongPassword } } : {}),
+      withoutText: texts.otpNotSent,
+      otherwise: texts.codeNotSent,
+    },
     resetCode: { reads: 'message', withoutText: texts.resetCodeNotSent, otherwise: texts.resetCodeNotSent },
     passwordReset: { reads: 'message', withoutText: texts.notReset, otherwise: texts.notReset },
   } satisfies Record<string, FailureTexts>;

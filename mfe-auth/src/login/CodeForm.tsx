@@ -10,7 +10,7 @@ import classes from '../signed-out/form.module.css';
 import { SIGN_IN_TOAST } from '../signed-out/toast';
 import { useCodeRequest } from '../signed-out/useCodeRequest';
 import { focusAndSelect, useKeptFocus } from '../signed-out/useKeptFocus';
-import { adviceOnCode, type Credentials, signInByCode } from './sign-in';
+import { adviceOnCode, adviceOnPassword, type Credentials, signInByCode } from './sign-in';
 import { signInCodeRequest } from './sign-in-code';
 import { welcome } from './welcome';
 
@@ -30,7 +30,10 @@ export function CodeForm({ credentials, onBack }: { credentials: Credentials; on
       if (adviceOnCode(error)) sendTo(() => focusAndSelect(code.current));
     },
   });
-  const resend = useCodeRequest(signInCodeRequest(), { email: credentials.email });
+  const resend = useCodeRequest(signInCodeRequest(credentials), {
+    // The password may have been changed since it was sent for the first code.
+    onFailed: (error) => setAdvice(adviceOnPassword(error)),
+  });
   const isPending = verify.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 

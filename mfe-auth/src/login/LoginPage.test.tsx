@@ -495,10 +495,51 @@ describe('by code', () => {
   });
 });
 
-test('an account that needs a code gets one, and goes on to its field', async () => {
-  answer('post', LOGIN, 403, failure('A code is required.', 'code_required'));
-  const requests = answer('post', REQUEST, 200, { message: 'sent' });
-  await signIn();
-  expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
-  expect(requests.map(({ body }) => body)).toEqual([{ email: EMAIL }]);
+describe('with live screens', () => {
+  beforeEach(() => {
+    setPortalSettings({ screens: 'live' });
+    return () => setPortalSettings({});
+  });
+
+  test('a code is requested with the password, also again', async () => {
+    const { user } = await requestCode();
+    const requests = answer('post', REQUEST, 200, { message: 'sent' });
+    await user.click(button('Resend code'));
+    await waitFor(() => expect(code()).toHaveFocus());
+    await user.click(button('Back to Login'));
+    await user.click(button('Sign in with OTP'));
+    expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
+    const withPassword = { email: EMAIL, password: PASSWORD };
+    expect(requests.map(({ body }) => body)).toEqual([withPassword, withPassword]);
+  });
+
+  test('an account that needs a code gets one for its password, and goes on to its field', async () => {
+    answer('post', LOGIN, 403, failure('A code is required.', 'code_required'));
+    const requests = answer('post', REQUEST, 200, { message: 'sent' });
+    await signIn();
+    expect(await screen.findByRole('heading', { name: 'Enter Verification Code' })).toBeVisible();
+    expect(requests.map(({ body }) => body)).toEqual([{ email: EMAIL, password: PASSWORD }]);
+  });
+
+  test('a wrong password is marked when a code is requested, as at sign-in', async () => {
+    const toasts = standingToasts();
+    answer('post', REQUEST, 400, failure('Invalid password', 'invalid_password'));
+    const { user } = await fillIn();
+    await user.click(button('Sign in with OTP'));
+    await waitFor(() => expect(password()).toHaveFocus());
+    expect(toasts()).toEqual(['Incorrect password. Please try again.']);
+    expect(password()).toHaveAccessibleDescription('Incorrect password.');
+    expect(email()).toHaveValue(EMAIL);
+    await user.keyboard('x');
+    expect(password()).toHaveValue('x');
+    expect(password()).not.toHaveAttribute('aria-invalid');
+  });
+
+  test('a password that was changed meanwhile is reported when another code is requested', async () => {
+    const { user } = await requestCode();
+    answer('post', REQUEST, 400, failure('Invalid password', 'invalid_password'));
+    await user.click(button('Resend code'));
+    await waitFor(() => expect(code()).toHaveFocus());
+    expect(code()).toHaveAccessibleDescription('Go back to login and check your password.');
+  });
 });

@@ -43,8 +43,7 @@ export function PasswordForm({ credentials, onChange, onCodeSent }: PasswordForm
       pointAt(fieldAtFault(error));
     },
   });
-  const request = useCodeRequest(signInCodeRequest(), {
-    email: credentials.email,
+  const request = useCodeRequest(signInCodeRequest(credentials), {
     onSent: onCodeSent,
     onFailed: (error) => pointAt(fieldAtFault(error)),
   });

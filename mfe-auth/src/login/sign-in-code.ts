@@ -1,13 +1,13 @@
 import { failures } from '../failures';
 import { signInTexts } from '../sign-in-texts';
 import type { CodeRequest } from '../signed-out/useCodeRequest';
-import { requestSignInCode } from './sign-in';
+import { type Credentials, requestSignInCode } from './sign-in';
 
 /** The sign-in code, sent by email. */
-export function signInCodeRequest(): CodeRequest {
+export function signInCodeRequest(credentials: Credentials): CodeRequest {
   const { sendingCode, codeSent } = signInTexts();
   return {
-    send: requestSignInCode,
+    send: () => requestSignInCode(credentials),
     sending: sendingCode,
     sent: codeSent,
     failure: failures().signInCode,

@@ -3,6 +3,7 @@ import {
   ApiError,
   currentUserQuery,
   dataOf,
+  isLive,
   preferencesOf,
   queryClient,
   type Schema,
@@ -26,9 +27,12 @@ export function signInByCode({ email, password }: Credentials, otp: string): Pro
   return openSession(api.POST('/api/v1/auth/verify-signin-otp', { body: { email, password, otp } }));
 }
 
-/** Sends a code to the email address. The response is not read (REQ-105). */
-export async function requestSignInCode(email: string): Promise<void> {
-  await api.POST('/api/v1/auth/request-signin-otp', { body: { email } });
+/**
+ * Sends a code to the email address. The response is not read (REQ-105). The specification has the address alone in
+ * the body; with live screens, an account may require codes, and is sent one after the right password only.
+ */
+export async function requestSignInCode({ email, password }: Credentials): Promise<void> {
+  await api.POST('/api/v1/auth/request-signin-otp', { body: isLive() ? { email, password } : { email } });
 }
 
 async function openSession(response: Promise<{ data?: Schema<'SignedIn'> }>): Promise<void> {
@@ -81,6 +85,11 @@ export function fieldAtFault(error: unknown): FieldError<keyof Credentials> | nu
 
 /** What to do after a code is rejected; `undefined` when neither the code nor the password was wrong. */
 export function adviceOnCode(error: unknown): string | undefined {
-  if (fieldAtFault(error)?.field === 'password') return signInTexts().checkPassword;
-  return error instanceof ApiError && error.status === 400 ? signInTexts().checkCode : undefined;
+  const isRefused = error instanceof ApiError && error.status === 400;
+  return adviceOnPassword(error) ?? (isRefused ? signInTexts().checkCode : undefined);
+}
+
+/** What to do beside the code's field about a wrong password; `undefined` when it was not wrong. */
+export function adviceOnPassword(error: unknown): string | undefined {
+  return fieldAtFault(error)?.field === 'password' ? signInTexts().checkPassword : undefined;
 }

@@ -20,8 +20,7 @@ export function EmailStep({ email, onChange, onCodeSent }: EmailStepProps) {
   const [wrong, setWrong] = useState<string>();
   const input = useRef<InputRef>(null);
 
-  const request = useCodeRequest(resetCodeRequest(), {
-    email,
+  const request = useCodeRequest(resetCodeRequest(email), {
     onSent: onCodeSent,
     onFailed: (error) => {
       setWrong(fieldAtFault(error)?.text);

@@ -51,7 +51,7 @@ export function ResetStep({ email, onBack }: { email: string; onBack: () => void
       if (rejected) sendTo(() => focusAndSelect(fields[rejected.field].current));
     },
   });
-  const resend = useCodeRequest(resetCodeRequest(), { email });
+  const resend = useCodeRequest(resetCodeRequest(email));
   const isPending = reset.isPending || resend.isPending;
   const { form, sendTo } = useKeptFocus(isPending);
 

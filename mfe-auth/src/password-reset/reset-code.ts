@@ -4,10 +4,10 @@ import type { CodeRequest } from '../signed-out/useCodeRequest';
 import { requestResetCode } from './reset';
 
 /** The reset code, sent by SMS. */
-export function resetCodeRequest(): CodeRequest {
+export function resetCodeRequest(email: string): CodeRequest {
   const { sendingResetCode, resetCodeSent } = signInTexts();
   return {
-    send: requestResetCode,
+    send: () => requestResetCode(email),
     sending: sendingResetCode,
     sent: resetCodeSent,
     failure: failures().resetCode,

@@ -48,7 +48,7 @@ test('the profile is the person’s, as the server keeps it', async () => {
   expect(screen.getByText('Account active since January 2026')).toBeVisible();
 });
 
-test('name and phone can be changed', async () => {
+test('the name can be changed, without the password', async () => {
   const user = await open();
   const shown = collectNotifications();
   const changed = profile({ last_name: 'Odhiambo', name: 'Achieng Odhiambo' });
@@ -57,6 +57,7 @@ test('name and phone can be changed', async () => {
   expect(field('First Name')).toHaveFocus();
   await user.clear(field('Last Name'));
   await user.type(field('Last Name'), 'Odhiambo');
+  expect(screen.queryByLabelText('Current Password')).toBeNull();
   await user.click(button('Save Changes'));
   await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
   expect(received[0]?.body).toEqual({
@@ -69,17 +70,112 @@ test('name and phone can be changed', async () => {
   expect(shown.at(-1)?.message).toBe('Your profile is saved.');
 });
 
+/** Types another phone number into the form. */
+async function changePhone(given?: Parameters<typeof open>[0]) {
+  const user = await open(given);
+  await user.click(button('Edit Profile'));
+  await user.clear(field('Phone Number'));
+  await user.type(field('Phone Number'), '0733 000 004');
+  return user;
+}
+
+test('a change of the phone number asks for the current password, and sends it', async () => {
+  const user = await changePhone();
+  const received = answer('put', PROFILE, 200, profile({ phone_number: '+254733000004' }));
+  expect(field('Current Password')).toHaveAttribute('autocomplete', 'current-password');
+  expect(field('Current Password')).toHaveAccessibleDescription(
+    'Needed to change the phone number. For 24 hours, password reset codes still go to the previous number.',
+  );
+  await user.click(button('Save Changes'));
+  expect(field('Current Password')).toBeInvalid();
+  expect(received).toHaveLength(0);
+  await user.type(field('Current Password'), 'Mkopo-demo-1{Enter}');
+  await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
+  expect(received[0]?.body).toEqual({
+    first_name: 'Achieng',
+    last_name: 'Otieno',
+    phone_number: '0733 000 004',
+    current_password: 'Mkopo-demo-1',
+  });
+  expect(field('Phone Number')).toHaveValue('+254733000004');
+  expect(screen.queryByLabelText('Current Password')).toBeNull();
+});
+
+test('the same phone number in another form, or put back, asks for no password and sends none', async () => {
+  const user = await changePhone();
+  const received = answer('put', PROFILE, 200, profile());
+  await user.type(field('Current Password'), 'Mkopo-demo-1');
+  await user.clear(field('Phone Number'));
+  await user.type(field('Phone Number'), '0722-000 003');
+  expect(screen.queryByLabelText('Current Password')).toBeNull();
+  await user.click(button('Save Changes'));
+  await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
+  expect(received[0]?.body).not.toHaveProperty('current_password');
+});
+
+test('a wrong current password is said at its field, and everything typed stays', async () => {
+  const user = await changePhone();
+  answer('put', PROFILE, 400, failure('Invalid password', 'invalid_password'));
+  await user.type(field('Current Password'), 'Mkopo-demo-2{Enter}');
+  await waitFor(() => expect(field('Current Password')).toHaveFocus());
+  expect(field('Current Password')).toHaveAccessibleDescription('Incorrect password.');
+  expect(field('Current Password')).toHaveValue('Mkopo-demo-2');
+  expect(field('Phone Number')).toHaveValue('0733 000 004');
+  expect(screen.queryByRole('alert')).toBeNull();
+  await user.keyboard('x');
+  expect(field('Current Password')).toBeValid();
+});
+
+test('too many wrong current passwords are a failure of the form', async () => {
+  const user = await changePhone();
+  answer('put', PROFILE, 429, failure('Too many tries. Wait 15 minutes.', 'too_many_tries'));
+  await user.type(field('Current Password'), 'Mkopo-demo-2{Enter}');
+  expect(await screen.findByRole('alert')).toHaveTextContent('Too many tries. Wait 15 minutes.');
+  expect(field('Current Password')).toHaveValue('Mkopo-demo-2');
+});
+
+test('a phone number that was changed elsewhere asks for the password after all', async () => {
+  const user = await open();
+  answer('put', PROFILE, 422, failure('current_password is needed.', 'invalid_request', 'current_password'));
+  await user.click(button('Edit Profile'));
+  await user.keyboard('{Enter}');
+  await waitFor(() => expect(field('Current Password')).toHaveFocus());
+  expect(field('Current Password')).toHaveAccessibleDescription('Enter your current password.');
+  const received = answer('put', PROFILE, 200, profile());
+  await user.keyboard('Mkopo-demo-1{Enter}');
+  await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
+  expect(received[0]?.body).toMatchObject({ current_password: 'Mkopo-demo-1' });
+});
+
+test.for([
+  ['first_name', 'First Name', 'first_name must have 1 to 64 characters that can be seen.'],
+  ['last_name', 'Last Name', 'last_name must have 1 to 64 characters that can be seen.'],
+  ['phone_number', 'Phone Number', 'Another account has this phone number.'],
+] as const)('what is refused about %s is said at the field %s', async ([name, label, text]) => {
+  const user = await changePhone();
+  answer('put', PROFILE, 422, failure(text, 'invalid_request', name));
+  await user.type(field('Current Password'), 'Mkopo-demo-1{Enter}');
+  await waitFor(() => expect(field(label)).toHaveFocus());
+  expect(field(label)).toBeInvalid();
+  expect(field(label)).toHaveAccessibleDescription(text);
+  expect(screen.queryByRole('alert')).toBeNull();
+  await user.keyboard('x');
+  expect(field(label)).not.toHaveAttribute('aria-invalid');
+});
+
 test('Cancel restores what was there, and a failure keeps what was typed', async () => {
   const user = await open();
   answer('put', PROFILE, 422, failure('This is not a Kenyan phone number.', 'invalid_request'));
   await user.click(button('Edit Profile'));
   await user.clear(field('Phone Number'));
   await user.type(field('Phone Number'), '12');
+  await user.type(field('Current Password'), 'Mkopo-demo-1');
   await user.click(button('Save Changes'));
   expect(await screen.findByRole('alert')).toHaveTextContent('This is not a Kenyan phone number.');
   expect(field('Phone Number')).toHaveValue('12');
   await user.click(button('Cancel'));
   expect(field('Phone Number')).toHaveValue('+254722000003');
+  expect(screen.queryByLabelText('Current Password')).toBeNull();
 });
 
 test('Change Password asks for the old one, and for the new one twice', async () => {

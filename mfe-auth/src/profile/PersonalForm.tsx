@@ -2,7 +2,10 @@ import { useMutation } from '@tanstack/react-query';
 import { api, dataOf, failureText, notify, queryClient, type Schema, session } from 'mfe-kit';
 import { Button, Field, Input, type InputRef, Note } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
-import { failureOf, profileQuery } from './profile';
+import { errorAt } from '../fields/field-error';
+import { PasswordField } from '../fields/PasswordField';
+import { useKeptFocus } from '../signed-out/useKeptFocus';
+import { failureOf, isSamePhone, profileQuery, refusedField } from './profile';
 import { profileTexts } from './profile-texts';
 import classes from './ProfilePage.module.css';
 
@@ -12,42 +15,69 @@ interface PersonalFormProps {
   onDone: () => void;
 }
 
-/** Name and phone can be changed; the e-mail address identifies the account, and the role is given. */
+/**
+ * Name and phone can be changed, the phone only with the current password, because reset codes are sent to it. The
+ * e-mail address identifies the account, and the role is given.
+ */
 export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) {
   const texts = profileTexts();
   const { first_name, last_name, phone_number } = profile;
   const [typed, setTyped] = useState({ first_name, last_name, phone_number });
+  const [password, setPassword] = useState('');
+  // If the number was changed elsewhere, the one shown here is a change that only the server knows of.
+  const [isPasswordMissing, setPasswordMissing] = useState(false);
   const first = useRef<InputRef>(null);
   const shown = isEditing ? typed : { first_name, last_name, phone_number };
+
+  const needsPassword = isEditing && (isPasswordMissing || !isSamePhone(typed.phone_number, phone_number));
 
   useEffect(() => {
     if (isEditing) first.current?.focus();
   }, [isEditing]);
 
   const save = useMutation({
-    mutationFn: () => dataOf(api.PUT('/api/v1/profile', { body: typed })),
+    mutationFn: () => {
+      const proof = needsPassword ? { current_password: password } : {};
+      return dataOf(api.PUT('/api/v1/profile', { body: { ...typed, ...proof } }));
+    },
     onSuccess: (kept) => {
       queryClient.setQueryData(profileQuery().queryKey, kept);
       session.learn({ name: kept.name });
       notify({ type: 'success', message: texts.saved });
       onDone();
     },
+    onError: (error) => {
+      const field = refusedField(error, texts)?.field;
+      if (field === 'current_password' && !needsPassword) setPasswordMissing(true);
+      if (field) sendTo(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+    },
   });
+  const { form, sendTo } = useKeptFocus(save.isPending);
+  const refused = refusedField(save.error, texts);
+
+  /** The server's answer about a field is about what was sent. */
+  function forgetRefusal() {
+    if (refused) save.reset();
+  }
 
   const field = (key: keyof typeof typed, label: string, autoComplete: string, type = 'text') => (
-    <Field label={label}>
+    <Field label={label} error={errorAt(refused, key)}>
       {(control) => (
         <Input
           {...control}
           {...(key === 'first_name' ? { ref: first } : {})}
           name={key}
+          status={errorAt(refused, key) ? 'error' : ''}
           type={type}
           autoComplete={autoComplete}
           size="large"
           required
           disabled={!isEditing || save.isPending}
           value={shown[key]}
-          onChange={({ target }) => setTyped((before) => ({ ...before, [key]: target.value }))}
+          onChange={({ target }) => {
+            forgetRefusal();
+            setTyped((before) => ({ ...before, [key]: target.value }));
+          }}
         />
       )}
     </Field>
@@ -55,6 +85,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
 
   return (
     <form
+      ref={form}
       onSubmit={(event: SubmitEvent) => {
         event.preventDefault();
         save.mutate();
@@ -64,6 +95,25 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
         {field('first_name', texts.firstName, 'given-name')}
         {field('last_name', texts.lastName, 'family-name')}
         {field('phone_number', texts.phone, 'tel', 'tel')}
+        {needsPassword ? (
+          <>
+            {/* Tells password managers whose password it is: not that of the phone number before it. */}
+            <input hidden readOnly name="email" autoComplete="username" value={profile.email} />
+            <PasswordField
+              label={texts.currentPassword}
+              name="current-password"
+              autoComplete="current-password"
+              hint={texts.phoneNeedsPassword}
+              value={password}
+              error={errorAt(refused, 'current_password')}
+              disabled={save.isPending}
+              onChange={(given) => {
+                forgetRefusal();
+                setPassword(given);
+              }}
+            />
+          </>
+        ) : null}
         <Field label={texts.email} {...(isEditing ? { hint: texts.emailHint } : {})}>
           {(control) => <Input {...control} size="large" type="email" disabled value={profile.email} />}
         </Field>
@@ -72,7 +122,7 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
           <output>{texts.roles[profile.role]}</output>
         </div>
       </div>
-      {save.isError ? (
+      {save.isError && !refused ? (
         <Note tone="bad" title={texts.notSaved}>
           <p>{failureText(failureOf(texts.saveFailed, texts), save.error)}</p>
         </Note>

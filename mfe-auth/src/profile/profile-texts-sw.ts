@@ -23,6 +23,9 @@ const swahili: ProfileTexts = {
   lastChanged: (date) => `Lilibadilishwa mwisho ${date}`,
   changePassword: 'Badilisha nenosiri',
   currentPassword: 'Nenosiri la sasa',
+  phoneNeedsPassword:
+    'Linahitajika ili kubadilisha nambari ya simu. Kwa saa 24, misimbo ya kuweka nenosiri jipya itaendelea kutumwa kwa nambari ya awali.',
+  enterPassword: 'Weka nenosiri lako la sasa.',
   newPassword: 'Nenosiri jipya',
   newPasswordHint: 'Angalau herufi 6.',
   confirmPassword: 'Thibitisha nenosiri jipya',

@@ -23,6 +23,9 @@ const english = {
   lastChanged: (date: string) => `Last changed ${date}`,
   changePassword: 'Change Password',
   currentPassword: 'Current Password',
+  phoneNeedsPassword:
+    'Needed to change the phone number. For 24 hours, password reset codes still go to the previous number.',
+  enterPassword: 'Enter your current password.',
   newPassword: 'New Password',
   newPasswordHint: 'At least 6 characters.',
   confirmPassword: 'Confirm New Password',

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ApiError, dataOf, type FailureTexts, orNull, queryKeys } from 'mfe-kit';
+import { api, ApiError, dataOf, failureText, type FailureTexts, orNull, queryKeys } from 'mfe-kit';
+import type { FieldError } from '../fields/field-error';
 import type { ProfileTexts } from './profile-texts';
 
 /** The person as the provider keeps them; `null` with a provider that has no profiles. */
@@ -28,7 +29,28 @@ export function failureOf(sentence: string, { wrongPassword }: ProfileTexts): Fa
   };
 }
 
+/** Whether two texts are the same phone number to the server: `+254722…`, `254722…`, `0722…` and `722…`. */
+export function isSamePhone(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => text.replaceAll(/[ -]/g, '').replace(/^(\+?254|0)/, ''));
+  return first === second;
+}
+
 /** Whether the provider refused the password that was typed. */
 export function isPasswordWrong(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 400;
+  return error instanceof ApiError && error.code === 'invalid_password';
+}
+
+const PERSONAL_FIELDS = ['first_name', 'last_name', 'phone_number', 'current_password'] as const;
+
+/** The field of a refused change of the profile, with what to say there; `null` if it was not about one. */
+export function refusedField(
+  error: unknown,
+  texts: ProfileTexts,
+): FieldError<(typeof PERSONAL_FIELDS)[number]> | null {
+  if (!(error instanceof ApiError)) return null;
+  if (isPasswordWrong(error)) return { field: 'current_password', text: texts.wrongPassword };
+  const field = PERSONAL_FIELDS.find((name) => name === error.field);
+  if (!field) return null;
+  if (field === 'current_password') return { field, text: texts.enterPassword };
+  return { field, text: failureText(failureOf(texts.saveFailed, texts), error) };
 }

@@ -4,7 +4,7 @@ import { SIGN_IN_TOAST } from './toast';
 
 /** A call that sends a one-time code, and its toasts. */
 export interface CodeRequest {
-  send: (email: string) => Promise<void>;
+  send: () => Promise<void>;
   /** Shown while the call is pending. */
   sending: string;
   /** Shown once the code is sent. */
@@ -13,21 +13,13 @@ export interface CodeRequest {
   failure: FailureTexts;
 }
 
-/** Sends a one-time code to the user with this email address, and shows the progress as a toast. */
+/** Sends a one-time code, and shows the progress as a toast. */
 export function useCodeRequest(
   { send, sending, sent, failure }: CodeRequest,
-  {
-    email,
-    onSent,
-    onFailed,
-  }: {
-    email: string;
-    onSent?: () => void;
-    onFailed?: (error: unknown) => void;
-  },
+  { onSent, onFailed }: { onSent?: () => void; onFailed?: (error: unknown) => void } = {},
 ) {
   return useMutation({
-    mutationFn: () => send(email),
+    mutationFn: send,
     onMutate: () => notify({ type: 'loading', message: sending, duration: 0, key: SIGN_IN_TOAST }),
     onSuccess: () => {
       notify({ type: 'success', message: sent, key: SIGN_IN_TOAST });
