@@ -199,7 +199,7 @@ test('Change Password asks for the old one, and for the new one twice', async ()
   });
 });
 
-test('a wrong old password is said at its field', async () => {
+test('a wrong old password is said at its field, which has the focus', async () => {
   const user = await open();
   answer('put', PASSWORD, 400, failure('invalid password', 'invalid_password'));
   await user.click(button('Change Password'));
@@ -210,6 +210,7 @@ test('a wrong old password is said at its field', async () => {
   await waitFor(() =>
     expect(dialog.getByLabelText('Current Password')).toHaveAccessibleDescription('Incorrect password.'),
   );
+  await waitFor(() => expect(dialog.getByLabelText('Current Password')).toHaveFocus());
 });
 
 test('Enable turns sign-in codes on, with the password, and Disable turns them off', async () => {

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, notify, queryClient } from 'mfe-kit';
 import type { InputRef } from 'mfe-kit/ui';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
 import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
@@ -37,10 +37,12 @@ function PasswordForm({ onClose }: { onClose: () => void }) {
       notify({ type: 'success', message: texts.passwordChanged });
       onClose();
     },
-    onError: (error) => {
-      if (isPasswordWrong(error)) current.current?.focus();
-    },
   });
+
+  // Once the field can be focused: it is disabled while the server is asked.
+  useEffect(() => {
+    if (isPasswordWrong(change.error)) current.current?.focus();
+  }, [change.error]);
 
   function submit() {
     setChecked(true);

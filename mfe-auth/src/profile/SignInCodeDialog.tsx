@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, dataOf, notify, queryClient } from 'mfe-kit';
 import type { InputRef } from 'mfe-kit/ui';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { PasswordField } from '../fields/PasswordField';
 import { isPasswordWrong, profileQuery } from './profile';
 import { profileTexts } from './profile-texts';
@@ -41,10 +41,12 @@ function CodeForm({ isRequired, onClose }: { isRequired: boolean; onClose: () =>
       notify({ type: 'success', message: isRequired ? texts.codeTurnedOff : texts.codeTurnedOn });
       onClose();
     },
-    onError: (error) => {
-      if (isPasswordWrong(error)) field.current?.focus();
-    },
   });
+
+  // Once the field can be focused: it is disabled while the server is asked.
+  useEffect(() => {
+    if (isPasswordWrong(change.error)) field.current?.focus();
+  }, [change.error]);
 
   return (
     <WithPasswordForm
