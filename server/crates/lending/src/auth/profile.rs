@@ -15,7 +15,7 @@ use crate::{
     outbox,
     world::World,
 };
-use base::{clock::UnixMillis, email::Email, error::Failure, phone::Msisdn, text::shown};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, text::shown};
 use settings::values;
 use store::{Connection, query, query_as};
 
@@ -71,6 +71,49 @@ const CHANGE: &str = "
         phone_changed_at = CASE WHEN phone_number = $4 THEN phone_changed_at ELSE $5 END
     WHERE staff_id = $1";
 
+impl ProfileChange {
+    /// The change with valid values, and the password that was given.
+    fn checked(self, staff_id: StaffId, now: UnixMillis) -> Result<(Checked, Option<Password>), Failure> {
+        let name = |field: &'static str, text: &str| {
+            let name = values::name(text).ok().filter(|name| name.chars().count() <= MAX_NAME);
+            name.ok_or_else(|| Failure::BadField {
+                field,
+                text: format!("{field} must have 1 to {MAX_NAME} characters that can be seen"),
+            })
+        };
+        let first_name = name("first_name", &self.first_name)?;
+        let last_name = name("last_name", &self.last_name)?;
+        let phone_number = Msisdn::parse(&self.phone_number).ok_or_else(|| Failure::BadField {
+            field: "phone_number",
+            text: "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
+        })?;
+        Ok((Checked { staff_id, first_name, last_name, phone_number, now }, self.current_password))
+    }
+}
+
+/// A change with valid values.
+struct Checked {
+    staff_id: StaffId,
+    first_name: String,
+    last_name: String,
+    phone_number: Msisdn,
+    now: UnixMillis,
+}
+
+impl Checked {
+    async fn write(&self, connection: &mut Connection) -> Result<(), sqlx::Error> {
+        query(CHANGE)
+            .bind(&self.staff_id)
+            .bind(&self.first_name)
+            .bind(&self.last_name)
+            .bind(&self.phone_number)
+            .bind(self.now)
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+}
+
 /// Changes the account of `session`'s user.
 ///
 /// # Errors
@@ -82,75 +125,57 @@ pub(super) async fn change_profile(
     address: IpAddr,
     change: ProfileChange,
 ) -> Result<(), Failure> {
-    let name = |field: &'static str, text: &str| {
-        let name = values::name(text).ok().filter(|name| name.chars().count() <= MAX_NAME);
-        name.ok_or_else(|| Failure::BadField {
-            field,
-            text: format!("{field} must have 1 to {MAX_NAME} characters that can be seen"),
-        })
-    };
-    let first_name = name("first_name", &change.first_name)?;
-    let last_name = name("last_name", &change.last_name)?;
-    let phone_number = Msisdn::parse(&change.phone_number).ok_or_else(|| Failure::BadField {
-        field: "phone_number",
-        text: "phone_number must be a Kenyan mobile number such as +254712345678".to_owned(),
-    })?;
-    let (now, staff) = (auth.world.clock.now(), &session.staff);
-    let is_new_phone = staff.phone_number != phone_number.as_str();
-    let is_new_name = staff.first_name != first_name || staff.last_name != last_name;
-    let details = match (is_new_name, is_new_phone) {
-        (false, false) => return Ok(()),
-        (true, false) => "name",
-        (false, true) => "phone number",
-        (true, true) => "name and phone number",
-    };
-    let (staff_id, phone_to_check) = (staff.staff_id.clone(), phone_number.clone());
-    let write = async move |connection: &mut Connection| {
-        query(CHANGE)
-            .bind(&staff_id)
-            .bind(first_name)
-            .bind(last_name)
-            .bind(&phone_number)
-            .bind(now)
-            .execute(connection)
-            .await
-    };
+    let staff = &session.staff;
+    let (change, password) = change.checked(staff.staff_id.clone(), auth.world.clock.now())?;
+    let is_new_name = staff.first_name != change.first_name || staff.last_name != change.last_name;
+    let is_new_phone = staff.phone_number != change.phone_number.as_str();
     if is_new_phone {
-        let password = change.current_password.ok_or_else(|| Failure::BadField {
-            field: "current_password",
-            text: "current_password is needed to change the phone number".to_owned(),
-        })?;
-        let notice = PhoneChanged { auth: auth.clone(), now };
-        let asked = Reauthentication::of(auth, &session, address, password.0).await?;
-        asked
-            .change(auth, Kind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
-                accounts::check_phone(connection, &phone_to_check, &staff.staff_id).await?;
-                write(connection).await?;
-                notice.send(connection, &staff).await?;
-                Ok(details.to_owned())
-            })
-            .await?;
-        auth.outbox.wake();
+        let details = if is_new_name { "name and phone number" } else { "phone number" };
+        return change_phone(auth, session, address, change, password, details).await;
+    }
+    if !is_new_name {
         return Ok(());
     }
-    let event = NewEvent::new(
-        auth.world.clock.unset_now(),
-        Kind::ProfileChanged,
-        staff.email.as_str(),
-        Some(address),
-    )
-    .details(details);
+    let at = auth.world.clock.unset_now();
+    let event = NewEvent::new(at, Kind::ProfileChanged, staff.email.as_str(), Some(address)).details("name");
     let written = event.clone();
     auth.world
         .database
         .write(async move |connection: &mut Connection| {
             session::check_open(connection, &session.session_id).await?;
-            write(connection).await?;
+            change.write(connection).await?;
             written.add(connection).await?;
             Ok::<_, Failure>(())
         })
         .await?;
     event.log();
+    Ok(())
+}
+
+/// Makes a change with a new phone number, which needs the `password`.
+async fn change_phone(
+    auth: &Auth,
+    session: Session,
+    address: IpAddr,
+    change: Checked,
+    password: Option<Password>,
+    details: &'static str,
+) -> Result<(), Failure> {
+    let Password(password) = password.ok_or_else(|| Failure::BadField {
+        field: "current_password",
+        text: "current_password is needed to change the phone number".to_owned(),
+    })?;
+    let notice = PhoneChanged { auth: auth.clone(), now: change.now };
+    let asked = Reauthentication::of(auth, &session, address, password).await?;
+    asked
+        .change(auth, Kind::ProfileChanged, async move |connection: &mut Connection, staff: Staff| {
+            accounts::check_phone(connection, &change.phone_number, &staff.staff_id).await?;
+            change.write(connection).await?;
+            notice.send(connection, &staff).await?;
+            Ok(details.to_owned())
+        })
+        .await?;
+    auth.outbox.wake();
     Ok(())
 }
 
