@@ -110,6 +110,10 @@ mod tests {
             .chain(EXCLUDED)
             .collect();
         known.sort_unstable();
-        assert_eq!(existing, known);
+        assert_eq!(
+            existing, known,
+            "list a new table in TABLES, in the order of its references, if resets and snapshots have it, or in \
+             EXCLUDED of this test"
+        );
     }
 }
