@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::http::Method;
-use base::clock::Clock;
+use base::{clock::Clock, error::Failure};
 use lending::{mobile_money::Outcome, payouts};
 use proptest::{
     prelude::*,
@@ -16,6 +16,7 @@ use proptest::{
     test_runner::{Config, TestRunner},
 };
 use serde_json::{Value, json};
+use store::{Connection, query};
 use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinHandle};
 
@@ -306,6 +307,7 @@ impl DemoData {
                     self.pair.turn_all();
                 }
                 self.restore(on, START);
+                self.revive_sessions(on);
             }
             &Step::Save { on, name } => {
                 self.console(on, Method::POST, &format!("/data/snapshots/{name}"), None);
@@ -386,6 +388,17 @@ impl DemoData {
         self.console(on, Method::PUT, &format!("/data/snapshots/{name}"), None);
         self.replaced();
         self.known = known;
+    }
+
+    /// A reset ends all sessions for good. The schedules go on with theirs, which take long to open.
+    fn revive_sessions(&self, on: usize) {
+        let app = self.pair.app(on);
+        self.pair.finish(on, async move {
+            let revived = app.sandbox.database.write(async |connection: &mut Connection| {
+                Ok::<_, Failure>(query("UPDATE session SET ended_at = NULL").execute(connection).await?)
+            });
+            revived.await.unwrap();
+        });
     }
 
     /// Other data has been put in place: the answers of running calls are about data that is gone.
