@@ -44,6 +44,12 @@ const styles = (name) => ({
   sideEffects: true,
 });
 
+/**
+ * How long nothing has been saved before webpack writes its cache. A save meanwhile waits until it is written, the
+ * first time for seconds, because webpack then looks up all that its configuration imports.
+ */
+const IDLE_MS = 60_000;
+
 /** Kit entries that are not part of a running portal. */
 const NOT_SHARED = /^\.\/(testing.*|build\/.*|.*\.(css|json))$/;
 
@@ -88,7 +94,12 @@ export function base(folder, { name }, mode, { config, refreshes = false }) {
       minimizer: [new TerserPlugin({ minify: TerserPlugin.swcMinify, extractComments: false })],
     },
     performance: false, // `npm run size` checks the budget per page, compressed.
-    cache: { type: 'filesystem', buildDependencies: { config: [config] } },
+    cache: {
+      type: 'filesystem',
+      buildDependencies: { config: [config] },
+      idleTimeoutForInitialStore: IDLE_MS,
+      idleTimeoutAfterLargeChanges: IDLE_MS,
+    },
     infrastructureLogging: { level: 'warn' },
     stats: 'errors-warnings',
   };
