@@ -14,6 +14,7 @@ export class WatchedServer {
   #ready;
   #watcher;
   #isChanged = false;
+  #isRebuilding = false;
   #isStopping = false;
 
   /** `build` is the command that builds it from `sources`; `ended` is called with the exit code when it ends by itself. */
@@ -65,10 +66,17 @@ export class WatchedServer {
     await end(this.#child);
   }
 
-  /** Builds what has changed, also meanwhile; restarts the server if that made another program. */
+  /** Builds what has changed, also meanwhile. Only one server has the port: two restarts never overlap. */
   async #rebuild() {
     this.#isChanged = true;
-    if (this.#build) return;
+    if (this.#isRebuilding) return;
+    this.#isRebuilding = true;
+    while (this.#isChanged && !this.#isStopping) await this.#buildAndRestart();
+    this.#isRebuilding = false;
+  }
+
+  /** Restarts the server if the build made another program. Resolves when that is started, and may not answer yet. */
+  async #buildAndRestart() {
     const started = Date.now();
     const before = statSync(this.binary).mtimeMs;
     let code;
@@ -91,8 +99,10 @@ export class WatchedServer {
     }
     await this.#restart();
     const seconds = (since) => ((Date.now() - since) / 1000).toFixed(1);
-    console.log(
-      `  The server is restarted after ${seconds(started)} s, ${seconds(built)} s of them to restart.`,
+    void this.#ready.then(() =>
+      console.log(
+        `  The server is restarted after ${seconds(started)} s, ${seconds(built)} s of them to restart.`,
+      ),
     );
   }
 
@@ -100,8 +110,9 @@ export class WatchedServer {
   async #restart() {
     const old = this.#child;
     this.#child = undefined;
-    this.#ready = end(old).then(() => this.start({ isFirst: false }));
-    await this.#ready;
+    const oldEnded = end(old);
+    this.#ready = oldEnded.then(() => this.start({ isFirst: false }));
+    await oldEnded;
   }
 }
 

@@ -1,16 +1,20 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { freePorts } from '../machine/ports.mjs';
 import { WatchedServer } from './watched-server.mjs';
 
+// Programs are started, on machines that do other things, too.
+vi.setConfig({ testTimeout: 60_000 });
+const IN_TIME = { timeout: 20_000 };
+
 /** A server that answers with its source, whose first line names the program that runs it. */
-const serverThatSays = (text) => `#!${process.execPath}
+const serverThatSays = (text, { endsAfterMs = 0 } = {}) => `#!${process.execPath}
 require('node:http')
   .createServer((_request, response) => response.end(${JSON.stringify(text)}))
   .listen(Number(process.env.TEST_PORT), '127.0.0.1');
-process.on('SIGTERM', () => process.exit());
+process.on('SIGTERM', () => setTimeout(process.exit, ${endsAfterMs}));
 `;
 
 /** The build of that server: its source is the program, unless it has an error. */
@@ -23,7 +27,7 @@ chmodSync(binary + '.new', 0o755);
 require('node:fs').renameSync(binary + '.new', binary);
 `;
 
-let folder, source, server, said, ended;
+let folder, source, binary, server, said, ended;
 beforeEach(async () => {
   said = [];
   for (const way of ['log', 'error'])
@@ -31,7 +35,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mkopo-watched-'));
   await mkdir(join(folder, 'src'));
   source = join(folder, 'src/main.js');
-  const binary = join(folder, 'server');
+  binary = join(folder, 'server');
   for (const file of [source, binary]) await writeFile(file, serverThatSays('first'), { mode: 0o755 });
   const port = await freePorts();
   ended = vi.fn();
@@ -65,8 +69,11 @@ async function save(text) {
 test('a change is built, and calls wait for the restarted server', async () => {
   for (const text of ['second', 'third']) {
     await save(serverThatSays(text));
-    await vi.waitFor(async () => expect(await answer()).toBe(text), { timeout: 5000 });
-    await vi.waitFor(() => expect(said.at(-1)).toMatch(/^The server is restarted after \d+\.\d s, /));
+    await vi.waitFor(async () => expect(await answer()).toBe(text), IN_TIME);
+    await vi.waitFor(
+      () => expect(said.at(-1)).toMatch(/^The server is restarted after \d+\.\d s, /),
+      IN_TIME,
+    );
   }
   expect(ended).not.toHaveBeenCalled();
 });
@@ -75,14 +82,24 @@ test('what cannot be built leaves the server running, and what is mended is buil
   await save('an error');
   await vi.waitFor(
     () => expect(said).toContain("mkopo: the server can't be built; the one before goes on running."),
-    { timeout: 5000 },
+    IN_TIME,
   );
   expect(await answer()).toBe('first');
   await save(serverThatSays('mended'));
-  await vi.waitFor(async () => expect(await answer()).toBe('mended'), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await answer()).toBe('mended'), IN_TIME);
+});
+
+test('a change while the server is restarted restarts it again', async () => {
+  await save(serverThatSays('second', { endsAfterMs: 1000 }));
+  await vi.waitFor(async () => expect(await answer()).toBe('second'), IN_TIME);
+  await save(serverThatSays('third'));
+  await vi.waitFor(async () => expect(await readFile(binary, 'utf8')).toContain('third'), IN_TIME);
+  await save(serverThatSays('fourth'));
+  await vi.waitFor(async () => expect(await answer()).toBe('fourth'), IN_TIME);
+  expect(ended).not.toHaveBeenCalled();
 });
 
 test('a server that ends by itself ends all', async () => {
   await save(`#!${process.execPath}\nprocess.exit(3)\n`);
-  await vi.waitFor(() => expect(ended).toHaveBeenCalledExactlyOnceWith(3), { timeout: 5000 });
+  await vi.waitFor(() => expect(ended).toHaveBeenCalledExactlyOnceWith(3), IN_TIME);
 });
