@@ -89,6 +89,9 @@ const test = base.extend<{ sources: Sources; dev: Dev }>({
   ],
 });
 
+// Only what waits for a compiler takes longer.
+test.use({ actionTimeout: 60_000 });
+
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
 
 test('with make dev, saves update the open page, which keeps its state, and restarts of the server keep the session', async ({
