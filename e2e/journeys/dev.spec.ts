@@ -140,6 +140,13 @@ test('with make dev, saves update the open page, which keeps its state, and rest
     await expect(heading(page, 'Dashboard!')).toBeVisible();
   });
 
+  await test.step('pages of others, and other names of its address, are refused', async () => {
+    const others: Record<string, string>[] = [{ origin: 'https://evil.example' }, { host: 'evil.example' }];
+    for (const headers of others)
+      for (const path of ['/@slice/mfe-loans/remoteEntry.js', '/slices.json', '/readyz'])
+        expect((await page.request.get(`${dev.url}${path}`, { headers })).status(), path).toBe(403);
+  });
+
   await test.step('a page that is opened after all that is new', async () => {
     await page.goto(`${dev.url}/pending-loans`);
     await expect(heading(page, 'Loans, edited!')).toBeVisible();

@@ -229,16 +229,16 @@ test('a team elsewhere makes, tests, publishes, edits and rolls back a slice wit
   });
 
   await timed(
-    'in development a save updates the screen, and keeps its state and what was typed',
+    'in development a save updates the screen, and keeps its state and what was typed; the portal shows it, too',
     async () => {
-      await saveWhileOpen(page, repository);
+      await saveWhileOpen(page, repository, mkopo.url);
     },
   );
   console.log(`${((Date.now() - started) / 1000).toFixed(1).padStart(6)} s  in all`);
 });
 
-/** Runs `mfe-kit dev`, and saves a file while its screen is open. */
-async function saveWhileOpen(page: Page, { folder, edit }: Repository) {
+/** Runs `mfe-kit dev`, saves a file while its screen is open, and opens the screen in the running portal. */
+async function saveWhileOpen(page: Page, { folder, edit }: Repository, portal: string) {
   const file = 'src/list/RepaymentsPage.tsx';
   await edit(file, {
     'import { useQuery }': "import { useState } from 'react';\nimport { useQuery }",
@@ -278,6 +278,9 @@ async function saveWhileOpen(page: Page, { folder, edit }: Repository) {
     await expect(page.getByRole('button', { name: 'On', exact: true })).toBeVisible();
     await expect(page.getByRole('textbox', { name: 'Remark' })).toHaveValue('paid twice?');
     expect(await page.evaluate(() => 'isThePageOfBefore' in window)).toBe(true);
+
+    await page.goto(`${portal}/repayments?slice=mfe-repayments@http://localhost:${port}/@slice/`);
+    await expect(heading(page, 'Repayments, edited')).toBeVisible();
   } finally {
     // The page would report that its server is gone.
     await page.goto('about:blank');

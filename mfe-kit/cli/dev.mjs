@@ -5,6 +5,7 @@ import webpack from 'webpack';
 import DevServer from 'webpack-dev-server';
 import { bringsOf, editedBuild, MANIFEST } from '../build/manifest.mjs';
 import { configOf } from './build.mjs';
+import { closedToOthers } from './closed-to-others.mjs';
 import { ask, portalAt, readList } from './portal.mjs';
 import { Refusal } from './refusal.mjs';
 import { portalOf, readSlicePackage } from './slice-package.mjs';
@@ -31,16 +32,23 @@ export async function run(args) {
   if (!shell) throw new Refusal("the kit has no shell: run 'npm run pack --workspace mfe-kit' first.");
 
   const config = await configOf(slicePackage.folder, 'development');
-  const server = new DevServer(options(slicePackage, portal, shell, Number(values.port)), webpack(config));
-  await server.start().catch((error) => {
-    throw error.code === 'EADDRINUSE'
-      ? new Refusal(`port ${values.port} is in use: choose another with --port.`)
-      : error;
-  });
+  await serve({ slicePackage, portal, shell, port: Number(values.port), config });
   const here = `http://localhost:${values.port}`;
   const [{ path = '/' } = {}] = bringsOf(slicePackage).screens;
   console.log(`\n  ${slicePackage.name} as you edit it: ${here}${path.includes(':') ? '/' : path}`);
   console.log(`  In the running portal, reloading: ${portal}/?slice=${slicePackage.name}@${here}${OWN}\n`);
+}
+
+/** Serves the shell, the slice as `config` compiles it, and the rest from the portal. */
+export async function serve({ slicePackage, portal, shell, port, config }) {
+  const open = options(slicePackage, portal, shell, port);
+  const server = new DevServer(closedToOthers(open, { portal }), webpack(config));
+  await server.start().catch((error) => {
+    throw error.code === 'EADDRINUSE'
+      ? new Refusal(`port ${port} is in use: choose another with --port.`)
+      : error;
+  });
+  return server;
 }
 
 function options({ name, version, slice }, portal, shell, port) {
@@ -48,13 +56,10 @@ function options({ name, version, slice }, portal, shell, port) {
   return {
     host: '127.0.0.1', // reachable from this machine only
     port,
-    // Pages of this machine and of the portal may follow changes.
-    allowedHosts: ['localhost', '127.0.0.1', new URL(portal).hostname],
     hot: true,
     static: { directory: shell, watch: false },
     historyApiFallback: true,
     devMiddleware: { publicPath: OWN },
-    headers: { 'Access-Control-Allow-Origin': '*' },
     client: { overlay: { errors: true, warnings: false, runtimeErrors: false } },
     proxy: [{ context: ['/api', '/slices/'], ...passedOn }],
     setupMiddlewares: (middlewares) => [

@@ -5,6 +5,7 @@ import webpack from 'webpack';
 import DevServer from 'webpack-dev-server';
 import { editedBuild, MANIFEST } from '../../mfe-kit/build/manifest.mjs';
 import { configOf } from '../../mfe-kit/cli/build.mjs';
+import { closedToOthers } from '../../mfe-kit/cli/closed-to-others.mjs';
 import shellConfig from '../../mfe-shell/webpack.config.mjs';
 import { readPackage, root } from '../portal/slices.mjs';
 
@@ -17,10 +18,9 @@ const OF_SERVER = ['/api', '/docs', '/kit', '/slices/', '/healthz', '/readyz'];
  */
 export async function servePortal({ port, server, serverPort, slices }) {
   const portal = new DevServer(
-    {
+    closedToOthers({
       host: '127.0.0.1', // reachable from this machine only
       port,
-      allowedHosts: ['localhost', '.localhost', '127.0.0.1'], // with sandboxes
       hot: true,
       static: false,
       compress: false, // would hold back the stream of updates
@@ -48,7 +48,7 @@ export async function servePortal({ port, server, serverPort, slices }) {
         },
         ...middlewares,
       ],
-    },
+    }),
     webpack([
       watched(shellConfig({ refreshes: true }, { mode: 'development' })),
       ...(await Promise.all(slices.map(sliceConfig))),

@@ -87,11 +87,11 @@ function prepare() {
         return answer;
       },
       createScript({ url }) {
-        const integrity = integrities.get(url);
-        if (!integrity) return { timeout: TIMEOUT_MS };
+        const integrity = integrities.get(url) ?? '';
         const script = Object.assign(document.createElement('script'), { integrity, fetchPriority: 'high' });
-        // Needed to check the file of another origin.
-        if (new URL(url).origin !== window.location.origin) script.crossOrigin = 'anonymous';
+        // Needed to check the file of another origin, and for a development server to know who asks for it.
+        if (new URL(url, window.location.href).origin !== window.location.origin)
+          script.crossOrigin = 'anonymous';
         return { script, timeout: TIMEOUT_MS };
       },
     },
