@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { bodyOf } from '../call-failed';
 import type { ConsoleClient, Schemas } from '../clients';
 import { emailOf, PASSWORD, type Who } from '../who';
@@ -33,11 +34,10 @@ export class Staff {
   /** Opens an account: an agent's, if no role is given. */
   async open(account: NewAccount): Promise<Account> {
     const name = account.email.split('@')[0] ?? account.email;
-    const digits = String(this.#passwords.size + 1).padStart(6, '0');
     const body = {
       first_name: name.charAt(0).toUpperCase() + name.slice(1),
       last_name: 'Wekesa',
-      phone_number: `+254712${digits}`,
+      phone_number: phoneOf(account.email),
       role: 'agent' as const,
       password: PASSWORD,
       ...account,
@@ -71,4 +71,10 @@ export class Staff {
     const params = { path: { email: emailOf(who) } };
     return bodyOf(this.#console.PATCH('/console/api/staff/{email}', { params, body: change }));
   }
+}
+
+/** A phone number for an address, always the same: no two accounts may have one. */
+function phoneOf(email: string): string {
+  const digest = createHash('sha256').update(email.toLowerCase()).digest();
+  return `+25471${String(digest.readUInt32BE() % 10_000_000).padStart(7, '0')}`;
 }
