@@ -9,9 +9,11 @@ use std::{
 
 use axum::http::Method;
 use serde_json::json;
+use store::{Database, query_as, query_scalar};
 
 use crate::{
     command_line::{error_line, mkopo},
+    deploying,
     test_app::TestApp,
 };
 
@@ -63,6 +65,38 @@ async fn a_backup_made_while_loans_are_paid_is_complete_and_can_be_restored() {
     let then = copy.assert_every_shilling_is_accounted_for().await;
     assert!(then.completed <= paid.completed, "{then:?}");
     assert!(then.completed >= paid.completed - Kes(40_000), "{then:?}");
+}
+
+#[tokio::test]
+async fn a_restored_backup_revives_no_session_no_code_and_no_revoked_token() {
+    let app = TestApp::start_on_file().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = copy_in(&folder);
+    app.sign_in("agent").await;
+    app.post("/api/v1/auth/request-signin-otp", json!({"email": "agent@mkopo.test"})).await;
+    for slice in ["mfe-loans", "mfe-plans"] {
+        deploying::token_of(&app, slice).await;
+    }
+    let copied = run("backup", app.data_dir(), &file).await;
+    assert!(copied.status.success(), "{copied:?}");
+    app.console(Method::DELETE, "/deploy-tokens/mfe-loans/ci", None).await;
+
+    let data = app.data_dir().to_owned();
+    app.sandbox.close(Duration::ZERO).await;
+    let restored = run("restore", &data, &file).await;
+    assert!(restored.status.success(), "{restored:?}");
+    let database = Database::open(&data.join("mkopo.db")).await.unwrap();
+    let mut reader = database.read().await.unwrap();
+    let open: (i64, i64) = query_as(
+        "SELECT (SELECT count(*) FROM session WHERE ended_at IS NULL),
+                (SELECT count(*) FROM one_time_code WHERE used_at IS NULL)",
+    )
+    .fetch_one(&mut reader)
+    .await
+    .unwrap();
+    let tokens: Vec<String> =
+        query_scalar("SELECT slice FROM deploy_token").fetch_all(&mut reader).await.unwrap();
+    assert_eq!((open, tokens), ((0, 0), vec!["mfe-plans".to_owned()]));
 }
 
 #[tokio::test]

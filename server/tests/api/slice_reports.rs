@@ -102,6 +102,29 @@ async fn reports_are_counted_by_build_and_minute_and_kept_for_7_days() {
     assert!(kept(&app).await.is_empty());
 }
 
+/// An alert on nobody loading slices needs a series before anybody has.
+#[tokio::test]
+async fn the_counts_of_live_builds_begin_at_0() {
+    let portal = portal();
+    let app = start(&portal).await;
+    app.sandbox.server.metrics.refresh(&app.sandbox).await;
+    let metrics = String::from_utf8(app.call(Method::GET, "/metrics", None).await.bytes).unwrap();
+    let line = r#"mkopo_slice_loads_total{outcome="loaded",slice="mfe-loans",version="0.1.0"} 0"#;
+    assert!(metrics.contains(line), "{metrics}");
+}
+
+/// A page that a browser keeps for a year would be the portal of a year ago.
+#[tokio::test]
+async fn the_folder_of_slices_is_no_page() {
+    let portal = portal();
+    let app = start(&portal).await;
+    for path in ["/slices", "/slices/", "/slices/mfe-loans/", "/assets/"] {
+        let answer = app.call(Method::GET, path, None).await;
+        assert!(!answer.headers["cache-control"].to_str().unwrap().contains("max-age"), "{path}");
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}
+
 /// Three addresses wrote 2.6 million rows a day.
 #[tokio::test]
 async fn reports_take_100_rows_a_minute_and_the_rest_is_counted() {

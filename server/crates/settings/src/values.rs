@@ -297,3 +297,20 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         number.parse().ok().zip(factor).and_then(|(number, factor): (u64, u64)| number.checked_mul(factor));
     bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "give a size such as 128MiB".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_console_listens_on_this_machine_unless_an_address_is_given() {
+        let at = |given: Option<&str>, portal: &str| {
+            let given = given.map(|given| ConsoleListen::On(given.parse().unwrap()));
+            ConsoleListen::address(given, portal.parse().unwrap()).unwrap().to_string()
+        };
+        assert_eq!(at(None, "127.0.0.1:8080"), "127.0.0.1:8081");
+        assert_eq!(at(None, "0.0.0.0:8080"), "127.0.0.1:8081");
+        assert_eq!(at(None, "[::]:8080"), "[::1]:8081");
+        assert_eq!(at(Some("0.0.0.0:9000"), "0.0.0.0:8080"), "0.0.0.0:9000");
+    }
+}
