@@ -172,8 +172,8 @@ impl Metrics {
         self.contract_differences.with_label_values(&[operation, kind]).inc();
     }
 
-    /// All metrics as text, with names of sandboxes if that is allowed. Those that come from the database have the values that [`keep_current`] read
-    /// last, so that this call does not load the database.
+    /// All metrics as text, with names of sandboxes if that is allowed. Those that come from the database have the
+    /// values that [`keep_current`] read last, so that this call does not load the database.
     pub fn text(&self, server: &Server, names_sandboxes: bool) -> Result<String, Failure> {
         let database = server.database.load();
         self.writes_waiting.set(count(database.writes_waiting));

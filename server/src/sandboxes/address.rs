@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::Name;
 use crate::sandboxes::SandboxRefusal;
-use base::error::Failure;
+use base::{error::Failure, text::shown};
 use settings::Settings;
 
 /// The header that names a sandbox.
@@ -47,7 +47,7 @@ impl Addresses {
             (Some(host), Some(header)) if host != header => {
                 return Err(Failure::BadParameter(format!(
                     "the host name is that of the sandbox {}, and {HEADER} names another",
-                    shown(&host)
+                    quoted(&host)
                 )));
             }
             (Some(host), _) => host,
@@ -57,7 +57,7 @@ impl Addresses {
             (None, Some(header)) => header.to_owned(),
             (None, None) => return Ok(None),
         };
-        let name = Name::parse(&text).ok_or_else(|| SandboxRefusal::SandboxNotFound(shown(&text)))?;
+        let name = Name::parse(&text).ok_or_else(|| SandboxRefusal::SandboxNotFound(quoted(&text)))?;
         Ok(Some(name).filter(|name| !name.is_main()))
     }
 
@@ -79,7 +79,7 @@ impl Addresses {
             || name == self.domain
             || is_below(&self.domain)
             || self.own_hosts.iter().any(|own| own.eq_ignore_ascii_case(&name));
-        if is_known { Ok(()) } else { Err(SandboxRefusal::UnknownHost(shown(&name)).into()) }
+        if is_known { Ok(()) } else { Err(SandboxRefusal::UnknownHost(quoted(&name)).into()) }
     }
 
     /// The part of `host` before the domain, in lower case; `None` for other hosts.
@@ -119,10 +119,9 @@ impl Addresses {
     }
 }
 
-/// The beginning of a caller's text, without control characters, to be quoted in a failure.
-fn shown(text: &str) -> String {
-    const LONGEST: usize = 60;
-    text.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
+/// The beginning of a caller's text, to be quoted in a failure.
+fn quoted(text: &str) -> String {
+    shown(text, 60)
 }
 
 /// The host that a request is sent to, with its port. An absolute address in the request line takes

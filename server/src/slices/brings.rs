@@ -162,8 +162,8 @@ impl Brings {
         self.check_apart(name, other, &brought.screens, &brought.menu)
     }
 
-    /// Checks that no path here leads to what `screens` of the `owner` have, and that no entry of `menu` reads the same
-    /// or leads to the same page.
+    /// Checks that no path here leads to what `screens` of the `owner` have, and that no entry of `menu` reads the
+    /// same as one here.
     fn check_apart(
         &self,
         name: &str,
@@ -211,10 +211,9 @@ fn pattern(path: &str) -> String {
 /// Returns whether an address can be of both paths. The more exact one would take it from the other, wherever its
 /// slice comes from.
 fn overlap(one: &str, other: &str) -> bool {
-    let parts = |path: &str| path.to_lowercase().split('/').map(str::to_owned).collect::<Vec<_>>();
-    let (one, other) = (parts(one), parts(other));
-    one.len() == other.len()
-        && one.iter().zip(&other).all(|(a, b)| a == b || a.starts_with(':') || b.starts_with(':'))
+    let meet = |(a, b): (&str, &str)| a.eq_ignore_ascii_case(b) || a.starts_with(':') || b.starts_with(':');
+    let (one, other) = (one.split('/'), other.split('/'));
+    one.clone().count() == other.clone().count() && one.zip(other).all(meet)
 }
 
 /// A label as people tell it from others: without case and blanks.

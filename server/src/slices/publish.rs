@@ -74,6 +74,12 @@ pub async fn publish(
 }
 
 impl Build {
+    /// The size of its files in bytes, without compression.
+    pub(super) fn size(&self) -> i64 {
+        let size: usize = self.files.values().map(Vec::len).sum();
+        i64::try_from(size).unwrap_or(i64::MAX)
+    }
+
     /// The build, and the digest of each of its files, by path.
     fn with_digests(self) -> (Self, BTreeMap<String, String>) {
         let digests =
@@ -178,17 +184,17 @@ async fn insert(
     compress_at: Option<UnixMillis>,
     mark: &Mark,
 ) -> Result<(), Failure> {
+    let size = build.size();
     let Build { name, version, shell, integrity, brings, digest, files } = build;
     let version = version.to_string();
     let brings = serde_json::to_string(&brings).map_err(|error| Failure::Internal(error.to_string()))?;
-    let size: usize = files.values().map(Vec::len).sum();
     query(ADD_BUILD)
         .bind(name.as_str())
         .bind(&version)
         .bind(shell)
         .bind(integrity)
         .bind(digest)
-        .bind(i64::try_from(size).unwrap_or(i64::MAX))
+        .bind(size)
         .bind(mark.at)
         .bind(&mark.by)
         .bind(brings)

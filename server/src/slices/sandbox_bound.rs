@@ -23,9 +23,8 @@ pub(super) async fn make_room(
     build: &Build,
     now: UnixMillis,
 ) -> Result<(), Failure> {
-    let size: usize = build.files.values().map(Vec::len).sum();
     let taken: i64 = query_scalar(BYTES).fetch_one(&mut *connection).await?;
-    let mut missing = taken.saturating_add(i64::try_from(size).unwrap_or(i64::MAX)) - MAX_BYTES;
+    let mut missing = taken.saturating_add(build.size()) - MAX_BYTES;
     for old in unused(slice).into_iter().rev() {
         if missing <= 0 {
             return Ok(());

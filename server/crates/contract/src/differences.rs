@@ -95,7 +95,7 @@ pub struct Difference {
 pub struct Differences {
     /// Those that were found, each once.
     pub found: Vec<Difference>,
-    /// Whether everything was checked: at most 100 different differences, 32 MiB and 20,000 values in a row are,
+    /// Whether everything was checked: at most 100 different differences, 32 MiB and 20,000 values of each row are,
     /// and a list for as long as is given.
     pub is_whole: bool,
 }

@@ -13,7 +13,6 @@ use crate::{
 };
 use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, randomness::Randomness,
-    text::shown,
 };
 use store::{Connection, query, query_scalar};
 
@@ -23,8 +22,6 @@ pub const LIFE: Duration = Duration::from_mins(5);
 pub const RESEND_AFTER: Duration = Duration::from_secs(30);
 /// The time for which reset codes go to the phone number before a change.
 const PHONE_SETTLES: Duration = Duration::from_hours(24);
-/// The maximum length of a name in a message, in characters.
-const MAX_NAME: usize = 64;
 /// The maximum number of attempts per code, including the successful one.
 const MAX_ATTEMPTS: i64 = 5;
 
@@ -248,7 +245,7 @@ impl Request {
                      your {brand} verification code is {digits}. It can be used once, within 5 minutes.\n\n\
                      If you did not ask for it, ignore this message: nobody can sign in with the code \
                      alone. Never pass it on; {brand} will not ask you for it.\n",
-                    shown(&staff.first_name, MAX_NAME)
+                    outbox::name(&staff.first_name)
                 );
                 outbox::email(connection, randomness, *now, &self.email, &subject, &body, Some(code)).await?;
             }

@@ -15,7 +15,7 @@ use crate::{
     outbox,
     world::World,
 };
-use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn, text::shown};
+use base::{clock::UnixMillis, email::Email, error::Failure, ids::StaffId, phone::Msisdn};
 use settings::values;
 use store::{Connection, query, query_as};
 
@@ -195,7 +195,7 @@ impl PhoneChanged {
              the phone number of your {brand} account was changed. For 24 hours, password reset codes still go to \
              the number before.\n\n\
              If it was not you, reset your password now: that ends all sessions. Then tell your administrator.\n",
-            shown(&staff.first_name, MAX_NAME)
+            outbox::name(&staff.first_name)
         );
         outbox::email(connection, randomness, *now, &staff.email, &subject, &body, None).await?;
         if let Some(before) = Msisdn::parse(&staff.phone_number) {

@@ -10,7 +10,6 @@ use base::{
     kes::Kes,
     phone::Msisdn,
     randomness::Randomness,
-    text::shown,
 };
 use store::{Connection, query_as};
 
@@ -95,7 +94,7 @@ impl Later<'_> {
             Language::En => "Dear",
             Language::Sw => "Habari",
         };
-        format!("{greeting} {},\n\n{}\n\n{brand}\n", shown(&to.first_name, 64), self.sentence(to.language))
+        format!("{greeting} {},\n\n{}\n\n{brand}\n", outbox::name(&to.first_name), self.sentence(to.language))
     }
 
     fn sentence(&self, language: Language) -> String {

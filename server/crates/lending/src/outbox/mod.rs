@@ -14,8 +14,14 @@ use tokio::sync::Notify;
 use crate::world::World;
 use base::{
     clock::UnixMillis, email::Email, error::Failure, ids::MessageId, phone::Msisdn, randomness::Randomness,
+    text::shown,
 };
 use store::{Connection, Database, query, query_as, query_scalar, sweep};
+
+/// A person's name in a message: cut, and without characters that can't be seen, wherever it came from.
+pub(crate) fn name(name: &str) -> String {
+    shown(name, 64)
+}
 
 /// A one-time code that a message carries.
 #[derive(Clone, Copy)]
