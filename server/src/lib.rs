@@ -264,6 +264,11 @@ impl Sandbox {
                     server.metrics.payout_settled(status, result_code.as_deref());
                 }
             }
+            Happened::DataCopyFound { missing } => {
+                if let Some(server) = &real {
+                    server.metrics.data_copy_found(missing);
+                }
+            }
         };
         let mobile_money = MobileMoney::new(database.clone(), clock.clone(), randomness.clone(), results);
         let world = World::new(settings, clock, randomness, database, shared_read, Box::new(listener));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::http::{Method, StatusCode};
 use prometheus::{
-    HistogramOpts, HistogramVec, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
-    proto::MetricFamily,
+    HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder, core::Collector, proto::MetricFamily,
 };
 
 use super::log;
@@ -21,20 +21,47 @@ use store::query_scalar;
 pub struct Metrics {
     registry: Registry,
     requests: HistogramVec,
-    payouts: IntCounterVec,
-    payouts_pending: IntGauge,
-    database_up: IntGauge,
+    event_streams: IntGauge,
+    log_lines_lost: IntGauge,
+    payouts: PayoutMetrics,
+    database: DatabaseMetrics,
+    outbox: OutboxMetrics,
+    provider: ProviderMetrics,
+    slices: SliceMetrics,
+}
+
+#[derive(Debug)]
+struct PayoutMetrics {
+    settled: IntCounterVec,
+    pending: IntGauge,
+    data_copies: IntCounter,
+    answers_missing: IntCounter,
+}
+
+#[derive(Debug)]
+struct DatabaseMetrics {
+    up: IntGauge,
     writes_waiting: IntGauge,
     conflicts: IntGauge,
     readers: IntGaugeVec,
-    outbox: IntGaugeVec,
-    outbox_waiting: IntGauge,
-    log_lines_lost: IntGauge,
-    contract_differences: IntCounterVec,
-    provider_calls: IntGaugeVec,
-    slice_loads: IntCounterVec,
-    slice_load_time: HistogramVec,
-    event_streams: IntGauge,
+}
+
+#[derive(Debug)]
+struct OutboxMetrics {
+    messages: IntGaugeVec,
+    waiting: IntGauge,
+}
+
+#[derive(Debug)]
+struct ProviderMetrics {
+    differences: IntCounterVec,
+    calls: IntGaugeVec,
+}
+
+#[derive(Debug)]
+struct SliceMetrics {
+    loads: IntCounterVec,
+    load_time: HistogramVec,
 }
 
 /// Histogram buckets: from the time of a cached body to the longest payout.
@@ -50,6 +77,132 @@ const LOAD_SECONDS: [f64; 8] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
 const PENDING: &str = "SELECT count(*) FROM payout WHERE status = 'PENDING'";
 
+/// Creates metrics that are in a registry.
+struct Registering<'r>(&'r Registry);
+
+impl Registering<'_> {
+    fn metric<M: Collector + Clone + 'static>(&self, metric: M) -> prometheus::Result<M> {
+        self.0.register(Box::new(metric.clone()))?;
+        Ok(metric)
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> prometheus::Result<IntGauge> {
+        self.metric(IntGauge::new(name, help)?)
+    }
+
+    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntGaugeVec> {
+        self.metric(IntGaugeVec::new(Opts::new(name, help), labels)?)
+    }
+
+    fn counter(&self, name: &str, help: &str) -> prometheus::Result<IntCounter> {
+        self.metric(IntCounter::new(name, help)?)
+    }
+
+    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<IntCounterVec> {
+        self.metric(IntCounterVec::new(Opts::new(name, help), labels)?)
+    }
+
+    fn times(
+        &self,
+        (name, help): (&str, &str),
+        buckets: &[f64],
+        labels: &[&str],
+    ) -> prometheus::Result<HistogramVec> {
+        let options = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+        self.metric(HistogramVec::new(options, labels)?)
+    }
+}
+
+impl PayoutMetrics {
+    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            settled: registering.counters(
+                "mkopo_payouts_settled_total",
+                "Payouts settled by this server, by outcome.",
+                &["status", "result_code"],
+            )?,
+            pending: registering.gauge("mkopo_payouts_pending", "Payouts whose outcome is not known yet.")?,
+            data_copies: registering.counter(
+                "mkopo_data_copies_found_total",
+                "Other copies of the data found in place, for example after a failover of PostgreSQL.",
+            )?,
+            answers_missing: registering.counter(
+                "mkopo_answers_missing_total",
+                "Answers about payouts that this server gave and another copy of the data does not have.",
+            )?,
+        })
+    }
+}
+
+impl DatabaseMetrics {
+    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            up: registering.gauge("mkopo_database_up", "Whether the database answers.")?,
+            writes_waiting: registering
+                .gauge("mkopo_database_writes_waiting", "Writes that wait for a writer.")?,
+            conflicts: registering.gauge(
+                "mkopo_database_conflicts",
+                "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
+            )?,
+            readers: registering.gauges(
+                "mkopo_database_readers",
+                "Read connections, by state.",
+                &["state"],
+            )?,
+        })
+    }
+}
+
+impl OutboxMetrics {
+    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            messages: registering.gauges(
+                "mkopo_outbox_messages",
+                "Messages in the outbox, by channel.",
+                &["channel"],
+            )?,
+            waiting: registering.gauge("mkopo_outbox_waiting", "Messages that are not sent yet.")?,
+        })
+    }
+}
+
+impl ProviderMetrics {
+    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            differences: registering.counters(
+                "mkopo_contract_differences_total",
+                "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
+                &["operation", "kind"],
+            )?,
+            calls: registering.gauges(
+                "mkopo_provider_calls",
+                "Calls forwarded to another provider since the start, by whether they were held to the contract.",
+                &["checked"],
+            )?,
+        })
+    }
+}
+
+impl SliceMetrics {
+    fn new(registering: &Registering<'_>) -> prometheus::Result<Self> {
+        Ok(Self {
+            loads: registering.counters(
+                "mkopo_slice_loads_total",
+                "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
+                &["slice", "version", "outcome"],
+            )?,
+            load_time: registering.times(
+                (
+                    "mkopo_slice_load_duration_seconds",
+                    "How long pages took to load a build, as they reported to this server.",
+                ),
+                &LOAD_SECONDS,
+                &["slice", "version"],
+            )?,
+        })
+    }
+}
+
 impl Metrics {
     /// Creates all metrics, at zero. The metric of event streams exists only with live screens.
     ///
@@ -57,85 +210,29 @@ impl Metrics {
     /// When two metrics have the same name.
     pub fn new(has_live_screens: bool) -> prometheus::Result<Self> {
         let registry = Registry::new();
-        let requests = HistogramOpts::new(
-            "mkopo_http_request_duration_seconds",
-            "Duration of HTTP requests, by method, route and status.",
-        );
-        let requests = HistogramVec::new(requests.buckets(SECONDS.to_vec()), &["method", "route", "status"])?;
-        let payouts = Opts::new("mkopo_payouts_settled_total", "Payouts settled by this server, by outcome.");
-        let payouts = IntCounterVec::new(payouts, &["status", "result_code"])?;
-        let payouts_pending =
-            IntGauge::new("mkopo_payouts_pending", "Payouts whose outcome is not known yet.")?;
-        let database_up = IntGauge::new("mkopo_database_up", "Whether the database answers.")?;
-        let writes_waiting =
-            IntGauge::new("mkopo_database_writes_waiting", "Writes that wait for a writer.")?;
-        let conflicts = IntGauge::new(
-            "mkopo_database_conflicts",
-            "Writes that PostgreSQL undid because of others and that were tried again, since the start.",
-        )?;
-        let readers = Opts::new("mkopo_database_readers", "Read connections, by state.");
-        let readers = IntGaugeVec::new(readers, &["state"])?;
-        let outbox = Opts::new("mkopo_outbox_messages", "Messages in the outbox, by channel.");
-        let outbox = IntGaugeVec::new(outbox, &["channel"])?;
-        let outbox_waiting = IntGauge::new("mkopo_outbox_waiting", "Messages that are not sent yet.")?;
-        let log_lines_lost =
-            IntGauge::new("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?;
-        let contract_differences = Opts::new(
-            "mkopo_contract_differences_total",
-            "Differences from the contract in calls that are forwarded to another provider, by operation and kind.",
-        );
-        let contract_differences = IntCounterVec::new(contract_differences, &["operation", "kind"])?;
-        let provider_calls = Opts::new(
-            "mkopo_provider_calls",
-            "Calls forwarded to another provider since the start, by whether they were held to the contract.",
-        );
-        let provider_calls = IntGaugeVec::new(provider_calls, &["checked"])?;
-        let slice_loads = Opts::new(
-            "mkopo_slice_loads_total",
-            "What pages reported of builds to this server: loaded, not_loaded, crashed, call_failed.",
-        );
-        let slice_loads = IntCounterVec::new(slice_loads, &["slice", "version", "outcome"])?;
-        let slice_load_time = HistogramOpts::new(
-            "mkopo_slice_load_duration_seconds",
-            "How long pages took to load a build, as they reported to this server.",
-        );
-        let slice_load_time =
-            HistogramVec::new(slice_load_time.buckets(LOAD_SECONDS.to_vec()), &["slice", "version"])?;
+        let registering = Registering(&registry);
         let event_streams = IntGauge::new("mkopo_event_streams", "Open pages that are told of changes.")?;
         if has_live_screens {
-            registry.register(Box::new(event_streams.clone()))?;
+            registering.metric(event_streams.clone())?;
         }
-        registry.register(Box::new(slice_loads.clone()))?;
-        registry.register(Box::new(slice_load_time.clone()))?;
-        registry.register(Box::new(contract_differences.clone()))?;
-        registry.register(Box::new(provider_calls.clone()))?;
-        registry.register(Box::new(log_lines_lost.clone()))?;
-        registry.register(Box::new(outbox_waiting.clone()))?;
-        registry.register(Box::new(requests.clone()))?;
-        registry.register(Box::new(payouts.clone()))?;
-        registry.register(Box::new(payouts_pending.clone()))?;
-        registry.register(Box::new(database_up.clone()))?;
-        registry.register(Box::new(writes_waiting.clone()))?;
-        registry.register(Box::new(conflicts.clone()))?;
-        registry.register(Box::new(readers.clone()))?;
-        registry.register(Box::new(outbox.clone()))?;
         Ok(Self {
-            registry,
-            requests,
-            payouts,
-            payouts_pending,
-            database_up,
-            writes_waiting,
-            conflicts,
-            readers,
-            outbox,
-            outbox_waiting,
-            log_lines_lost,
-            contract_differences,
-            provider_calls,
-            slice_loads,
-            slice_load_time,
+            requests: registering.times(
+                (
+                    "mkopo_http_request_duration_seconds",
+                    "Duration of HTTP requests, by method, route and status.",
+                ),
+                &SECONDS,
+                &["method", "route", "status"],
+            )?,
             event_streams,
+            log_lines_lost: registering
+                .gauge("mkopo_log_lines_lost", "Log lines that could not be written since the start.")?,
+            payouts: PayoutMetrics::new(&registering)?,
+            database: DatabaseMetrics::new(&registering)?,
+            outbox: OutboxMetrics::new(&registering)?,
+            provider: ProviderMetrics::new(&registering)?,
+            slices: SliceMetrics::new(&registering)?,
+            registry,
         })
     }
 
@@ -155,34 +252,41 @@ impl Metrics {
     /// Counts a settled payout, with mobile money's result code if there is one.
     pub fn payout_settled(&self, status: &str, result_code: Option<&str>) {
         let status = status.to_ascii_lowercase();
-        self.payouts.with_label_values(&[status.as_str(), result_code.unwrap_or_default()]).inc();
+        self.payouts.settled.with_label_values(&[status.as_str(), result_code.unwrap_or_default()]).inc();
+    }
+
+    /// Counts another copy of the data, and the answers of this server that it does not have.
+    pub fn data_copy_found(&self, missing: usize) {
+        self.payouts.data_copies.inc();
+        self.payouts.answers_missing.inc_by(missing as u64);
     }
 
     /// Counts reports of pages on an existing build.
     pub fn reported(&self, slice: &str, version: &str, outcome: &str, took: Option<Duration>, times: u64) {
-        self.slice_loads.with_label_values(&[slice, version, outcome]).inc_by(times);
+        self.slices.loads.with_label_values(&[slice, version, outcome]).inc_by(times);
         if let Some(took) = took {
-            let time = self.slice_load_time.with_label_values(&[slice, version]);
+            let time = self.slices.load_time.with_label_values(&[slice, version]);
             (0..times).for_each(|_| time.observe(took.as_secs_f64()));
         }
     }
 
     /// Counts a difference of a forwarded call from the contract.
     pub fn contract_difference(&self, operation: &str, kind: &str) {
-        self.contract_differences.with_label_values(&[operation, kind]).inc();
+        self.provider.differences.with_label_values(&[operation, kind]).inc();
     }
 
     /// All metrics as text, with names of sandboxes if that is allowed. Those that come from the database have the
     /// values that [`keep_current`] read last, so that this call does not load the database.
     pub fn text(&self, server: &Server, names_sandboxes: bool) -> Result<String, Failure> {
         let database = server.database.load();
-        self.writes_waiting.set(count(database.writes_waiting));
-        self.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
-        self.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
-        self.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
+        self.database.writes_waiting.set(count(database.writes_waiting));
+        self.database.conflicts.set(i64::try_from(database.conflicts).unwrap_or(i64::MAX));
+        self.database.readers.with_label_values(&["idle"]).set(count(database.readers_idle));
+        self.database.readers.with_label_values(&["busy"]).set(count(database.readers_busy));
         if let Some(provider) = &server.provider {
             for (checked, calls) in [("yes", provider.held.counts().0), ("no", provider.held.counts().1)] {
-                self.provider_calls
+                self.provider
+                    .calls
                     .with_label_values(&[checked])
                     .set(i64::try_from(calls).unwrap_or(i64::MAX));
             }
@@ -200,7 +304,7 @@ impl Metrics {
     pub async fn refresh(&self, sandbox: &Sandbox) {
         // Metrics are served while the database is down too, and show that it is.
         let stored = self.read_stored(sandbox).await;
-        self.database_up.set(i64::from(stored.is_ok()));
+        self.database.up.set(i64::from(stored.is_ok()));
         if let Err(failure) = self.begin_slices(sandbox).await {
             tracing::debug!(?failure, "metrics.slices_not_read");
         }
@@ -212,7 +316,8 @@ impl Metrics {
         for slice in slices::all(&mut *sandbox.database.read().await?, &bundled).await? {
             for version in slice.served() {
                 for outcome in ["loaded", "not_loaded", "crashed"] {
-                    self.slice_loads
+                    self.slices
+                        .loads
                         .with_label_values(&[&slice.name, &version.to_string(), outcome])
                         .inc_by(0);
                 }
@@ -223,10 +328,10 @@ impl Metrics {
 
     async fn read_stored(&self, sandbox: &Sandbox) -> Result<(), Failure> {
         let mut reader = sandbox.database.read().await?;
-        self.payouts_pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
-        self.outbox_waiting.set(lending::outbox::count_waiting(&mut reader).await?);
+        self.payouts.pending.set(query_scalar(PENDING).fetch_one(&mut reader).await?);
+        self.outbox.waiting.set(lending::outbox::count_waiting(&mut reader).await?);
         for (channel, messages) in lending::outbox::count_by_channel(&mut reader).await? {
-            self.outbox.with_label_values(&[&channel]).set(messages);
+            self.outbox.messages.with_label_values(&[&channel]).set(messages);
         }
         Ok(())
     }

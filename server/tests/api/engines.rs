@@ -268,7 +268,7 @@ fn the_migrations_of_both_engines_are_equivalent() {
 /// Tables with their columns, keys and indexes, read from the engine's catalog.
 const SQLITE_CATALOG: &str = "
     SELECT t.name, 'column ' || c.name || ' ' || CASE WHEN c.\"notnull\" OR c.pk THEN 'not null' ELSE 'null' END
-    FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'
+    FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type IN ('table', 'view')
     UNION ALL
     SELECT t.name, 'primary ' || group_concat(c.name, ',' ORDER BY c.pk)
     FROM sqlite_master AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table' AND c.pk > 0 GROUP BY t.name

@@ -9,7 +9,7 @@ use crate::test_app::{TestApp, waiting};
 /// was not.
 const BREAKS: [(&str, &str); 9] = [
     (
-        "money left without a payout",
+        "a payment is there and its payout is not",
         "INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
          VALUES ('stray', 'STRAY00001', '+254712345678', 500, '0', 1, 1)",
     ),
@@ -50,6 +50,12 @@ async fn every_broken_state_of_the_books_is_found() {
         broken.await.unwrap();
         let audit = app.console(Method::GET, "/invariant", None).await.json();
         assert_eq!(audit["ok"], false, "{what}: {audit}");
+        assert_eq!(audit["double_paid"].as_array().unwrap().is_empty(), !what.contains("twice"), "{what}");
+        assert_eq!(
+            audit["without_payout"].as_array().unwrap().is_empty(),
+            !what.contains("its payout is not"),
+            "{what}"
+        );
         assert_eq!(app.console(Method::PUT, "/data/snapshots/sound", None).await.status, 204);
         app.assert_every_shilling_is_accounted_for().await;
     }

@@ -30,6 +30,7 @@ mod deploying;
 mod durability;
 mod edge;
 mod engines;
+mod failover;
 mod floods;
 mod hostile;
 mod idempotency;

@@ -9,7 +9,7 @@ use lending::{
     mobile_money::{Answer, Inquiry, MAGIC, Outcome, Payment, Refusal, ScenarioChange, Status},
 };
 use serde_json::{Value, json};
-use store::version::Generation;
+use store::version::DataCopy;
 
 use crate::test_app::{NOON, TestApp, waiting};
 
@@ -21,7 +21,8 @@ fn payment(originator_id: &str, amount: i64) -> Payment {
         phone_number: Msisdn::parse(PLAIN).unwrap(),
         amount: Kes(amount),
         expires_at: NOON.plus(Duration::from_secs(30)),
-        generation: Generation::default(),
+        reference: "LN-1".to_owned(),
+        copy: DataCopy::default(),
     }
 }
 
@@ -240,8 +241,8 @@ async fn a_request_that_was_voided_before_it_arrived_is_never_carried_out() {
     let app = TestApp::start().await;
     let money = &app.sandbox.mobile_money;
     let inquiry = |originator_id: &str| {
-        let Payment { phone_number, amount, generation, .. } = payment(originator_id, 500);
-        Inquiry { originator_id: originator_id.into(), phone_number, amount, generation }
+        let Payment { phone_number, amount, copy, .. } = payment(originator_id, 500);
+        Inquiry { originator_id: originator_id.into(), phone_number, amount, copy }
     };
     assert_eq!(money.void(inquiry("early")).await.unwrap(), Status::Void);
     assert_eq!(money.pay(payment("early", 500)).await.unwrap(), Answer::Void);

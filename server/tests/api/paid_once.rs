@@ -28,23 +28,9 @@ macro_rules! claimed {
     ($app:expr, $agent:expr, $loan:expr) => {{
         let held = $app.sandbox.mobile_money.hold_requests().await;
         let mut call: Pin<Box<dyn Future<Output = Answer> + '_>> = Box::pin($agent.disburse($loan));
-        until_claimed($agent, $loan, &mut call).await;
+        $agent.until_claimed($loan, &mut call).await;
         (held, call)
     }};
-}
-
-async fn until_claimed(
-    agent: &Staff<'_>,
-    loan: &Value,
-    call: &mut Pin<Box<dyn Future<Output = Answer> + '_>>,
-) {
-    loop {
-        tokio::select! {
-            biased;
-            answer = call.as_mut() => panic!("{}", answer.status),
-            records = agent.records_of(loan) => if !records.is_empty() { return },
-        }
-    }
 }
 
 async fn status_of(agent: &Staff<'_>, loan: &Value) -> Value {

@@ -445,7 +445,11 @@ impl Staff<'_> {
     }
 
     /// Runs a call that pays out `loan` until the payout is stored, and no further.
-    pub async fn until_claimed(&self, loan: &Value, call: &mut Pin<Box<impl Future<Output = Answer>>>) {
+    pub async fn until_claimed(
+        &self,
+        loan: &Value,
+        call: &mut Pin<Box<impl Future<Output = Answer> + ?Sized>>,
+    ) {
         loop {
             tokio::select! {
                 biased;

@@ -52,6 +52,11 @@ pub enum Happened {
         /// Mobile money's result code; `None` if the request never reached it.
         result_code: Option<String>,
     },
+    /// Another copy of the data was found in place, without `missing` answers that this server gave.
+    DataCopyFound {
+        /// The number of answers.
+        missing: usize,
+    },
 }
 
 impl std::ops::Deref for World {

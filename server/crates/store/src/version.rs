@@ -19,7 +19,7 @@ use std::{
 };
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -50,11 +50,25 @@ impl AtomicVersion {
     }
 }
 
-/// The number of the data in the store. A reset or a restore replaces the data, and changes the number in the
-/// same transaction, so that work begun on other data is recognised.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx_macros::Type)]
-#[sqlx(transparent)]
-pub struct Generation(i64);
+/// The copy of the data that work was begun on, so that work begun on another one is recognised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx_macros::FromRow)]
+pub struct DataCopy {
+    /// A reset or a restore replaces the data, and moves the generation in the same transaction.
+    pub generation: i64,
+    /// A failover of PostgreSQL begins a new timeline, on which commits that were acknowledged before may be
+    /// missing. Always 0 on `SQLite`.
+    pub timeline: i64,
+}
+
+impl DataCopy {
+    /// Reads the copy that `connection` leads to.
+    ///
+    /// # Errors
+    /// Errors of the engine.
+    pub async fn of(connection: &mut Connection) -> Result<Self, sqlx::Error> {
+        query_as("SELECT generation, timeline FROM data_copy").fetch_one(connection).await
+    }
+}
 
 const OF_SQLITE: &str = "PRAGMA data_version";
 
@@ -62,7 +76,7 @@ const OF_SQLITE: &str = "PRAGMA data_version";
 const OF_POSTGRES: &str = "
     SELECT concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time(),
                      (SELECT oid FROM pg_database WHERE datname = current_database())),
-           pg_is_in_recovery()";
+           pg_is_in_recovery(), (SELECT timeline FROM data_copy)";
 
 /// The maximum time of a read, after which waiting calls fail with [`Failure::Busy`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -80,6 +94,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Version {
 pub struct SharedRead {
     /// The number of the latest version.
     latest: Arc<AtomicU64>,
+    copies: watch::Sender<()>,
     ask: mpsc::UnboundedSender<Waiter>,
     stop: CancellationToken,
     reading: TaskTracker,
@@ -94,15 +109,28 @@ impl SharedRead {
         // Unbounded: a call waits here at most once, and the number of connections is bounded.
         let (ask, waiting) = mpsc::unbounded_channel();
         let (stop, reading) = (CancellationToken::new(), TaskTracker::new());
-        let latest = Arc::<AtomicU64>::default();
-        let source = Source { latest: Arc::clone(&latest), seen: None, database, connection: None };
+        let (latest, copies) = (Arc::<AtomicU64>::default(), watch::Sender::default());
+        let source = Source {
+            latest: Arc::clone(&latest),
+            copies: copies.clone(),
+            seen: None,
+            timeline: None,
+            database,
+            connection: None,
+        };
         reading.spawn(source.read_until(stop.clone(), waiting));
-        Self { latest, ask, stop, reading }
+        Self { latest, copies, ask, stop, reading }
     }
 
     /// Invalidates everything kept in memory, because another copy of the data was put in place.
     pub fn forget(&self) {
         self.latest.fetch_add(1, Ordering::AcqRel);
+        self.copies.send_replace(());
+    }
+
+    /// Notifies of other copies of the data: after a failover of PostgreSQL, or when a backup was put in place.
+    pub fn copies(&self) -> watch::Receiver<()> {
+        self.copies.subscribe()
     }
 
     /// Stops reading and closes the connection, which would prevent the final checkpoint.
@@ -129,6 +157,9 @@ struct Source {
     latest: Arc<AtomicU64>,
     /// The engine's version at the latest read.
     seen: Option<String>,
+    /// PostgreSQL's timeline at the latest read.
+    timeline: Option<i64>,
+    copies: watch::Sender<()>,
     database: Database,
     /// Outside of the pool, so that it never waits for slower readers.
     connection: Option<Connection>,
@@ -169,7 +200,7 @@ impl Source {
     }
 
     async fn read(&mut self) -> Result<Version, Failure> {
-        let engine_version = match self.connection.take() {
+        let (engine_version, timeline) = match self.connection.take() {
             Some(connection) => match self.read_on(connection).await {
                 Ok(version) => version,
                 // The connection broke since its last use, for example when PostgreSQL restarted.
@@ -184,10 +215,13 @@ impl Source {
             self.seen = Some(engine_version);
             self.latest.fetch_add(1, Ordering::AcqRel);
         }
+        if self.timeline.replace(timeline).is_some_and(|before| before != timeline) {
+            self.copies.send_replace(());
+        }
         Ok(Version(self.latest.load(Ordering::Acquire)))
     }
 
-    async fn read_on_new_connection(&mut self) -> Result<String, Failure> {
+    async fn read_on_new_connection(&mut self) -> Result<(String, i64), Failure> {
         match self.database.connect_reader().await? {
             Some(connection) => {
                 if let Connection::Sqlite(_) = connection {
@@ -200,20 +234,21 @@ impl Source {
         }
     }
 
-    /// The engine's version. Keeps the connection for the next read, if it is usable.
-    async fn read_on(&mut self, mut connection: Connection) -> Result<String, Failure> {
+    /// The engine's version and timeline. Keeps the connection for the next read, if it is usable.
+    async fn read_on(&mut self, mut connection: Connection) -> Result<(String, i64), Failure> {
         let version = engine_version(&mut connection).await?;
         self.connection = Some(connection);
         Ok(version)
     }
 }
 
-async fn engine_version(connection: &mut Connection) -> Result<String, Failure> {
+async fn engine_version(connection: &mut Connection) -> Result<(String, i64), Failure> {
     if let Connection::Sqlite(_) = connection {
         let version: i64 = query_scalar(OF_SQLITE).fetch_one(connection).await?;
-        return Ok(version.to_string());
+        return Ok((version.to_string(), 0));
     }
-    let (version, is_standby): (String, bool) = query_as(OF_POSTGRES).fetch_one(connection).await?;
+    let (version, is_standby, timeline): (String, bool, i64) =
+        query_as(OF_POSTGRES).fetch_one(connection).await?;
     // A standby may not have replayed all answered writes. The next connection may lead to a writer.
-    if is_standby { Err(Failure::Busy) } else { Ok(version) }
+    if is_standby { Err(Failure::Busy) } else { Ok((version, timeline)) }
 }

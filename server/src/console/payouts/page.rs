@@ -50,7 +50,7 @@ pub async fn show(visit: Visit) -> Result<Response, Failure> {
 
 /// The result of the audit, in one sentence.
 pub fn audit(invariant: &Invariant) -> AnyView {
-    let Invariant { ok, money_out, completed, double_paid, pending } = invariant;
+    let Invariant { ok, money_out, completed, double_paid, without_payout, pending } = invariant;
     let waiting = match pending {
         0 => String::new(),
         n => format!(" {} not settled yet.", count(usize::try_from(*n).unwrap_or_default(), "payout")),
@@ -68,11 +68,16 @@ pub fn audit(invariant: &Invariant) -> AnyView {
             [] => String::new(),
             loans => format!(" Paid twice: {}.", loans.join(", ")),
         };
+        let unexplained = match without_payout.as_slice() {
+            [] => String::new(),
+            receipts => format!(" Payments without a payout: {}.", receipts.join(", ")),
+        };
         let (sent, recorded) = (kes(*money_out), kes(*completed));
         (
             Tone::Bad,
             format!(
-                "The audit failed: mobile money sent {sent}, the records show {recorded}.{twice}{waiting}"
+                "The audit failed: mobile money sent {sent}, the records show {recorded}.{twice}{unexplained}\
+                 {waiting}"
             ),
         )
     };

@@ -39,8 +39,8 @@ pub(super) const ADD_PAYOUT: &str = "
 
 pub(super) const ADD_PAYMENT: &str = "
     INSERT INTO mobile_money_payment (originator_id, receipt, phone_number, amount, result_code, requested_at,
-                                      result_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+                                      result_at, reference)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 impl Demo {
     pub(super) async fn approve(
@@ -124,6 +124,7 @@ impl Demo {
             .bind(result_code)
             .bind(created_at)
             .bind(result_at)
+            .bind(&loan.loan_id)
             .execute(db)
             .await?;
         Ok(payout_id)

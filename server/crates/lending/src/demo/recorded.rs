@@ -278,6 +278,7 @@ async fn add_payout(connection: &mut Connection, payout: Record) -> Result<(), F
             .bind(PAID)
             .bind(payout.created_at)
             .bind(payout.processed_at)
+            .bind(&payout.loan_id)
             .execute(connection)
             .await?;
     }

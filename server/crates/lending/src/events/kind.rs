@@ -67,6 +67,7 @@ kinds! {
     DataReset "data_reset" "Data reset",
     DataCopied "data_copied" "Data copied from another database",
     DataRestored "data_restored" "Backup restored",
+    DataCopyFound "data_copy_found" "Another copy of the data found",
     DataSeeded "data_seeded" "Generated data added",
     SnapshotSaved "snapshot_saved" "Snapshot saved",
     SnapshotRestored "snapshot_restored" "Snapshot restored",

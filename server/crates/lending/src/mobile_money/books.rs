@@ -26,7 +26,7 @@ use base::{
     ids::TransactionId,
     kes::Kes,
 };
-use store::{Connection, query, query_as, version::Generation};
+use store::{Connection, query, query_as, version::DataCopy};
 
 /// The delay of a slow result.
 const SLOW: Duration = Duration::from_secs(12);
@@ -34,7 +34,8 @@ const SLOW: Duration = Duration::from_secs(12);
 /// The float, and the scenario of mobile money.
 #[derive(sqlx_macros::FromRow)]
 struct Account {
-    generation: Generation,
+    #[sqlx(flatten)]
+    copy: DataCopy,
     float: Kes,
     default_outcome: String,
     latency_ms: i64,
@@ -43,9 +44,9 @@ struct Account {
 }
 
 const ACCOUNT: &str = "
-    SELECT (SELECT value FROM generation) AS generation, account.float,
+    SELECT data_copy.generation, data_copy.timeline, account.float,
            scenario.default_outcome, scenario.latency_ms, scenario.seed, scenario.drawn
-    FROM mobile_money_account AS account
+    FROM mobile_money_account AS account CROSS JOIN data_copy
     JOIN mobile_money_scenario AS scenario ON scenario.scenario_id = account.account_id
     WHERE account.account_id = 'payouts'";
 
@@ -66,11 +67,11 @@ const NEXT: &str = "SELECT position, outcome FROM mobile_money_next_outcome ORDE
 
 const ENTER: &str = "
     INSERT INTO mobile_money_payment
-        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
+        (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by, reference)
     SELECT value ->> 'originator_id', value ->> 'receipt', value ->> 'phone_number',
            CAST(value ->> 'amount' AS BIGINT), value ->> 'result_code',
            CAST(value ->> 'requested_at' AS BIGINT), CAST(value ->> 'result_at' AS BIGINT),
-           CAST(value ->> 'result_by' AS BIGINT)
+           CAST(value ->> 'result_by' AS BIGINT), value ->> 'reference'
     FROM json_each($1) WHERE true
     ON CONFLICT DO NOTHING";
 
@@ -123,7 +124,8 @@ pub(super) struct Books {
 impl Books {
     /// Locks the float and reads what the rules need for `set`.
     pub(super) async fn open(set: &[Arc<Request>], connection: &mut Connection) -> Result<Self, Failure> {
-        let account: Account = query_as(ACCOUNT).locking("FOR UPDATE").fetch_one(&mut *connection).await?;
+        let account: Account =
+            query_as(ACCOUNT).locking("FOR UPDATE OF account, scenario").fetch_one(&mut *connection).await?;
         let ids = set.iter().map(|request| json!({ "originator_id": request.payment.originator_id }));
         let ids = ids.collect::<Value>().to_string();
         let used: Vec<(TransactionId, String)> = query_as(USED).bind(ids).fetch_all(&mut *connection).await?;
@@ -149,7 +151,7 @@ impl Books {
         let Request { payment, clock, randomness } = request;
         let immediately =
             |answer| Some(Accepted { answer, route: AnswerRoute::Answered, delay: Duration::ZERO });
-        if payment.generation != self.account.generation {
+        if payment.copy != self.account.copy {
             return immediately(Answer::DataReplaced);
         }
         match self.used.get(&payment.originator_id).map(String::as_str) {
@@ -226,7 +228,7 @@ impl Books {
         (now, clock): (UnixMillis, &Clock),
         delay: Duration,
     ) {
-        let Payment { originator_id, phone_number, amount, .. } = payment;
+        let Payment { originator_id, phone_number, amount, reference, .. } = payment;
         self.used.insert(originator_id.clone(), result_code.to_owned());
         self.entries.push(json!({
             "originator_id": originator_id,
@@ -237,6 +239,7 @@ impl Books {
             "requested_at": now.0,
             "result_at": now.plus(delay).0,
             "result_by": clock.unset_now().plus(delay).0,
+            "reference": reference,
         }));
     }
 

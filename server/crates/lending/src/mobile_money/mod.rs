@@ -28,7 +28,7 @@ use base::{
     phone::Msisdn,
     randomness::Randomness,
 };
-use store::{Database, sets::Sets, version::Generation};
+use store::{Database, sets::Sets, version::DataCopy};
 
 /// The minimum amount of a payment, in KES.
 pub const MINIMUM: Kes = Kes(10);
@@ -62,9 +62,10 @@ pub struct Payment {
     pub amount: Kes,
     /// The base time ([`Clock::unset_now`]) from which on an arriving request is not carried out.
     pub expires_at: UnixMillis,
-    /// The data that the request was made for. Once other data has replaced it, the request is not carried
-    /// out.
-    pub generation: Generation,
+    /// The payer's own word for what is paid, which is kept and not read: the id of the loan.
+    pub reference: String,
+    /// The data that the request was made for. On any other, the request is not carried out.
+    pub copy: DataCopy,
 }
 
 /// The answer to a payment request.
@@ -82,7 +83,8 @@ pub enum Answer {
     /// The request arrived after it had expired or had been voided. It was not carried out and never
     /// will be.
     Void,
-    /// The data that the request was made for has been replaced, so the request was not carried out.
+    /// The data that the request was made for has been replaced, or is another copy after a failover, so the
+    /// request was not carried out.
     DataReplaced,
 }
 
@@ -92,7 +94,7 @@ pub struct Delivery {
     /// The payment.
     pub originator_id: TransactionId,
     /// The data that the payment was made for.
-    pub generation: Generation,
+    pub copy: DataCopy,
     /// The result of the payment.
     pub answer: Answer,
     /// Notified when the result has been processed.

@@ -9,7 +9,7 @@ use base::{clock::Clock, error::Failure, ids::TransactionId, randomness::Randomn
 use store::{
     Connection,
     sets::{InSets, Written},
-    version::Generation,
+    version::DataCopy,
 };
 
 /// A payment request that waits to be entered in the books.
@@ -41,14 +41,14 @@ impl MobileMoney {
     /// Sends money, or returns the reason why not. The same originator id never sends twice. The answer may
     /// never arrive: use a timeout, and then query the status.
     pub async fn pay(&self, payment: Payment) -> Result<Answer, Failure> {
-        let (originator_id, generation) = (payment.originator_id.clone(), payment.generation);
+        let (originator_id, copy) = (payment.originator_id.clone(), payment.copy);
         drop(self.line.read().await);
         let (clock, randomness) = (self.clock.clone(), self.randomness.clone());
         let accepted = self.requests.write_in_turn(Request { payment, clock, randomness }).await?;
         // A lost request is never answered.
         let Some(accepted) = accepted else { return pending().await };
         self.clock.sleep(accepted.delay).await;
-        let deliver = || self.deliver(&originator_id, generation, &accepted.answer);
+        let deliver = || self.deliver(&originator_id, copy, &accepted.answer);
         match accepted.route {
             AnswerRoute::Answered => {}
             AnswerRoute::Lost => pending().await,
@@ -61,14 +61,14 @@ impl MobileMoney {
     fn deliver(
         &self,
         originator_id: &TransactionId,
-        generation: Generation,
+        copy: DataCopy,
         answer: &Answer,
     ) -> oneshot::Receiver<()> {
         let (processed, is_processed) = oneshot::channel();
         // The delivery is lost when too many wait or the sandbox is being closed. The books have the result.
         _ = self.results.try_send(Delivery {
             originator_id: originator_id.to_owned(),
-            generation,
+            copy,
             answer: answer.clone(),
             processed,
         });

@@ -10,7 +10,7 @@ use base::{
     kes::Kes,
     phone::Msisdn,
 };
-use store::{Connection, query, query_as, version::Generation};
+use store::{Connection, query, query_as, version::DataCopy};
 
 /// The result code of a request that was voided before it arrived.
 pub(super) const VOID: &str = "VOID";
@@ -43,7 +43,7 @@ pub struct Inquiry {
     /// The amount in KES.
     pub amount: Kes,
     /// The data that the request was made for.
-    pub generation: Generation,
+    pub copy: DataCopy,
 }
 
 const STATUS: &str = "
@@ -82,7 +82,7 @@ const INSERT_VOID: &str = "
     INSERT INTO mobile_money_payment
         (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at, result_by)
     SELECT $1, NULL, $2, $3, $4, $5, $5, $6
-    FROM generation WHERE value = $7
+    FROM data_copy WHERE generation = $7 AND timeline = $8
     ON CONFLICT (originator_id) DO NOTHING";
 
 impl MobileMoney {
@@ -107,7 +107,8 @@ impl MobileMoney {
                     .bind(VOID)
                     .bind(clock.now())
                     .bind(clock.unset_now())
-                    .bind(inquiry.generation)
+                    .bind(inquiry.copy.generation)
+                    .bind(inquiry.copy.timeline)
                     .execute(&mut *connection)
                     .await?;
                 look_up(connection, &inquiry.originator_id, &clock).await

@@ -23,7 +23,7 @@ use base::{
 use store::{
     Connection, query, query_as,
     sets::{InSets, Written},
-    version::Generation,
+    version::DataCopy,
 };
 
 /// A call that waits to claim its loan.
@@ -60,7 +60,8 @@ const LOCK: &str = "FOR NO KEY UPDATE OF loan SKIP LOCKED FOR SHARE OF session S
 /// The loan of a call whose session is open, with the future record of its payout.
 #[derive(sqlx_macros::FromRow)]
 struct Claimable {
-    generation: Generation,
+    #[sqlx(flatten)]
+    copy: DataCopy,
     maximum_amount: Option<Kes>,
     loan_status: LoanStatus,
     #[sqlx(flatten)]
@@ -68,7 +69,7 @@ struct Claimable {
 }
 
 const CLAIMABLE: &str = "
-    SELECT (SELECT value FROM generation) AS generation,
+    SELECT data_copy.generation, data_copy.timeline,
            (SELECT maximum_amount FROM portal_rules) AS maximum_amount, loan.status AS loan_status,
            asked.value ->> 'payout_id' AS id, loan.loan_id, loan.amount, 'PENDING' AS status,
            CAST(asked.value ->> 'created_at' AS BIGINT) AS created_at, CAST(NULL AS TEXT) AS mpesa_ref,
@@ -84,6 +85,7 @@ const CLAIMABLE: &str = "
     JOIN staff ON staff.staff_id = session.staff_id
     JOIN loan ON loan.loan_id = asked.value ->> 'loan_id'
     JOIN customer ON customer.customer_id = loan.customer_id
+    CROSS JOIN data_copy
     ORDER BY loan.loan_id";
 
 /// Tells for each call whether its session is open and whether its loan exists, locked or not.
@@ -220,7 +222,7 @@ impl Books {
     fn payable(&self, claim: &Claim, loan: Option<Claimable>) -> Result<(Record, Payment), NotPayable> {
         use NotPayable::{Ever, Yet};
         let DisbursementRequest { loan_id, amount, phone_number, .. } = &claim.request;
-        let Some(Claimable { generation, maximum_amount, loan_status, record }) = loan else {
+        let Some(Claimable { copy, maximum_amount, loan_status, record }) = loan else {
             return Err(Ever(PayoutRefusal::LoanNotFound(loan_id.clone()).into()));
         };
         if let Some(live) = self.live.get(loan_id) {
@@ -245,7 +247,8 @@ impl Books {
             phone_number: phone_number.ok_or(Ever(PayoutRefusal::PhoneMismatch.into()))?.clone(),
             amount: *amount,
             expires_at: claim.claimed_at.plus(REQUEST_LIFETIME),
-            generation,
+            reference: loan_id.to_string(),
+            copy,
         };
         Ok((record, payment))
     }
@@ -324,7 +327,7 @@ mod tests {
     fn a_claimed_loan_has_the_columns_of_a_record() {
         let in_one_line = |text: &str| columns(&text.split_whitespace().collect::<Vec<_>>().join(" "));
         let (claimable, record) = (in_one_line(CLAIMABLE), in_one_line(records::ONE));
-        let own = ["generation", "maximum_amount", "loan_status"].map(str::to_owned);
+        let own = ["generation", "timeline", "maximum_amount", "loan_status"].map(str::to_owned);
         let expected: BTreeSet<String> = record.into_iter().chain(own).collect();
         let differing: Vec<_> = claimable.symmetric_difference(&expected).collect();
         assert!(

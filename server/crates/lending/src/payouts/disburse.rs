@@ -4,9 +4,9 @@
 //! whatever happens between the steps, the payout is recorded and its loan can't be paid again.
 
 use super::{
-    ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Record, Reply,
+    ANSWER_TIMEOUT, KeyedCall, PAYMENT_TIMEOUT, Payouts, RESEND_INTERVAL, Reply,
     claim::{Claim, Claimed},
-    idempotency,
+    idempotency, records,
     settle::{Settled, Verdict, settle},
 };
 use crate::{
@@ -15,11 +15,11 @@ use crate::{
 };
 use base::{
     error::{Failure, FailureFormat},
-    ids::{AgentId, LoanId},
+    ids::{AgentId, LoanId, PayoutId},
     kes::Kes,
     phone::Msisdn,
 };
-use store::Connection;
+use store::{Connection, query_as, version::DataCopy};
 
 /// A request to pay a loan out, with the values that the caller confirmed.
 #[derive(Debug)]
@@ -74,28 +74,30 @@ pub async fn disburse(
 }
 
 async fn claim_pay_settle(payouts: Payouts, claim: Claim) -> Result<Reply, Failure> {
-    let (format, has_key) = (claim.format.clone(), claim.call.is_some());
+    let format = claim.format.clone();
     let (record, payment) = match payouts.claims.write(claim).await? {
         Claimed::Answered(reply) => return Ok(reply),
         Claimed::New(record, payment) => (*record, payment),
     };
     tracing::info!(loan.id = %record.loan_id, payout.id = %record.id, "payout.claimed");
 
+    let generation = payment.copy.generation;
     // The payment continues after the answer stops waiting for it.
     let paying = payouts.world.tasks.spawn_background(pay_and_settle(payouts.clone(), payment));
     let paid = tokio::select! {
         paid = paying => paid.ok().flatten().unwrap_or(Paid::Unknown),
         () = payouts.world.clock.sleep(ANSWER_TIMEOUT) => Paid::Unknown,
     };
-    match paid {
+    let reply = match paid {
         Paid::Settled(settled) => match settled.reply {
-            Some(reply) => Ok(reply),
-            None => Reply::of(settled.record, &format),
+            Some(reply) => reply,
+            None => Reply::of(settled.record, &format)?,
         },
-        Paid::DataReplaced => Err(Failure::NotCommitted),
-        Paid::Unknown if has_key => accept(&payouts, record, &format).await,
-        Paid::Unknown => Reply::of(record, &format),
-    }
+        Paid::DataReplaced => return Err(Failure::NotCommitted),
+        Paid::Unknown => accept(&payouts, &record.id, &format).await?,
+    };
+    payouts.answered.add(record, &reply, generation);
+    Ok(reply)
 }
 
 /// The result of a payment request.
@@ -103,22 +105,20 @@ enum Paid {
     Settled(Box<Settled>),
     /// The payout stays PENDING until its status has been queried.
     Unknown,
-    /// A reset or a restore replaced the data with the payout.
+    /// The data with the claim was replaced by a reset or a restore, or lost in a failover.
     DataReplaced,
 }
 
 /// Requests the payment and settles the payout.
-async fn pay_and_settle(payouts: Payouts, payment: Payment) -> Paid {
-    let generation = payment.generation;
-    let transaction_id = payment.originator_id.clone();
+async fn pay_and_settle(payouts: Payouts, mut payment: Payment) -> Paid {
     let answer = tokio::select! {
-        answer = pay(&payouts, payment) => answer,
+        answer = pay(&payouts, &mut payment) => answer,
         () = payouts.world.clock.sleep(PAYMENT_TIMEOUT) => return Paid::Unknown,
     };
     let settled = match answer {
         Ok(Answer::DataReplaced) => return Paid::DataReplaced,
         Ok(answer) => match Verdict::of(answer) {
-            Some(verdict) => settle(&payouts, transaction_id, generation, verdict).await,
+            Some(verdict) => settle(&payouts, payment.originator_id, payment.copy, verdict).await,
             None => return Paid::Unknown,
         },
         Err(failure) => Err(failure),
@@ -133,34 +133,55 @@ async fn pay_and_settle(payouts: Payouts, payment: Payment) -> Paid {
     }
 }
 
-/// Requests the payment, again if the request was certainly not sent.
-async fn pay(payouts: &Payouts, payment: Payment) -> Result<Answer, Failure> {
+/// Requests the payment, again if the request was certainly not sent and the claim is still there: after a
+/// failover of PostgreSQL, the new leader may never have seen it.
+async fn pay(payouts: &Payouts, payment: &mut Payment) -> Result<Answer, Failure> {
     loop {
         match payouts.mobile_money.pay(payment.clone()).await {
-            Err(Failure::Busy) => payouts.world.clock.sleep(RESEND_INTERVAL).await,
+            Err(Failure::Busy) | Ok(Answer::DataReplaced) => {}
             answer => return answer,
         }
+        payment.copy = match claimed_in(payouts, payment).await {
+            Ok(Some(copy)) => copy,
+            Ok(None) => return Ok(Answer::DataReplaced),
+            Err(Failure::Busy) => payment.copy,
+            Err(failure) => return Err(failure),
+        };
+        payouts.world.clock.sleep(RESEND_INTERVAL).await;
     }
 }
 
-/// Stores 'accepted' as the answer to a call with a key, unless the payout has just been settled, and returns
-/// the stored answer. If it can't be stored, this call gets 'unknown', and a repeat gets the answer.
-async fn accept(payouts: &Payouts, record: Record, format: &FailureFormat) -> Result<Reply, Failure> {
-    let accepted = record.clone();
+const CLAIMED_IN: &str = "
+    SELECT generation, timeline FROM payout CROSS JOIN data_copy
+    WHERE transaction_id = $1 AND status = 'PENDING' AND generation = $2";
+
+/// The copy of the data in which the claim for `payment` is, unless a reset or a restore put it there.
+async fn claimed_in(payouts: &Payouts, payment: &Payment) -> Result<Option<DataCopy>, Failure> {
+    let claimed = query_as(CLAIMED_IN).bind(&payment.originator_id).bind(payment.copy.generation);
+    Ok(claimed.fetch_optional(&mut *payouts.world.database.read().await?).await?)
+}
+
+/// The answer to a call whose payout has not settled in time. 'Accepted' is stored for a call with a key, unless
+/// the payout has just been settled. If the payout is not there, or the answer can't be stored, this call gets
+/// 'unknown', and a repeat gets the answer.
+async fn accept(payouts: &Payouts, payout_id: &PayoutId, format: &FailureFormat) -> Result<Reply, Failure> {
+    let claimed = payout_id.clone();
     let stored = payouts
         .world
         .database
         .write_in_turn(async move |connection: &mut Connection| {
-            let mut answers = idempotency::answer(connection, std::slice::from_ref(&accepted)).await?;
-            Ok(answers.remove(&accepted.id))
+            let mut records = records::records(connection, std::slice::from_ref(&claimed)).await?;
+            let mut answers = idempotency::answer(connection, &records).await?;
+            Ok(records.pop().map(|record| (record, answers.remove(&claimed))))
         })
         .await;
     match stored {
-        Ok(Some(reply)) => Ok(reply),
-        // The key has expired.
-        Ok(None) => Reply::of(record, format),
+        Ok(Some((_, Some(reply)))) => Ok(reply),
+        // It has no key, or one that has expired.
+        Ok(Some((record, None))) => Reply::of(record, format),
+        Ok(None) => Err(Failure::NotCommitted),
         Err(failure) => {
-            tracing::warn!(?failure, payout.id = %record.id, "payout.answer_not_kept");
+            tracing::warn!(?failure, payout.id = %payout_id, "payout.answer_not_kept");
             Err(Failure::NotCommitted)
         }
     }

@@ -16,9 +16,14 @@ pub struct Invariant {
     pub completed: Kes,
     /// Loans that were paid more than once.
     pub double_paid: Vec<LoanId>,
+    /// Receipts of payments without a payout: the first [`MAX_NAMED`].
+    pub without_payout: Vec<String>,
     /// The number of payouts that have not settled yet.
     pub pending: i64,
 }
+
+/// The maximum number of payments without a payout that are named.
+const MAX_NAMED: usize = 100;
 
 /// Money out is the sum of mobile money's payments, except for payouts that are PENDING in our books.
 /// Disagreements are payouts where the books differ: COMPLETED but not paid with the same details, FAILED but
@@ -26,7 +31,7 @@ pub struct Invariant {
 /// without a payout; and loans that are DISBURSED without a COMPLETED payout.
 const AUDIT: &str = "
     WITH paid AS (
-        SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number,
+        SELECT payment.originator_id, payment.amount, payment.receipt, payment.phone_number, payment.reference,
                payout.status, payout.loan_id
         FROM mobile_money_payment AS payment
         LEFT JOIN payout ON payout.transaction_id = payment.originator_id
@@ -53,19 +58,41 @@ const AUDIT: &str = "
                   (SELECT 1 FROM payout WHERE payout.loan_id = loan.loan_id AND payout.status = 'COMPLETED'))
             AS disagreements
     ),
-    double_paid AS (
-        SELECT loan_id FROM paid WHERE loan_id IS NOT NULL GROUP BY loan_id HAVING count(*) > 1
+    named AS (
+        SELECT 'twice' AS what, COALESCE(loan_id, reference) AS name FROM paid
+        WHERE COALESCE(loan_id, reference) IS NOT NULL
+        GROUP BY COALESCE(loan_id, reference) HAVING count(*) > 1
+        UNION ALL
+        SELECT 'without_payout', receipt FROM paid WHERE loan_id IS NULL
     )
-    SELECT money_out, completed, pending, disagreements, loan_id
-    FROM total LEFT JOIN double_paid ON TRUE
-    ORDER BY loan_id";
+    SELECT money_out, completed, pending, disagreements, what, name
+    FROM total LEFT JOIN named ON TRUE
+    ORDER BY what, name";
+
+/// The totals, with one of what is named, if anything is.
+#[derive(sqlx_macros::FromRow)]
+struct Row {
+    money_out: Kes,
+    completed: Kes,
+    pending: i64,
+    disagreements: i64,
+    what: Option<String>,
+    name: Option<String>,
+}
 
 /// Compares our books with mobile money's.
 pub async fn invariant(connection: &mut Connection) -> Result<Invariant, Failure> {
-    let rows: Vec<(Kes, Kes, i64, i64, Option<LoanId>)> = query_as(AUDIT).fetch_all(connection).await?;
-    let &(money_out, completed, pending, disagreements, _) =
+    let rows: Vec<Row> = query_as(AUDIT).fetch_all(connection).await?;
+    let &Row { money_out, completed, pending, disagreements, .. } =
         rows.first().ok_or_else(|| Failure::Internal("the audit returned no row".to_owned()))?;
-    let double_paid: Vec<LoanId> = rows.into_iter().filter_map(|row| row.4).collect();
+    let (mut double_paid, mut without_payout) = (Vec::new(), Vec::new());
+    for Row { what, name, .. } in rows {
+        match (what.as_deref(), name) {
+            (Some("twice"), Some(loan_id)) => double_paid.push(LoanId::from(loan_id)),
+            (_, Some(receipt)) if without_payout.len() < MAX_NAMED => without_payout.push(receipt),
+            _ => {}
+        }
+    }
     let ok = money_out == completed && disagreements == 0 && double_paid.is_empty();
-    Ok(Invariant { ok, money_out, completed, double_paid, pending })
+    Ok(Invariant { ok, money_out, completed, double_paid, without_payout, pending })
 }

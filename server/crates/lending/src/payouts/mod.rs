@@ -1,5 +1,6 @@
 //! Paying a loan out exactly once, and the records of payouts.
 
+mod answered;
 pub mod api;
 mod by_day;
 mod claim;
@@ -45,6 +46,8 @@ pub struct PayoutsState {
     claims: Sets<claim::Claim>,
     /// Results that wait to be written.
     settlements: Sets<settle::Settlement>,
+    /// What calls were told of their payouts.
+    answered: answered::Answered,
     /// Held while reconciling, so that this process runs one round at a time.
     reconciling: Mutex<()>,
 }
@@ -53,8 +56,9 @@ impl Payouts {
     /// The payouts of `world`, paid by `mobile_money`.
     pub fn new(world: World, mobile_money: MobileMoney, outbox: Outbox) -> Self {
         let (claims, settlements) = (Sets::of(&world.database), Sets::of(&world.database));
-        let reconciling = Mutex::default();
-        Self(Arc::new(PayoutsState { world, mobile_money, outbox, claims, settlements, reconciling }))
+        let (answered, reconciling) = (answered::Answered::default(), Mutex::default());
+        let state = PayoutsState { world, mobile_money, outbox, claims, settlements, answered, reconciling };
+        Self(Arc::new(state))
     }
 }
 

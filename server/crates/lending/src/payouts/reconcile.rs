@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 
 use super::{
     FIRST_CHECK, Payouts, REQUEST_LIFETIME,
+    answered::keep_comparing,
     settle::{Verdict, settle},
 };
 use crate::mobile_money::{Delivery, Inquiry, Status};
@@ -27,7 +28,7 @@ use base::{
     kes::Kes,
     phone::Msisdn,
 };
-use store::{Connection, QueryAs, query, query_as, version::Generation};
+use store::{Connection, QueryAs, query, query_as, version::DataCopy};
 
 /// Poll interval for payouts that are due.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
@@ -41,13 +42,14 @@ const BATCH_SIZE: i64 = 64;
 const CONCURRENT_RESULTS: usize = 16;
 
 /// Settles open payouts for as long as the sandbox runs: by querying their status, and by receiving the
-/// results that mobile money delivers.
+/// results that mobile money delivers. Compares what was answered with other copies of the data.
 pub fn keep_settling(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
     payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
     payouts.world.tasks.spawn_background(keep_reconciling(payouts.clone()));
+    payouts.world.tasks.spawn_background(keep_comparing(payouts.clone()));
 }
 
-/// Like [`keep_settling`], without the queries: the scheduler of sandboxes calls [`reconcile`].
+/// Receives the results only: the scheduler of sandboxes calls [`reconcile`].
 pub fn keep_receiving(payouts: &Payouts, results: mpsc::Receiver<Delivery>) {
     payouts.world.tasks.spawn_background(receive_results(payouts.clone(), results));
 }
@@ -73,9 +75,9 @@ async fn receive_results(payouts: Payouts, results: mpsc::Receiver<Delivery>) {
 }
 
 async fn receive_result(payouts: &Payouts, delivery: Delivery) {
-    let Delivery { originator_id, generation, answer, processed } = delivery;
+    let Delivery { originator_id, copy, answer, processed } = delivery;
     let Some(verdict) = Verdict::of(answer) else { return };
-    match settle(payouts, originator_id, generation, verdict).await {
+    match settle(payouts, originator_id, copy, verdict).await {
         Ok(Some(_)) => {}
         Ok(None) => tracing::warn!("received a result for an unknown payment"),
         // The payout stays PENDING, and its status will be queried.
@@ -170,7 +172,8 @@ struct Open {
     created_at: UnixMillis,
     claimed_at: UnixMillis,
     checks: i64,
-    generation: Generation,
+    #[sqlx(flatten)]
+    copy: DataCopy,
 }
 
 impl Open {
@@ -195,8 +198,8 @@ impl Open {
 /// one.
 const DUE: &str = "
     SELECT payout_id, transaction_id, amount, phone_number, created_at, claimed_at, checks,
-           (SELECT value FROM generation) AS generation
-    FROM payout
+           generation, timeline
+    FROM payout CROSS JOIN data_copy
     WHERE status = 'PENDING' AND (
         check_at <= $1 OR check_by <= $2 OR check_by > $3 OR check_by > $4 + ($2 - claimed_at) / 2)
     ORDER BY check_at, payout_id LIMIT $5";
@@ -222,7 +225,7 @@ async fn lease(payouts: &Payouts) -> Result<Vec<Open>, Failure> {
     let now = Now::on(&payouts.world.clock);
     let mut leased = Vec::new();
     // Skips payouts that are being settled or leased.
-    let open = due(now, BATCH_SIZE).locking("FOR UPDATE SKIP LOCKED");
+    let open = due(now, BATCH_SIZE).locking("FOR UPDATE OF payout SKIP LOCKED");
     for mut open in open.fetch_all(&mut transaction).await? {
         open.claimed_at = open.claimed_at.min(now.unset);
         let mine = query(LEASE)
@@ -249,12 +252,12 @@ fn interval_at(age: Duration) -> Duration {
 /// Queries the status of `open` and settles it if possible. Returns whether it was settled.
 async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
     let status = if open.is_expired(Now::on(&payouts.world.clock)) {
-        let Open { transaction_id, amount, phone_number, generation, .. } = &open;
+        let Open { transaction_id, amount, phone_number, copy, .. } = &open;
         let inquiry = Inquiry {
             originator_id: transaction_id.clone(),
             phone_number: phone_number.clone(),
             amount: *amount,
-            generation: *generation,
+            copy: *copy,
         };
         payouts.mobile_money.void(inquiry).await?
     } else {
@@ -266,7 +269,7 @@ async fn check(payouts: &Payouts, open: Open) -> Result<bool, Failure> {
         Status::Void => Verdict::NotReceived,
         Status::Unknown | Status::Processing => return Ok(false),
     };
-    Ok(settle(payouts, open.transaction_id, open.generation, verdict).await?.is_some())
+    Ok(settle(payouts, open.transaction_id, open.copy, verdict).await?.is_some())
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use crate::{
 };
 use base::{clock::UnixMillis, error::Failure, ids::TransactionId, phone::Msisdn, randomness::Randomness};
 use store::{
-    Connection, query, query_scalar,
+    Connection, query,
     sets::{InSets, Written},
-    version::Generation,
+    version::DataCopy,
 };
 
 /// The result of a payout.
@@ -52,9 +52,6 @@ pub struct Settled {
     pub(super) reply: Option<Reply>,
 }
 
-/// The generation of the current data.
-const GENERATION: &str = "SELECT value FROM generation";
-
 const SETTLE: &str = "
     UPDATE payout SET status = asked.status, receipt = asked.receipt, result_code = asked.result_code,
         error_message = asked.error_message, processed_at = asked.at
@@ -69,17 +66,17 @@ const DISBURSE_LOANS: &str = "
           FROM json_each($1) WHERE value ->> 'status' = 'COMPLETED') AS asked
     WHERE loan.loan_id = asked.id";
 
-/// Settles the payout with this `transaction_id` in the data of `generation`; `None` if it does not exist, or
+/// Settles the payout with this `transaction_id` in the data of `copy`; `None` if it does not exist, or
 /// other data has replaced it: a result says nothing about a restored copy.
 pub(super) async fn settle(
     payouts: &Payouts,
     transaction_id: TransactionId,
-    generation: Generation,
+    copy: DataCopy,
     verdict: Verdict,
 ) -> Result<Option<Settled>, Failure> {
     let settlement = Settlement {
         transaction_id,
-        generation,
+        copy,
         verdict,
         now: payouts.world.clock.now(),
         randomness: payouts.world.randomness.clone(),
@@ -107,7 +104,7 @@ pub(super) async fn settle(
 #[derive(Debug)]
 pub struct Settlement {
     transaction_id: TransactionId,
-    generation: Generation,
+    copy: DataCopy,
     verdict: Verdict,
     now: UnixMillis,
     randomness: Randomness,
@@ -122,8 +119,8 @@ impl InSets for Settlement {
     }
 
     async fn write(set: &[Arc<Self>], connection: &mut Connection) -> Written<Self::Done> {
-        let generation: Generation = query_scalar(GENERATION).fetch_one(&mut *connection).await?;
-        let current = set.iter().filter(|settlement| settlement.generation == generation);
+        let copy = DataCopy::of(connection).await?;
+        let current = set.iter().filter(|settlement| settlement.copy == copy);
         let ids: Vec<TransactionId> = current.map(|settlement| settlement.transaction_id.clone()).collect();
         let Locked { mut records, others } = records::lock_records(connection, &ids).await?;
         let places: HashMap<TransactionId, usize> = records
@@ -134,7 +131,7 @@ impl InSets for Settlement {
         let (mut settled, mut found) = (Vec::new(), Vec::new());
         for settlement in set {
             let place = places.get(&settlement.transaction_id).copied();
-            found.push(match place.filter(|_| settlement.generation == generation) {
+            found.push(match place.filter(|_| settlement.copy == copy) {
                 Some(place) => {
                     let is_first = settlement.settle(&mut records[place]);
                     if is_first {

@@ -1,0 +1,184 @@
+//! PostgreSQL fails over to a standby that has not seen the last commits: what was claimed or answered before may be
+//! gone. A test moves the timeline, and deletes what the new leader never saw.
+
+use std::{pin::Pin, time::Duration};
+
+use axum::http::{Method, StatusCode};
+use lending::mobile_money::Outcome;
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+use store::Connection;
+
+use crate::{
+    test_app::{Answer, Staff, TestApp, waiting},
+    test_store,
+};
+
+const NEW_TIMELINE: &str = "
+    DROP VIEW data_copy;
+    CREATE VIEW data_copy AS SELECT value AS generation, CAST(7 AS BIGINT) AS timeline FROM generation;";
+
+/// Undoes the claim of `loan` and what followed in our books, as if it had never been committed.
+async fn lose_claim(app: &TestApp, loan: &Value) {
+    let loan_id = loan["loan_id"].as_str().unwrap();
+    let of_loan = format!("(SELECT payout_id FROM payout WHERE loan_id = '{loan_id}')");
+    run(
+        app,
+        format!(
+            "DELETE FROM idempotency_key WHERE payout_id IN {of_loan};
+             DELETE FROM payout WHERE loan_id = '{loan_id}';
+             UPDATE loan SET status = 'APPROVED', disbursed_at = NULL WHERE loan_id = '{loan_id}'"
+        ),
+    )
+    .await;
+}
+
+async fn run(app: &TestApp, sql: impl Into<String>) {
+    let sql = AssertSqlSafe(sql.into());
+    let run = app.sandbox.database.write(async move |db: &mut Connection| Ok(db.command(sql).await?));
+    run.await.unwrap();
+}
+
+type Call<'c> = Pin<Box<dyn Future<Output = Answer> + 'c>>;
+
+/// Claims `loan`; the request then waits on its way to mobile money until the first of the two is dropped.
+macro_rules! claimed {
+    ($app:expr, $agent:expr, $loan:expr) => {{
+        let held = $app.sandbox.mobile_money.hold_requests().await;
+        let mut call: Call<'_> = Box::pin($agent.disburse_with_key($loan, "first"));
+        $agent.until_claimed($loan, &mut call).await;
+        (held, call)
+    }};
+}
+
+async fn events(app: &TestApp) -> Vec<Value> {
+    let events = app.console(Method::GET, "/events?kind=data_copy_found", None).await.json();
+    events.as_array().unwrap().clone()
+}
+
+async fn float(app: &TestApp) -> i64 {
+    app.sandbox.mobile_money.scenario().await.unwrap().float.0
+}
+
+async fn first_loan(agent: &Staff<'_>) -> Value {
+    waiting(&agent.pending().await).next().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_payment_is_not_sent_to_a_leader_that_never_saw_its_claim() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = first_loan(&agent).await;
+    let before = float(&app).await;
+    let (held, call) = claimed!(app, &agent, &loan);
+    run(&app, NEW_TIMELINE).await;
+    lose_claim(&app, &loan).await;
+    drop(held);
+    assert_eq!(app.as_time_passes(call).await.failure().1, "not_known");
+    assert_eq!(float(&app).await, before);
+    // The same key pays the loan once.
+    assert_eq!(agent.disburse_with_key(&loan, "first").await.status, StatusCode::OK);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_payment_whose_claim_survived_a_failover_is_sent_to_the_new_leader() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = first_loan(&agent).await;
+    let (held, call) = claimed!(app, &agent, &loan);
+    run(&app, NEW_TIMELINE).await;
+    drop(held);
+    assert_eq!(app.as_time_passes(call).await.status, StatusCode::OK);
+    assert_eq!(agent.records_of(&loan).await.len(), 1);
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn a_result_of_the_leader_before_does_not_settle_a_payout_whose_payment_was_lost() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = first_loan(&agent).await;
+    app.next_outcomes(&[Outcome::Slow]).await;
+    let before = float(&app).await;
+    let mut call: Call<'_> = Box::pin(agent.disburse_with_key(&loan, "first"));
+    while float(&app).await == before {
+        assert!(futures::poll!(&mut call).is_pending());
+    }
+    run(&app, NEW_TIMELINE).await;
+    run(
+        &app,
+        "DELETE FROM mobile_money_payment WHERE receipt IS NOT NULL AND requested_at =
+              (SELECT max(requested_at) FROM mobile_money_payment)",
+    )
+    .await;
+    assert_eq!(app.as_time_passes(call).await.status, StatusCode::ACCEPTED);
+    for _ in 0..3 {
+        app.later(Duration::from_secs(15)).await;
+    }
+    assert_eq!(agent.records_of(&loan).await[0]["status"], "FAILED");
+    app.assert_every_shilling_is_accounted_for().await;
+}
+
+#[tokio::test]
+async fn accepted_is_the_answer_only_for_a_payout_that_is_there() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let loan = first_loan(&agent).await;
+    for key in [None, Some("first")] {
+        app.next_outcomes(&[Outcome::LostUnpaid]).await;
+        let mut call: Call<'_> = match key {
+            Some(key) => Box::pin(agent.disburse_with_key(&loan, key)),
+            None => Box::pin(agent.disburse(&loan)),
+        };
+        agent.until_claimed(&loan, &mut call).await;
+        lose_claim(&app, &loan).await;
+        assert_eq!(app.as_time_passes(call).await.failure().1, "not_known", "{key:?}");
+    }
+}
+
+#[tokio::test]
+async fn another_copy_of_the_data_is_said_once_with_the_answers_that_it_does_not_have() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    let mut loans = waiting(&pending);
+    let (kept, lost) = (loans.next().unwrap(), loans.next().unwrap());
+    assert_eq!(agent.disburse(kept).await.status, StatusCode::OK);
+    assert_eq!(agent.disburse(lost).await.status, StatusCode::OK);
+    assert!(events(&app).await.is_empty());
+
+    run(&app, NEW_TIMELINE).await;
+    lose_claim(&app, lost).await;
+    // A call reads PostgreSQL's timeline. A file has none: another one is noticed by the server's lease.
+    if !test_store::is_postgres() {
+        run(&app, "UPDATE server_lease SET renewals = 7").await;
+        app.sandbox.server.lease.renew().await.unwrap();
+    }
+    let found = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            agent.pending().await;
+            let found = events(&app).await;
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    });
+    let found = found.await.expect("an event");
+    let details = found[0]["details"].as_str().unwrap();
+    let loan_id = lost["loan_id"].as_str().unwrap();
+    assert_eq!(details, format!("timeline 7; answers about payouts that are not in it: 1, for {loan_id}"));
+    assert_eq!(found[0]["who"], "this server");
+    let metrics = app.call(Method::GET, "/metrics", None).await.bytes;
+    let metrics = String::from_utf8(metrics).unwrap();
+    assert!(metrics.contains("mkopo_data_copies_found_total 1\n"), "{metrics}");
+    assert!(metrics.contains("mkopo_answers_missing_total 1\n"), "{metrics}");
+    // The payment is known to mobile money alone.
+    let audit = app.console(Method::GET, "/invariant", None).await.json();
+    assert_eq!((audit["ok"].as_bool(), audit["without_payout"].as_array().unwrap().len()), (Some(false), 1));
+    // Paid again, the loan is named.
+    assert_eq!(agent.disburse(lost).await.status, StatusCode::OK);
+    let audit = app.console(Method::GET, "/invariant", None).await.json();
+    assert_eq!(audit["double_paid"], json!([loan_id]));
+    assert_eq!(events(&app).await.len(), 1);
+}
