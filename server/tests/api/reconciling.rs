@@ -44,6 +44,26 @@ async fn a_lost_answer_is_found_by_a_status_query() {
 }
 
 #[tokio::test]
+async fn an_open_payout_is_looked_at_within_ten_seconds() {
+    let app = TestApp::start().await;
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    // Not in step with the rounds of any server.
+    app.as_time_passes(app.sandbox.clock.sleep(Duration::from_secs(1))).await;
+    let loan = waiting(&pending).next().unwrap();
+    app.next_outcomes(&[Outcome::PaidAnswerLost]).await;
+    let began = app.sandbox.clock.now();
+    app.as_time_passes(async {
+        agent.disburse(loan).await;
+        while status_of(&agent, loan).await == "PENDING" {}
+    })
+    .await;
+    let took = app.sandbox.clock.now().since(began);
+    // The clock runs fifty times as fast as the server.
+    assert!(took < Duration::from_millis(12_500), "{took:?}");
+}
+
+#[tokio::test]
 async fn a_payment_that_mobile_money_never_received_fails_and_frees_its_loan() {
     let app = TestApp::start().await;
     let agent = app.sign_in("agent").await;

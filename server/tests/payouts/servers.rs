@@ -430,6 +430,61 @@ fn without_postgresql_calls_get_503_and_succeed_once_it_is_back() {
     }
 }
 
+/// The processes of the cluster stop, as a machine that hangs, until this is dropped.
+struct Hanging(String);
+
+impl Hanging {
+    fn start(cluster: &Cluster) -> Self {
+        let file = std::fs::read_to_string(Path::new(cluster.folder()).join("cluster/postmaster.pid"));
+        let hanging = Self(file.unwrap().lines().next().unwrap().to_owned());
+        hanging.signal("-STOP");
+        hanging
+    }
+
+    fn signal(&self, signal: &str) {
+        // The children first, so that none is restarted; the postmaster has none when it is stopped.
+        Command::new("pkill").args([signal, "--parent", &self.0]).status().unwrap();
+        Command::new("kill").args([signal, &self.0]).status().unwrap();
+    }
+}
+
+impl Drop for Hanging {
+    fn drop(&mut self) {
+        self.signal("-CONT");
+    }
+}
+
+#[test]
+fn a_postgresql_that_hangs_is_given_up_within_seconds() {
+    if !test_store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    fill(cluster.settings(), LOANS);
+    let server = Server::start_on(&cluster.options());
+    let token = sign_in(&server.address);
+    assert_eq!(pay_once(&server, &token, 7).status, 200);
+    let hanging = Hanging::start(&cluster);
+    thread::scope(|scope| {
+        for loan in [8, 9] {
+            let (server, token) = (&server, &token);
+            scope.spawn(move || {
+                let began = Instant::now();
+                let answer = pay_once(server, token, loan);
+                assert_eq!(answer.status, 503, "{}", answer.body);
+                assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+            });
+        }
+    });
+    drop(hanging);
+    for loan in [8, 9] {
+        wait_until("the loan is paid", Duration::from_secs(40), || {
+            matches!(pay_once(&server, &token, loan).body["code"].as_str(), None | Some("already_disbursed"))
+        });
+    }
+    assert_eq!(console(&server, "GET", "/invariant", None).body["ok"], true);
+}
+
 /// Runs statements as the superuser.
 fn administer(url: &str, statements: &[&str]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -11,9 +11,12 @@ use sqlx::{
     pool::PoolConnection,
 };
 
-/// The maximum time for PostgreSQL's answer to one statement. Its own statement timeout is shorter; this one
-/// is for a machine or network that does not respond.
-pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
+/// The maximum time for PostgreSQL's answer to one statement: a machine or network that does not respond is given
+/// up then, so that the next attempt reaches the server that took over. Longer than a wait for a lock.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The same for work on the data as a whole, for which PostgreSQL's own timeout of 10 s is the shorter one.
+const LONG_ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A connection that is in a transaction, or is only used to read.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub struct Held<DB: sqlx::Database> {
     /// Whether a pooler in transaction mode is in between. It gives each transaction another connection to
     /// the server, so nothing is prepared by name.
     is_pooled: bool,
+    /// Whether its statements may take long.
+    is_long: bool,
 }
 
 enum Owner<DB: sqlx::Database> {
@@ -71,11 +76,15 @@ impl<DB: sqlx::Database> DerefMut for Held<DB> {
 
 impl<DB: sqlx::Database> Held<DB> {
     fn own(connection: DB::Connection, is_pooled: bool) -> Self {
-        Self { owner: Owner::Holder(Box::new(connection)), is_pooled }
+        Self { owner: Owner::Holder(Box::new(connection)), is_pooled, is_long: false }
     }
 
     pub(super) fn is_pooled(&self) -> bool {
         self.is_pooled
+    }
+
+    pub(super) fn answer_timeout(&self) -> Duration {
+        if self.is_long { LONG_ANSWER_TIMEOUT } else { ANSWER_TIMEOUT }
     }
 
     /// Closes the connection on drop instead of returning it to the pool.
@@ -99,19 +108,27 @@ impl Connection {
     }
 
     pub(super) fn sqlite_of_pool(connection: PoolConnection<Sqlite>) -> Self {
-        Self::Sqlite(Held { owner: Owner::Pool(connection), is_pooled: false })
+        Self::Sqlite(Held { owner: Owner::Pool(connection), is_pooled: false, is_long: false })
     }
 
     pub(super) fn postgres_of_pool(connection: PoolConnection<Postgres>) -> Self {
-        Self::Postgres(Held { owner: Owner::Pool(connection), is_pooled: false })
+        Self::Postgres(Held { owner: Owner::Pool(connection), is_pooled: false, is_long: false })
     }
 
     pub(super) fn sqlite_reading(transaction: Transaction<'static, Sqlite>) -> Self {
-        Self::Sqlite(Held { owner: Owner::Transaction(transaction), is_pooled: false })
+        Self::Sqlite(Held { owner: Owner::Transaction(transaction), is_pooled: false, is_long: false })
     }
 
     pub(super) fn postgres_reading(transaction: Transaction<'static, Postgres>, is_pooled: bool) -> Self {
-        Self::Postgres(Held { owner: Owner::Transaction(transaction), is_pooled })
+        Self::Postgres(Held { owner: Owner::Transaction(transaction), is_pooled, is_long: false })
+    }
+
+    /// Sets whether statements may take long from now on.
+    pub(super) fn set_long(&mut self, is_long: bool) {
+        match self {
+            Self::Sqlite(held) => held.is_long = is_long,
+            Self::Postgres(held) => held.is_long = is_long,
+        }
     }
 
     /// Runs statements without values or rows, in one round trip if the engine allows it.
@@ -123,8 +140,9 @@ impl Connection {
         match self {
             Self::Sqlite(held) => sql.execute(&mut **held).await.map(|_| ()),
             Self::Postgres(held) => {
+                let timeout = held.answer_timeout();
                 let running = sql.execute(&mut **held);
-                let Ok(outcome) = tokio::time::timeout(RESPONSE_TIMEOUT, running).await else {
+                let Ok(outcome) = tokio::time::timeout(timeout, running).await else {
                     held.discard();
                     return Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into()));
                 };

@@ -128,12 +128,14 @@ impl Database {
     /// As [`Database::read`].
     pub async fn read_snapshot(&self) -> Result<Reader, Failure> {
         const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-        Ok(Reader(match &self.readers {
+        let mut connection = match &self.readers {
             Readers::Sqlite(readers) => Connection::sqlite_reading(readers.begin().await?),
             Readers::Postgres(readers, is_pooled) => {
                 Connection::postgres_reading(readers.begin_with(BEGIN).await?, *is_pooled)
             }
-        }))
+        };
+        connection.set_long(true);
+        Ok(Reader(connection))
     }
 
     /// A reading connection outside of the pool, so that it never waits for slower readers; `None` through a

@@ -15,7 +15,7 @@ use sqlx::{
 
 use base::clock::UnixMillis;
 
-use crate::connection::{Connection, RESPONSE_TIMEOUT};
+use crate::connection::Connection;
 
 /// Evaluates `$run` for either engine, with `$on` bound to the engine's connection, `$with` to
 /// its arguments, and `$keep` to whether the statement stays prepared.
@@ -27,12 +27,12 @@ macro_rules! either {
                 $run
             }
             Connection::Postgres(held) => {
-                let ($with, $keep) = ($arguments.postgres, !held.is_pooled());
+                let ($with, $keep, timeout) = ($arguments.postgres, !held.is_pooled(), held.answer_timeout());
                 let running = async {
                     let $on = &mut **held;
                     $run
                 };
-                match tokio::time::timeout(RESPONSE_TIMEOUT, running).await {
+                match tokio::time::timeout(timeout, running).await {
                     Ok(outcome) => outcome,
                     Err(_) => {
                         held.discard();

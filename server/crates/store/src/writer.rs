@@ -79,7 +79,7 @@ macro_rules! begin {
              SELECT set_config('synchronous_commit',
                         CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
                              ELSE 'on' END, true),
-                    set_config('lock_timeout', '5s', true),
+                    set_config('lock_timeout', '4s', true),
                     set_config('statement_timeout', '10s', true),
                     set_config('idle_in_transaction_session_timeout', '10s', true),
                     set_config('jit', 'off', true),
@@ -232,6 +232,7 @@ impl Writer {
                 Some(connection) => connection,
                 None => self.target.connect().await?,
             };
+            connection.set_long(is_alone);
             let Err(error) = connection.command(self.target.begin(is_alone)).await else {
                 return Ok(connection);
             };

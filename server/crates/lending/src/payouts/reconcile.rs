@@ -30,8 +30,10 @@ use base::{
 };
 use store::{Connection, QueryAs, query, query_as, version::DataCopy};
 
-/// Poll interval for payouts that are due.
+/// Poll interval for payouts that are due: those of other servers, too. If one is due sooner, this server wakes then.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The shortest one, for a payout that is due and that somebody else has locked.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The longest interval between two status queries of a payout.
 const MAX_INTERVAL: Duration = Duration::from_mins(5);
 /// The time by which another machine's clock may be ahead before its times are set again.
@@ -93,7 +95,8 @@ async fn keep_reconciling(payouts: Payouts) {
             make_due_pending = !succeeded(&make_due(&payouts).await);
         }
         succeeded(&reconcile(&payouts).await);
-        payouts.world.clock.sleep(POLL_INTERVAL).await;
+        let next = next_check(&payouts).await.ok().flatten().unwrap_or(POLL_INTERVAL);
+        payouts.world.clock.sleep(next.clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)).await;
     }
 }
 
