@@ -1,18 +1,32 @@
 //! The log: lines on standard error, which never delay or fail a call.
 //!
 //! A separate thread writes the lines. A line that can't be written (a full disk, a closed pipe) or that
-//! waits behind too many others is dropped and counted.
+//! waits behind too many others is dropped and counted. A warning or an error with the same fields is written once
+//! a minute: while a database is away, every call meets the same one.
 
 use std::{
+    collections::HashMap,
+    fmt::Debug,
+    hash::{DefaultHasher, Hash, Hasher},
     io::{self, IsTerminal, Write},
     sync::{
-        OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
+use tracing::{
+    Event, Level, Metadata,
+    field::{Field, Visit},
+};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::{EnvFilter, fmt::format::debug_fn};
+use tracing_subscriber::{
+    EnvFilter, Layer as _,
+    fmt::format::debug_fn,
+    layer::{Context, Filter, SubscriberExt as _},
+    util::SubscriberInitExt as _,
+};
 
 use settings::Settings;
 
@@ -36,18 +50,19 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
         .lossy(true)
         .finish(Counting(io::stderr()));
     _ = DROPPED.set(writer.error_counter());
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(io::stderr().is_terminal())
         .log_internal_errors(false);
-    if io::stderr().is_terminal() {
-        lines.init();
+    let lines = if io::stderr().is_terminal() {
+        lines.boxed()
     } else {
         // The span of a call has only its id, which needs no escaping. The library would build a JSON tree.
         let field = debug_fn(|writer, name, value| write!(writer, r#"{{"{name}":"{value:?}"}}"#));
-        lines.json().fmt_fields(field).init();
-    }
+        lines.json().fmt_fields(field).boxed()
+    };
+    let repeats = Repeats::default();
+    tracing_subscriber::registry().with(filter).with(lines.with_filter(repeats)).init();
     Ok(guard)
 }
 
@@ -55,6 +70,59 @@ pub fn init(settings: &Settings) -> anyhow::Result<WorkerGuard> {
 pub fn lines_lost() -> u64 {
     let dropped = DROPPED.get().map_or(0, |dropped| dropped.dropped_lines() as u64);
     NOT_WRITTEN.load(Ordering::Relaxed) + dropped
+}
+
+/// The time for which the same warning is not written again.
+const REPEAT_INTERVAL: Duration = Duration::from_mins(1);
+
+/// The number of warnings that are remembered: more than are written in a minute, unless each is another one.
+const MAX_REMEMBERED: usize = 1000;
+
+/// Holds back warnings and errors that were written less than a minute ago, with the same values.
+#[derive(Default)]
+struct Repeats(Mutex<HashMap<u64, Instant>>);
+
+impl Repeats {
+    fn is_new(&self, cause: u64, now: Instant) -> bool {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_recent = |at: &Instant| now.duration_since(*at) < REPEAT_INTERVAL;
+        if written.get(&cause).is_some_and(is_recent) {
+            return false;
+        }
+        if written.len() >= MAX_REMEMBERED {
+            written.retain(|_, at| is_recent(at));
+        }
+        if written.len() < MAX_REMEMBERED {
+            written.insert(cause, now);
+        }
+        true
+    }
+}
+
+impl<S> Filter<S> for Repeats {
+    fn enabled(&self, _: &Metadata<'_>, _: &Context<'_, S>) -> bool {
+        true
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, _: &Context<'_, S>) -> bool {
+        if *event.metadata().level() > Level::WARN {
+            return true;
+        }
+        let mut cause = Cause(DefaultHasher::new());
+        event.metadata().callsite().hash(&mut cause.0);
+        event.record(&mut cause);
+        self.is_new(cause.0.finish(), Instant::now())
+    }
+}
+
+/// The place and the values of a line.
+struct Cause(DefaultHasher);
+
+impl Visit for Cause {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        field.name().hash(&mut self.0);
+        format!("{value:?}").hash(&mut self.0);
+    }
 }
 
 /// Counts lines that can't be written, and never fails.
@@ -72,5 +140,26 @@ impl<W: Write> Write for Counting<W> {
         // Lines that could not be written are counted already.
         _ = self.0.flush();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_line_is_written_once_a_minute_and_another_one_at_once() {
+        let (repeats, now) = (Repeats::default(), Instant::now());
+        let after = |seconds| now + Duration::from_secs(seconds);
+        let written = [(1, 0), (1, 59), (2, 59), (1, 60), (1, 61)];
+        let written = written.map(|(cause, at)| repeats.is_new(cause, after(at)));
+        assert_eq!(written, [true, false, true, true, false]);
+    }
+
+    #[test]
+    fn more_lines_than_are_remembered_are_written() {
+        let (repeats, now) = (Repeats::default(), Instant::now());
+        let causes = 0..2 * MAX_REMEMBERED as u64;
+        assert!(causes.into_iter().all(|cause| repeats.is_new(cause, now)));
     }
 }

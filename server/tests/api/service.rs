@@ -87,6 +87,8 @@ async fn calls_and_payouts_are_counted() {
         .filter(|line| !line.contains("readers"))
         .collect();
     assert_snapshot!(counted.join("\n"), @r#"
+    mkopo_answers_missing_total 0
+    mkopo_data_copies_found_total 0
     mkopo_database_conflicts 0
     mkopo_database_up 1
     mkopo_database_writes_waiting 0
