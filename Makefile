@@ -5,9 +5,10 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 PORT ?= 8080
-# How many random schedules, kill rounds and hostile requests `make soak` runs, and cases `make fuzz`.
+# How many random schedules, kill rounds, failovers and hostile requests `make soak` runs, and cases `make fuzz`.
 SCHEDULES ?= 10000
 ROUNDS ?= 1000
+FAILOVERS ?= 28
 REQUESTS ?= 1000000
 CASES ?= 10000
 CARGO := cargo --locked
@@ -108,11 +109,14 @@ fuzz: tools python ## Send the server and its parsers much more generated input 
 	@contract/check --examples 500
 
 .PHONY: soak
-soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers; hostile requests (SCHEDULES=, ROUNDS=, REQUESTS=)
-	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers::
+soak: tools ## Run the long payout tests: random schedules, kills, a failing disk, several servers, a cluster that fails over; hostile requests (SCHEDULES=, ROUNDS=, FAILOVERS=, REQUESTS=)
+	@MKOPO_TEST_SCHEDULES=$(SCHEDULES) $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --skip servers:: --skip failover::
 	@MKOPO_TEST_REQUESTS=$(REQUESTS) $(CARGO) test --release $(MANIFEST) --test api -- --ignored --nocapture
 	@MKOPO_TEST_SCHEDULES=$$(($(SCHEDULES) / 20)) MKOPO_TEST_ROUNDS=$(ROUNDS) \
-		tools/machine/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1
+		tools/machine/postgres with $(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1 \
+		--skip failover::
+	@MKOPO_TEST_FAILOVERS=$(FAILOVERS) \
+		$(CARGO) test --release $(MANIFEST) --test payouts -- --ignored --nocapture --test-threads 1 failover::
 
 .PHONY: bench
 bench: tools chromium $(PORTAL)/slices.json ## Measure everything, and write docs/performance.md (BENCH="lists engines" for some of it)

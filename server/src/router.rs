@@ -21,21 +21,22 @@ use settings::Settings;
 pub fn portal_router(sandbox: Sandbox) -> Router {
     let published = middleware::from_fn(slices::files::published);
     let with_published = |builds: Router| builds.layer(published);
-    let mut for_browsers = Router::new()
+    let cross_origin = edge::cross_origin(&sandbox.settings);
+    let routes = Router::new()
         .nest(API, api(&sandbox.settings))
         .merge(slices::deploy::api::routes())
         .merge(slices::reports::api::routes())
         .merge(portal::routes(&sandbox, get(slices::api::live), get(slices::api::newest_kit), with_published))
-        .method_not_allowed_fallback(edge::method_not_allowed);
-    if let Some(cross_origin) = edge::cross_origin(&sandbox.settings) {
-        for_browsers = for_browsers.layer(cross_origin);
-    }
-    let routes = for_browsers
         .merge(reference::page())
         .merge(health::routes())
         .merge(console::absent())
         .method_not_allowed_fallback(edge::method_not_allowed);
-    behind_edge(sandbox, routes)
+    let routes = behind_edge(sandbox, routes);
+    // Around the edge, so that a page can read what it refuses, too.
+    match cross_origin {
+        Some(cross_origin) => routes.layer(cross_origin),
+        None => routes,
+    }
 }
 
 /// The routes of the console's listener.

@@ -37,7 +37,7 @@ use mkopo::{
     commands::{Command as MkopoCommand, CommandLine},
 };
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use store::{Connection, query};
+use store::{Connection, Database, query};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -45,7 +45,7 @@ use tokio::{
 
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
-const LOANS: usize = 80_000;
+const LOANS: usize = 120_000;
 /// How many payouts are made at the same time through each server.
 const PAYOUTS_AT_ONCE: usize = 250;
 /// How long the network takes each way.
@@ -132,6 +132,45 @@ async fn compare_payouts(postgres: &str, folder: &Path, section: &mut Section) {
         let each = (proxy.statements() - before) as f64 / calls;
         section.figure(format!("{}: statements a payout", kind.name), "", vec![each], "");
     }
+    compare_keys(&payouts, section).await;
+}
+
+/// Measures payouts under keys beside keys of the same user that are kept already.
+async fn compare_keys(payouts: &Kinds, section: &mut Section) {
+    section.table("Payouts under keys, beside kept keys of the same user");
+    for kind in payouts.kinds.iter().filter(|kind| kind.servers.len() == 1) {
+        let mut first = 0;
+        for keys in [10, 1000, 50_000] {
+            add_keys(&kind.url, first, keys).await;
+            first = keys;
+            let mut rates = Vec::new();
+            for round in 0..=rounds(2) {
+                let rate = load(kind, Operation::PayWithKey, PAYOUTS_AT_ONCE).await;
+                if round > 0 {
+                    rates.push(rate.per_second);
+                }
+            }
+            section.figure(format!("{}: {keys} keys", kind.name), "/s", rates, "");
+        }
+    }
+}
+
+const ADD_KEYS: &str = "
+    WITH RECURSIVE number (n) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT n + 1 FROM number WHERE n < $2)
+    INSERT INTO idempotency_key
+        (staff_id, idempotency_key, fingerprint, payout_id, request_id, problem, status, body, created_at)
+    SELECT staff_id, 'kept-' || n, 'kept', NULL, 'kept', false, 404, '{}', $3
+    FROM number, (SELECT staff_id FROM staff WHERE email = 'agent@mkopo.test') AS agent";
+
+async fn add_keys(url: &str, first: i64, last: i64) {
+    let database = Database::open_at(&url.parse().unwrap()).await.unwrap();
+    let add = database.write(async move |connection: &mut Connection| {
+        let now = Clock::system().now();
+        query(ADD_KEYS).bind(first + 1).bind(last).bind(now).execute(&mut *connection).await?;
+        Ok(connection.analyze().await?)
+    });
+    add.await.unwrap();
+    database.close().await;
 }
 
 /// `SQLite`, PostgreSQL with one and with three servers, and for payouts the same with a network between.
@@ -147,10 +186,13 @@ enum Operation {
     List,
     SignIn,
     Pay,
+    PayWithKey,
 }
 
 struct Kind {
     name: &'static str,
+    /// The database, without a network between.
+    url: String,
     servers: Vec<Server>,
     token: String,
     next_loan: AtomicUsize,
@@ -180,24 +222,25 @@ impl Kinds {
         for url in &urls {
             fill(url, folder, loans).await;
         }
-        let kind = async |name, url: &str, servers: usize, proxy: Option<Proxy>| {
+        let kind = async |name, direct: &str, url: &str, servers: usize, proxy: Option<Proxy>| {
             let servers: Vec<Server> = (0..servers).map(|_| Server::start(url, folder)).collect();
             for server in &servers {
                 server.ready().await;
             }
             let token = Client::of(servers[0].address).await.sign_in().await;
-            Arc::new(Kind { name, servers, token, next_loan: AtomicUsize::new(1), proxy })
+            let url = direct.to_owned();
+            Arc::new(Kind { name, url, servers, token, next_loan: AtomicUsize::new(1), proxy })
         };
-        let mut kinds = vec![kind("SQLite", &urls[0], 1, None).await];
+        let mut kinds = vec![kind("SQLite", &urls[0], &urls[0], 1, None).await];
         let host = base.rsplit_once('@').unwrap().1;
         for (url, (name, servers, is_away)) in urls[1..].iter().zip(shapes) {
             let target = host.to_socket_addrs().unwrap().next().unwrap();
             let proxy = is_away.then(|| Proxy::start(target, NETWORK));
-            let url = match &proxy {
+            let through = match &proxy {
                 Some(proxy) => url.replace(host, &proxy.address.to_string()),
                 None => url.clone(),
             };
-            kinds.push(kind(*name, &url, *servers, proxy).await);
+            kinds.push(kind(*name, url, &through, *servers, proxy).await);
         }
         Self { kinds, postgres: urls.swap_remove(1) }
     }
@@ -270,13 +313,17 @@ impl Kind {
                 client.call(&format!("{line}\r\nAuthorization: Bearer {token}"), "").await;
             }
             Operation::SignIn => _ = client.sign_in().await,
-            Operation::Pay => {
+            Operation::Pay | Operation::PayWithKey => {
                 let loan = self.next_loan.fetch_add(1, Ordering::Relaxed);
                 assert!(loan < LOANS, "no loan is left to pay");
                 let phone = 20_000_000 + loan;
                 let body = format!(r#"{{"agent_id":1,"amount":100,"phone_number":"+2547{phone}"}}"#);
                 let line = format!("POST /api/v1/disbursements/LN-X{loan}/disburse HTTP/1.1");
-                client.call(&format!("{line}\r\nAuthorization: Bearer {token}"), &body).await;
+                let key = match operation {
+                    Operation::PayWithKey => format!("\r\nIdempotency-Key: key-{loan}"),
+                    _ => String::new(),
+                };
+                client.call(&format!("{line}\r\nAuthorization: Bearer {token}{key}"), &body).await;
             }
         }
     }

@@ -21,7 +21,7 @@ use base::{
     error::{Failure, FailureBody, FailureFormat, PROBLEM_JSON, failure_media_type},
 };
 use settings::Settings;
-use web::accept::{items, quality};
+use web::accept::{self, items, quality};
 
 /// Maximum size of a request body, in bytes.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -39,6 +39,12 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// A call that takes longer is logged, even if it succeeds.
 const SLOW_CALL: Duration = Duration::from_secs(1);
+
+/// The only encoding of bodies that is read (RFC 9110).
+const IDENTITY: &str = "identity";
+
+/// What some programs write before UTF-8. JSON has no such character (RFC 8259), and readers may skip it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -149,11 +155,7 @@ fn date(now: UnixMillis) -> Option<HeaderValue> {
 
 /// Answers a call whose sandbox can't be found. Browsers get a page.
 fn without_sandbox(failure: Failure, main: &Sandbox, headers: &HeaderMap) -> Response<Body> {
-    let accepts_html = items(headers, header::ACCEPT).any(|item| {
-        let (name, quality) = quality(item);
-        name.eq_ignore_ascii_case("text/html") && quality > 0
-    });
-    let page = if accepts_html { main.not_found_page(&failure) } else { None };
+    let page = if accept::asks_for_page(headers) { main.not_found_page(&failure) } else { None };
     page.unwrap_or_else(|| failure.into_response())
 }
 
@@ -181,6 +183,10 @@ async fn receive(request: Request, streams_body: StreamsBody, next: Next) -> Res
     let (parts, body) = request.into_parts();
     let body = if body.is_end_stream() || is_streamed {
         body
+    } else if items(&parts.headers, header::CONTENT_ENCODING).any(|encoding| encoding != IDENTITY) {
+        let mut refused = Failure::EncodedBody.into_response();
+        refused.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(IDENTITY));
+        return refused;
     } else {
         match tokio::time::timeout(BODY_TIMEOUT, read(&parts.headers, body)).await {
             Ok(Ok(bytes)) => Body::from(bytes),
@@ -217,7 +223,11 @@ async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
             }
         }
     }
-    if discarded > 0 { Err(TOO_LARGE) } else { Ok(bytes.into()) }
+    if discarded > 0 {
+        return Err(TOO_LARGE);
+    }
+    let bytes = Bytes::from(bytes);
+    Ok(if bytes.starts_with(BYTE_ORDER_MARK) { bytes.slice(BYTE_ORDER_MARK.len()..) } else { bytes })
 }
 
 /// Answers a method that a known path does not support. The router adds the `Allow` header.
@@ -240,8 +250,12 @@ pub fn cross_origin(settings: &Settings) -> Option<CorsLayer> {
         header::IF_NONE_MATCH,
         HeaderName::from_static("idempotency-key"),
         HeaderName::from_static("mkopo-sandbox"),
+        HeaderName::from_static("traceparent"),
+        HeaderName::from_static("tracestate"),
     ];
     let response_headers = [
+        // The time that pages go by.
+        header::DATE,
         header::ETAG,
         header::LINK,
         header::RETRY_AFTER,

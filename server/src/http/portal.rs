@@ -20,6 +20,7 @@ use super::charset;
 use crate::Sandbox;
 use base::error::Failure;
 use settings::Settings;
+use web::accept;
 
 const CACHE_FOR_A_YEAR: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
@@ -45,6 +46,7 @@ pub fn routes(
     let files = |path: PathBuf| {
         ServeDir::new(path).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
     };
+    let only_for_people = middleware::from_fn(answer_only_people);
     let policy = content_security_policy(folder, &sandbox.settings);
     // A missing file of a slice must be answered with 404, not with the shell's page.
     let builds = with_published(Router::new().fallback_service(files(folder.join("slices"))));
@@ -60,7 +62,8 @@ pub fn routes(
         .route("/slices/", get(async || Failure::NotFound))
         .nest(SLICES_FOLDER, builds)
         .nest_service("/assets", files(folder.join("assets")))
-        .fallback_service(files(folder.clone()).fallback(page))
+        .route("/.well-known/change-password", get(async || Redirect::to("/password-reset")))
+        .fallback_service(files(folder.clone()).fallback(only_for_people.layer(page)))
         .layer(middleware::from_fn(answer_unopenable_names))
         .layer(middleware::from_fn(move |request, next| set_headers(policy.clone(), request, next)))
         .merge(live)
@@ -80,6 +83,18 @@ async fn answer_unopenable_names(mut request: Request, next: Next) -> Response {
             return Failure::NotFound.into_response();
         }
         *request.uri_mut() = Uri::from_static("/");
+    }
+    next.run(request).await
+}
+
+/// Answers 404 where no page is asked for: a script or an image that is missing, and callers of an interface that is
+/// not there, would take the shell's page for what they asked for.
+async fn answer_only_people(request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.'));
+    let is_api = path == "/api" || path.starts_with("/api/");
+    if path != "/" && (is_file || is_api || !accept::asks_for_page(request.headers())) {
+        return Failure::NotFound.into_response();
     }
     next.run(request).await
 }

@@ -1,7 +1,7 @@
 //! The real binary: errors at start, and `mkopo user`.
 
 use std::{
-    io::Write,
+    io::{BufRead, BufReader, Write},
     net::TcpListener,
     path::Path,
     process::{Command, Output, Stdio},
@@ -634,4 +634,41 @@ async fn lists_are_printed_as_json() {
     let accounts = command(&app, &["user", "list", "--json"]).await;
     let accounts: Value = serde_json::from_slice(&accounts.stdout).unwrap();
     assert_eq!(accounts, app.console(Method::GET, "/staff", None).await.json());
+}
+
+/// What a service in demo mode prints before the address of its console.
+fn said_on(listen: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = mkopo();
+    command.args([
+        "serve",
+        "--demo",
+        "true",
+        "--log",
+        "off",
+        "--listen",
+        listen,
+        "--console-listen",
+        "127.0.0.1:0",
+    ]);
+    let mut service = command.env("MKOPO_DATA_DIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(service.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.take_while(|line| !line.contains("/console")).collect();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    said
+}
+
+#[test]
+fn demo_mode_that_others_can_reach_prints_a_warning_of_two_lines() {
+    let said = said_on("0.0.0.0:0");
+    assert_eq!(
+        said[..2],
+        [
+            "  Warning: others on the network can sign in with the demo accounts and their known password.",
+            "  Demo mode is for this machine: listen on 127.0.0.1, or set MKOPO_DEMO=false.",
+        ]
+    );
+    let said = said_on("127.0.0.1:0");
+    assert!(!said.iter().any(|line| line.contains("Warning")), "{said:?}");
 }

@@ -1,7 +1,7 @@
 use axum::http::Method;
 use base::kes::Kes;
 use insta::assert_json_snapshot;
-use lending::mobile_money::{Outcome, Refusal};
+use lending::mobile_money::{Outcome, Refusal, Scenario};
 use serde_json::json;
 
 use crate::{
@@ -46,7 +46,8 @@ async fn omitted_fields_are_not_changed() {
         "lost_unpaid"
       ],
       "outcomes": "[…]",
-      "seed": 7
+      "seed": 7,
+      "spread_percent": 0
     }
     "#);
     assert_eq!(app.console(Method::GET, "/scenario", None).await.json(), changed);
@@ -60,7 +61,8 @@ async fn omitted_fields_are_not_changed() {
       "magic": "[…]",
       "next": [],
       "outcomes": "[…]",
-      "seed": 1
+      "seed": 1,
+      "spread_percent": 0
     }
     "#);
 }
@@ -141,7 +143,7 @@ async fn an_invalid_scenario_is_rejected_and_changes_nothing() {
       [
         422,
         "invalid_request",
-        "The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `float`, `seed`, `next` at line 1 column 10."
+        "The request body is invalid: unknown field `latency`, expected one of `default`, `latency_ms`, `spread_percent`, `float`, `seed`, `next` at line 1 column 10."
       ]
     ]
     "#);
@@ -192,11 +194,18 @@ async fn the_page_queues_outcomes_and_changes_settings() {
     assert_eq!(scenario.next, [refused, refused, Outcome::Slow], "in the order of submission");
     assert!(browser.done("/console/scenario", "clear", &[]).await.contains("No queued outcomes"));
 
-    let typed = [("default", "lost_unpaid"), ("latency_ms", "250"), ("float", "0"), ("seed", "9")];
+    let typed = [
+        ("default", "lost_unpaid"),
+        ("latency_ms", "250"),
+        ("spread_percent", "45"),
+        ("float", "0"),
+        ("seed", "9"),
+    ];
     browser.done("/console/scenario", "change", &typed).await;
     let scenario = app.sandbox.mobile_money.scenario().await.unwrap();
-    assert_eq!((scenario.default, scenario.latency_ms), (Outcome::LostUnpaid, 250));
-    assert_eq!((scenario.float, scenario.seed), (Kes(0), 9));
+    let Scenario { default, latency_ms, spread_percent, float, seed, .. } = scenario;
+    assert_eq!((default, latency_ms, spread_percent), (Outcome::LostUnpaid, 250, 45));
+    assert_eq!((float, seed), (Kes(0), 9));
     browser.done("/console/scenario", "start", &[]).await;
     assert_eq!(app.sandbox.mobile_money.scenario().await.unwrap().float, Kes(50_000_000));
 }

@@ -340,3 +340,45 @@ async fn hostile_requests_are_refused_without_internal_details() {
         }
     }
 }
+
+#[tokio::test]
+async fn what_is_refused_before_it_is_routed_can_be_read_by_an_allowed_origin_too() {
+    let origin = "https://portal.example.com";
+    let app = TestApp::start_with(&["--allowed-origins", origin, "--sandboxes", "2"]).await;
+    let large = Request::post("/api/v1/auth/login").body(Body::from(vec![b' '; 70_000])).unwrap();
+    let no_sandbox =
+        Request::get("/api/v1/auth/me").header("mkopo-sandbox", "none").body(Body::empty()).unwrap();
+    let unknown = Request::get("/api/v1/unknown").body(Body::empty()).unwrap();
+    for (mut request, status) in [(large, 413), (no_sandbox, 404), (unknown, 404)] {
+        request.headers_mut().insert(header::ORIGIN, origin.parse().unwrap());
+        let answer = app.send(request).await;
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], origin, "{}", answer.status);
+        let exposed = answer.headers[header::ACCESS_CONTROL_EXPOSE_HEADERS].to_str().unwrap();
+        assert!(exposed.contains("date") && exposed.contains("x-request-id"), "{exposed}");
+    }
+    let preflight = app.send(preflight("/api/v1/auth/login", origin)).await;
+    let allowed = preflight.headers[header::ACCESS_CONTROL_ALLOW_HEADERS].to_str().unwrap();
+    assert!(allowed.contains("traceparent"), "{allowed}");
+}
+
+#[tokio::test]
+async fn a_body_is_read_with_a_byte_order_mark_and_refused_when_it_is_compressed() {
+    let app = TestApp::start().await;
+    let body = r#"{"email":"agent@mkopo.test","password":"Mkopo-demo-1"}"#;
+    let login = |body: Vec<u8>| {
+        Request::post("/api/v1/auth/login")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(body))
+            .unwrap()
+    };
+    let marked = app.send(login([b"\xef\xbb\xbf", body.as_bytes()].concat())).await;
+    assert_eq!(marked.status, 200);
+    let mut compressed = login(vec![0x1f, 0x8b, 8, 0]);
+    compressed.headers_mut().insert(header::CONTENT_ENCODING, "gzip".parse().unwrap());
+    let refused = app.send(compressed).await;
+    assert_eq!(refused.headers[header::ACCEPT_ENCODING], "identity");
+    let (status, code, text) = refused.failure();
+    assert_eq!((status, code.as_str()), (415, "unsupported_media_type"), "{text}");
+    assert!(text.contains("Content-Encoding"), "{text}");
+}

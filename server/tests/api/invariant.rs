@@ -60,3 +60,25 @@ async fn every_broken_state_of_the_books_is_found() {
         app.assert_every_shilling_is_accounted_for().await;
     }
 }
+
+#[tokio::test]
+async fn a_sum_that_does_not_fit_into_64_bits_is_said_as_such() {
+    let app = TestApp::start().await;
+    for number in 0..2 {
+        let sql = format!(
+            "INSERT INTO mobile_money_payment
+                 (originator_id, receipt, phone_number, amount, result_code, requested_at, result_at)
+             VALUES ('{number}', '{number}', '+254712345678', 9223372036854775807, '0', 1, 1)"
+        );
+        let write = app.sandbox.database.write(async move |connection: &mut Connection| {
+            Ok(connection.command(sqlx::AssertSqlSafe(sql)).await?)
+        });
+        write.await.unwrap();
+    }
+    let (status, code, text) = app.console(Method::GET, "/invariant", None).await.failure();
+    assert_eq!((status, code.as_str()), (422, "sum_too_large"), "{text}");
+    // Others are paid as before.
+    let agent = app.sign_in("agent").await;
+    let pending = agent.pending().await;
+    assert_eq!(agent.disburse(waiting(&pending).next().unwrap()).await.status, 200);
+}

@@ -314,7 +314,7 @@ async fn every_text_that_is_served_names_its_charset() {
     let of_portal = TEXTS.iter().map(|ending| format!("/assets/a.{ending}"));
     let of_slice = TEXTS[..6].iter().map(|ending| format!("/slices/mfe-loans/0.2.0/a.{ending}"));
     let bundled = ["/slices/mfe-loans/0.1.0/slice.js", "/slices/mfe-loans/0.1.0/mf-manifest.json"];
-    let others = ["/", "/loans/1", "/docs/", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
+    let others = ["/", "/docs/", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"];
     let console = ["/console/assets/console.css", "/console/assets/console.js", "/console/assets/icon.svg"];
     let named = bundled.into_iter().chain(others).chain(console).map(str::to_owned);
     for address in of_portal.chain(of_slice).chain(named) {
@@ -982,4 +982,32 @@ async fn the_list_names_the_console_in_demo_mode_only() {
     assert_eq!(shown(&public).await, "https://console.example.com");
     assert_eq!(shown(&["--console-listen", "off"]).await, Value::Null);
     assert_eq!(shown(&["--demo", "false"]).await, Value::Null);
+}
+
+#[tokio::test]
+async fn the_shells_page_is_for_people_who_open_an_address() {
+    let portal = portal();
+    let app = start(&portal).await;
+    let get = async |path: &str, accept: &str| {
+        app.send(Request::get(path).header(header::ACCEPT, accept).body(Body::empty()).unwrap()).await
+    };
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for path in ["/", "/loans/1", "/login?from=/"] {
+        assert_eq!(get(path, BROWSER).await.status, 200, "{path}");
+    }
+    assert_eq!(get("/", "*/*").await.status, 200);
+    for (path, accept) in [
+        ("/loans/1", "*/*"),
+        ("/api/v2/loans", BROWSER),
+        ("/api", BROWSER),
+        ("/missing.js", BROWSER),
+        ("/x", "application/json"),
+    ] {
+        assert_eq!(get(path, accept).await.status, 404, "{path}");
+    }
+    let changing = get("/.well-known/change-password", BROWSER).await;
+    assert_eq!(
+        (changing.status.as_u16(), &changing.headers[header::LOCATION]),
+        (303, &"/password-reset".parse().unwrap())
+    );
 }

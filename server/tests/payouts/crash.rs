@@ -194,8 +194,16 @@ fn pay_until_killed(server: Server, answers: &Mutex<Answers>, after: Duration) {
     });
 }
 
+/// What the data may have lost.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Lost {
+    Nothing,
+    /// The last commits before a failover.
+    TheLast,
+}
+
 /// Restarts on the data, advances the clock, and compares both books with the received answers.
-pub fn check(settings: Settings, answers: &Answers) {
+pub fn check(settings: Settings, answers: &Answers, lost: Lost) {
     Runtime::new().unwrap().block_on(async {
         let clock = Clock::system();
         clock.advance(Duration::from_mins(10));
@@ -213,9 +221,10 @@ pub fn check(settings: Settings, answers: &Answers) {
         .unwrap()
         .into_iter()
         .collect();
-        for (loan, receipt) in &answers.paid {
-            assert_eq!(receipts.get(&format!("LN-X{loan}")), Some(receipt), "a payout is lost");
-        }
+        let is_there =
+            |(loan, receipt): &(&usize, &String)| receipts.get(&format!("LN-X{loan}")) == Some(*receipt);
+        let gone: Vec<_> = answers.paid.iter().filter(|paid| !is_there(paid)).collect();
+        assert!(gone.is_empty() || lost == Lost::TheLast, "payouts are lost: {gone:?}");
         let texts: Vec<(String, i64)> = store::query_as(
             "SELECT recipient, count(*) FROM outbox_message GROUP BY recipient HAVING count(*) > 1",
         )
@@ -223,7 +232,7 @@ pub fn check(settings: Settings, answers: &Answers) {
         .await
         .unwrap();
         assert_eq!(texts, [], "two messages to one customer");
-        println!("0 loans paid twice, 0 of {} receipts lost", answers.paid.len());
+        println!("0 loans paid twice, {} of {} receipts lost", gone.len(), answers.paid.len());
         drop(reader);
         sandbox.close(Duration::from_secs(5)).await;
     });
@@ -253,7 +262,7 @@ fn kill_repeatedly(rounds: u32) {
         answers.paid.len(),
         answers.open.len()
     );
-    check(settings_of(folder.path()), &answers);
+    check(settings_of(folder.path()), &answers, Lost::Nothing);
 }
 
 #[test]
@@ -293,5 +302,5 @@ fn a_disk_that_fails_loses_nothing_that_was_answered_and_pays_nothing_twice() {
     pay_until_killed(Server::start_on(&file_in(folder.path())), &answers, Duration::from_millis(1500));
     let answers = answers.into_inner().unwrap();
     assert!(answers.paid.len() > paid_before, "with room again, it pays again");
-    check(on_file(), &answers);
+    check(on_file(), &answers, Lost::Nothing);
 }

@@ -8,6 +8,7 @@
 #[expect(dead_code, reason = "the API tests use the rest")]
 mod contract;
 mod crash;
+mod failover;
 mod known;
 mod pair;
 mod sandboxes;

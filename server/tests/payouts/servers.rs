@@ -22,14 +22,14 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 
 use crate::{
-    crash::{self, Answers, LOANS, fill, keep_paying, pay},
+    crash::{self, Answers, LOANS, Lost, fill, keep_paying, pay},
     number,
     server::{Answer, Server, sign_in, try_call},
     test_app::{CONSOLE_TOKEN, JWT_SECRET, disbursement_of, settings},
     test_store,
 };
 
-const SERVERS: usize = 3;
+pub const SERVERS: usize = 3;
 
 /// A PostgreSQL cluster of this test, which flushes every commit.
 pub struct Cluster {
@@ -80,7 +80,6 @@ impl Drop for Cluster {
     }
 }
 
-/// Runs `tools/machine/postgres` and returns its output.
 fn postgres(arguments: &[&str]) -> String {
     run("postgres", arguments)
 }
@@ -89,7 +88,8 @@ fn pgbouncer(arguments: &[&str]) -> String {
     run("pgbouncer", arguments)
 }
 
-fn run(script: &str, arguments: &[&str]) -> String {
+/// Runs a script of `tools/machine`, and returns its output.
+pub fn run(script: &str, arguments: &[&str]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/machine").join(script);
     let output = Command::new(script).args(arguments).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -100,11 +100,11 @@ fn call(address: &str, method: &str, path: &str, token: &str, body: Option<&Valu
     try_call(address, method, path, &[("authorization", &format!("Bearer {token}"))], body).unwrap()
 }
 
-fn get(server: &Server, path: &str, token: &str) -> Answer {
+pub fn get(server: &Server, path: &str, token: &str) -> Answer {
     call(&server.address, "GET", path, token, None)
 }
 
-fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
+pub fn console(server: &Server, method: &str, path: &str, body: Option<&Value>) -> Answer {
     let answer = call(&server.console, method, &format!("/console/api{path}"), CONSOLE_TOKEN, body);
     assert!((200..300).contains(&answer.status), "{path}: {}", answer.body);
     answer
@@ -114,7 +114,7 @@ const PENDING: &str = "/api/v1/disbursements/pending";
 const RECORDS: &str = "/api/v1/disbursement-records";
 
 /// Polls until `is_so` returns true.
-fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, timeout: Duration, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + timeout;
     while !is_so() {
         assert!(Instant::now() < until, "{what}: timed out after {timeout:?}");
@@ -314,6 +314,10 @@ impl Pooler {
         Self { folder, url: format!("{output}?statement-cache-capacity=0") }
     }
 
+    fn restart(&self) {
+        pgbouncer(&["restart", self.folder.path().to_str().unwrap()]);
+    }
+
     pub fn server(&self) -> Server {
         let folder = self.folder.path().join("data");
         let options = ["--data-dir", folder.to_str().unwrap(), "--database-url", &self.url];
@@ -376,6 +380,42 @@ fn servers_behind_a_pooler_in_transaction_mode_pay_each_loan_once_and_serve_noth
     let another = pooler.server();
     assert_eq!(get(&another, PENDING, &token).body.as_array().unwrap().len(), before - 80);
     assert_eq!(pay_once(&another, &token, 81).status, 200);
+}
+
+#[test]
+fn a_pooler_that_is_killed_while_loans_are_paid_loses_nothing_and_pays_nothing_twice() {
+    if !test_store::is_postgres() {
+        return;
+    }
+    let cluster = Cluster::start();
+    let pooler = Pooler::start(&cluster);
+    let servers = [pooler.server(), pooler.server()];
+    fill(cluster.settings(), LOANS);
+    let (answers, is_over) = (Mutex::new(Answers::default()), AtomicBool::new(false));
+    let paid = || answers.lock().unwrap().paid.len();
+    thread::scope(|scope| {
+        let ended = Ended(&is_over);
+        for caller in 0..8 {
+            let (address, answers, is_over) = (&servers[caller % 2].address, &answers, &is_over);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    keep_paying(address, answers, is_over);
+                    thread::sleep(Duration::from_millis(20));
+                }
+            });
+        }
+        for _ in 0..5 {
+            let before = paid();
+            wait_until("loans are paid", Duration::from_secs(20), || paid() > before + 20);
+            pooler.restart();
+        }
+        drop(ended);
+    });
+    wait_until("settled", Duration::from_mins(1), || {
+        console(&servers[0], "GET", "/invariant", None).body["pending"] == 2
+    });
+    drop(servers);
+    crash::check(cluster.settings(), &answers.into_inner().unwrap(), Lost::Nothing);
 }
 
 #[test]
@@ -596,7 +636,7 @@ const PENDING_PAYOUTS: &str = "
     FROM payout WHERE status = 'PENDING' AND loan_id LIKE 'LN-X%'";
 
 /// Watches the PENDING payouts until `is_over`, and returns how long the slowest one was seen.
-fn watch_pending(url: &str, is_over: &AtomicBool) -> Duration {
+pub fn watch_pending(url: &str, is_over: &AtomicBool) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut first_seen: HashMap<String, i64> = HashMap::new();
     let mut slowest_ms = 0;
@@ -621,7 +661,7 @@ fn watch_pending(url: &str, is_over: &AtomicBool) -> Duration {
 }
 
 /// Ends a watch, even if the test fails.
-struct Ended<'a>(&'a AtomicBool);
+pub struct Ended<'a>(pub &'a AtomicBool);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -656,7 +696,7 @@ fn kill_servers_repeatedly(rounds: u32, loans: usize) {
         slowest.as_millis()
     );
     assert!(answers.paid.len() > usize::try_from(rounds).unwrap(), "{} paid only", answers.paid.len());
-    crash::check(cluster.settings(), &answers);
+    crash::check(cluster.settings(), &answers, Lost::Nothing);
     assert!(slowest <= LONGEST_PENDING, "a payout was PENDING for {slowest:?}");
 }
 

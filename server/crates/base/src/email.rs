@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// An e-mail address as it is stored: in lower case, without surrounding spaces. Only the format is
-/// checked, not whether the address exists.
+/// An e-mail address as it is stored: in lower case, without surrounding spaces, its domain as it is looked up (IDNA).
+/// Only the format is checked, not whether the address exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Email(String);
@@ -11,12 +11,19 @@ pub struct Email(String);
 impl Email {
     /// Parses `text`, ignoring case and surrounding spaces.
     pub fn parse(text: &str) -> Option<Self> {
-        let email = text.trim().to_lowercase();
-        let (user, domain) = email.split_once('@')?;
+        let lower = text.trim().to_lowercase();
+        let (user, domain) = lower.split_once('@')?;
+        let domain = idna::domain_to_ascii(domain).ok()?;
         let is_valid = |part: &str| {
             !part.is_empty() && !part.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control())
         };
-        (email.chars().count() <= 254 && is_valid(user) && is_valid(domain)).then_some(Self(email))
+        let email = format!("{user}@{domain}");
+        (email.chars().count() <= 254 && is_valid(user) && is_valid(&domain)).then_some(Self(email))
+    }
+
+    /// Returns whether messages can be sent to it everywhere: few mail servers take a name outside ASCII.
+    pub fn is_deliverable(&self) -> bool {
+        self.0.is_ascii()
     }
 
     /// The stored form.
@@ -38,6 +45,11 @@ impl<'de> Deserialize<'de> for Email {
     }
 }
 
+/// An address, or a part of one, from a query, where a `+` that was not escaped arrives as a blank.
+pub fn of_query(text: String) -> String {
+    if text.contains('@') { text.trim().replace(' ', "+") } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +57,20 @@ mod tests {
     #[test]
     fn case_and_surrounding_spaces_are_ignored() {
         assert_eq!(Email::parse("  Agent@Mkopo.TEST ").unwrap().as_str(), "agent@mkopo.test");
+    }
+
+    #[test]
+    fn a_domain_has_one_form() {
+        for text in ["grace@bücher.example", "grace@BU\u{308}CHER.example", "grace@xn--bcher-kva.example"] {
+            assert_eq!(Email::parse(text).unwrap().as_str(), "grace@xn--bcher-kva.example", "{text}");
+        }
+        assert!(!Email::parse("wanjikũ@mkopo.test").unwrap().is_deliverable());
+    }
+
+    #[test]
+    fn a_plus_that_a_query_did_not_escape_is_one() {
+        assert_eq!(of_query("grace ci@mkopo.test".to_owned()), "grace+ci@mkopo.test");
+        assert_eq!(of_query("Grace Wanjiku".to_owned()), "Grace Wanjiku");
     }
 
     #[test]

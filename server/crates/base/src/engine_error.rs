@@ -19,7 +19,19 @@ impl From<sqlx::Error> for Failure {
             tracing::warn!(%error, "database unavailable");
             return Self::Busy;
         }
+        if is_overflow(&error) {
+            return Self::SumTooLarge;
+        }
         Self::Storage(error)
+    }
+}
+
+/// Returns whether a number left 64 bits. Values that are bound or stored fit, so it was a sum.
+fn is_overflow(error: &sqlx::Error) -> bool {
+    match (postgres(error), error) {
+        (Some(error), _) => error.code() == "22003",
+        (None, sqlx::Error::Database(error)) => error.message() == "integer overflow",
+        _ => false,
     }
 }
 

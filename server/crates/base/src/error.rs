@@ -68,6 +68,9 @@ pub enum Failure {
     /// The body has the wrong media type.
     #[error("The body must be sent as application/json.")]
     UnsupportedMediaType,
+    /// The body is compressed.
+    #[error("The body must be sent as it is, without a Content-Encoding.")]
+    EncodedBody,
     /// The body exceeds the limit.
     #[error("The body is larger than {0}.")]
     BodyTooLarge(&'static str),
@@ -92,6 +95,11 @@ pub enum Failure {
     /// The write queue is full, or the database is unavailable.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Busy,
+    /// A sum of amounts does not fit into 64 bits.
+    #[error(
+        "The amounts add up to more than 9,223,372,036,854,775,807, the largest number that can be shown."
+    )]
+    SumTooLarge,
     /// PostgreSQL undid the write because of another one: a deadlock, or a failed serialization.
     #[error("The service is busy. Nothing was done; try again in a moment.")]
     Conflict,
@@ -119,7 +127,10 @@ impl Failure {
             F::InvalidRequest(_) | F::BadValue(_) | F::BadField { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request")
             }
-            F::UnsupportedMediaType => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            F::SumTooLarge => (StatusCode::UNPROCESSABLE_ENTITY, "sum_too_large"),
+            F::UnsupportedMediaType | F::EncodedBody => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
+            }
             F::BodyTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "body_too_large"),
             F::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "body_too_slow"),
             F::BadParameter(_) => (StatusCode::BAD_REQUEST, "bad_parameter"),

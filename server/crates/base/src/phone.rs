@@ -2,15 +2,20 @@
 
 use serde::Serialize;
 
+use crate::text::is_hidden;
+
 /// A Kenyan mobile number as it is stored and sent: `+254` and nine digits starting with 7 or 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx_macros::Type)]
 #[sqlx(transparent)]
 pub struct Msisdn(String);
 
 impl Msisdn {
-    /// Parses `+2547…`, `2547…`, `07…` and `7…` (likewise with 1). Spaces and dashes are ignored.
+    /// Parses `+2547…`, `2547…`, `07…` and `7…` (likewise with 1). Spaces and dashes of any kind are ignored, and
+    /// characters that can't be seen: numbers are pasted from messages and web pages.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).collect();
+        let is_between =
+            |c: char| c.is_whitespace() || is_hidden(c) || matches!(c, '-' | '\u{2010}'..='\u{2015}');
+        let digits: String = text.chars().filter(|&c| !is_between(c)).collect();
         let local = digits
             .strip_prefix("+254")
             .or_else(|| digits.strip_prefix("254"))
@@ -44,7 +49,16 @@ mod tests {
 
     #[test]
     fn all_formats_of_a_number_are_the_same_number() {
-        for text in ["+254712345678", "254712345678", "0712345678", "712345678", "0712 345 678"] {
+        for text in [
+            "+254712345678",
+            "254712345678",
+            "0712345678",
+            "712345678",
+            "0712 345 678",
+            "+254\u{a0}712\u{2011}345-678",
+            "\u{202a}+254712345678\u{202c}",
+            "\u{200e}0712345678",
+        ] {
             assert_eq!(Msisdn::parse(text).unwrap().as_str(), "+254712345678", "{text}");
         }
         assert_eq!(Msisdn::parse("0110000000").unwrap().as_str(), "+254110000000");

@@ -21,7 +21,7 @@ pub fn shown(text: &str, longest: usize) -> String {
 }
 
 /// Returns whether a character can't be seen, or changes the direction of what follows.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -8,6 +8,14 @@ pub fn items(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
 
+/// Returns whether the caller asks for a page, as a browser does that opens an address. Scripts accept anything.
+pub fn asks_for_page(headers: &HeaderMap) -> bool {
+    items(headers, header::ACCEPT).any(|item| {
+        let (name, quality) = quality(item);
+        name.eq_ignore_ascii_case("text/html") && quality > 0
+    })
+}
+
 /// Splits an item of an `Accept…` header into its name and its quality value in thousandths. An
 /// invalid quality value counts as 0.
 pub fn quality(item: &str) -> (&str, u16) {

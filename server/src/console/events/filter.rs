@@ -2,7 +2,11 @@
 
 use serde::Deserialize;
 
-use base::{clock::UnixMillis, email::Email, error::Failure};
+use base::{
+    clock::UnixMillis,
+    email::{self, Email},
+    error::Failure,
+};
 use lending::{
     auth::fingerprint::Fingerprints,
     events::{Filter, Kind},
@@ -38,6 +42,7 @@ impl GivenFilter {
     /// [`Failure::BadParameter`].
     pub fn checked(self, limit: u32, fingerprints: &Fingerprints) -> Result<Filter, Failure> {
         let Self { kind, who, address, since, until, before, limit: given_limit } = self;
+        let who = email::of_query(who);
         let wrong = |text: String| Failure::BadParameter(text);
         let kind = match kind.as_str() {
             "" => None,

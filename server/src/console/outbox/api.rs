@@ -30,11 +30,12 @@ async fn messages(
     Query(query): Query<OutboxQuery>,
 ) -> Result<Answer<Vec<OutboxMessage>>, Failure> {
     let wait = wait(query.wait.as_deref())?;
-    let filter = outbox::Filter {
-        to: query.to.as_deref().map(outbox::recipient),
-        channel: query.channel,
-        after: query.after,
-    };
+    let to = query.to.map(|to| {
+        outbox::recipient(&to).ok_or_else(|| {
+            Failure::BadParameter("to must be an e-mail address or a Kenyan mobile number".to_owned())
+        })
+    });
+    let filter = outbox::Filter { to: to.transpose()?, channel: query.channel, after: query.after };
     outbox::wait_for_messages(&sandbox.database, &filter, wait).await.map(Answer)
 }
 

@@ -22,7 +22,7 @@ const SUCCESS: SuccessMessages = &[("emptied", "The outbox is empty.")];
 
 pub async fn show(visit: Visit) -> Result<Response, Failure> {
     let filter = Filter {
-        to: visit.query.given("to").map(outbox::recipient),
+        to: visit.query.given("to").map(|to| outbox::recipient(to).unwrap_or_else(|| to.to_owned())),
         channel: match visit.query.text("channel") {
             "email" => Some(Channel::Email),
             "sms" => Some(Channel::Sms),

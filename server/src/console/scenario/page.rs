@@ -113,13 +113,16 @@ fn queue(visit: &Visit, scenario: &Scenario) -> AnyView {
 fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
     let default = Field::new("default", "Default outcome").value(scenario.default.name());
     let latency = Field::new("latency_ms", "Response time, in ms")
-        .hint("The median. Actual times vary, as with real mobile money.")
+        .hint("What mobile money takes to answer.")
         .value(scenario.latency_ms.to_string());
+    let spread = Field::new("spread_percent", "Spread, in %")
+        .hint("How far response times vary. With 45, as with real mobile money, one in twenty takes twice as long.")
+        .value(scenario.spread_percent.to_string());
     let float = Field::new("float", "Float, in KES")
         .hint("Payouts are paid from it. Payouts above it fail.")
         .value(scenario.float.to_string());
     let seed = Field::new("seed", "Seed")
-        .hint("The same seed gives the same response times.")
+        .hint("With a spread, the same seed gives the same response times.")
         .value(scenario.seed.to_string());
     view! {
         <section class="card" aria-labelledby="settings-title">
@@ -128,6 +131,7 @@ fn settings(visit: &Visit, scenario: &Scenario) -> AnyView {
                 {visit.hidden_fields("change")}
                 {visit.choice("change", default, outcomes())}
                 {visit.number_field("change", latency)}
+                {visit.number_field("change", spread)}
                 {visit.number_field("change", float)}
                 {visit.number_field("change", seed)}
                 <button class="btn">"Save"</button>
@@ -197,6 +201,7 @@ async fn perform(visit: &Visit) -> Result<Done, FieldError> {
             let change = ScenarioChange {
                 default: Some(outcome(visit, "default")?),
                 latency_ms: visit.sent.parsed("latency_ms", "whole number of ms")?,
+                spread_percent: visit.sent.parsed("spread_percent", "whole number from 0 to 100")?,
                 float: visit.sent.parsed("float", "whole number of shillings")?,
                 seed: visit.sent.parsed("seed", "whole number from 0 to 4294967295")?,
                 next: None,

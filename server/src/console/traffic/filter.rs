@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Outline;
-use base::{clock::UnixMillis, error::Failure};
+use base::{clock::UnixMillis, email, error::Failure};
 
 /// The given filters; an empty one matches every call.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -50,6 +50,7 @@ impl GivenFilter {
     /// [`Failure::BadParameter`].
     pub fn checked(self) -> Result<Filter, Failure> {
         let Self { method, path, status, user, since, until } = self;
+        let user = email::of_query(user);
         let time = |text: &str| {
             let time = (!text.is_empty()).then(|| text.parse::<UnixMillis>());
             time.transpose().map_err(Failure::BadParameter)

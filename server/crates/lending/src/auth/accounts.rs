@@ -42,7 +42,7 @@ const INSERT: &str = "
 ///
 /// # Errors
 /// Fails with [`Failure::is_unique_violation`] if the address already has an account; [`Failure::BadField`] if another
-/// account has the phone number.
+/// account has the phone number, or messages can't be sent to the address.
 pub async fn open(
     database: &Database,
     passwords: &Passwords,
@@ -52,6 +52,10 @@ pub async fn open(
     trail: &Trail,
 ) -> Result<(), Failure> {
     let NewAccount { email, username, first_name, last_name, phone_number, role, password } = account;
+    if !email.is_deliverable() {
+        let text = "email must have only ASCII letters before the @: few mail servers take others".to_owned();
+        return Err(Failure::BadField { field: "email", text });
+    }
     let password_hash = passwords.hash(password).await?;
     let staff_id: StaffId = randomness.id(now);
     trail

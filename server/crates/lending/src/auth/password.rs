@@ -16,6 +16,7 @@ use argon2::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de};
 use tokio::sync::Semaphore;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::auth::AuthRefusal;
 use base::{error::Failure, randomness::Randomness};
@@ -83,7 +84,7 @@ impl Passwords {
     /// [`AuthRefusal::SignInsWait`] if the queue is too long.
     pub async fn hash(&self, password: SecretString) -> Result<String, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
-        self.run(move |memory| hash(&password, &salt, memory)).await?
+        self.run(move |memory| hash(&composed(password), &salt, memory)).await?
     }
 
     /// Returns whether `password` matches the hash `stored`. Without a stored hash, takes the same time and
@@ -94,7 +95,13 @@ impl Passwords {
     pub async fn matches(&self, password: SecretString, stored: Option<String>) -> Result<bool, Failure> {
         let salt: [u8; 16] = self.randomness.bytes();
         self.run(move |memory| match stored {
-            Some(stored) => verify(&password, &stored, memory),
+            Some(stored) => {
+                // Hashes from before passwords were composed are of what was typed then.
+                let is_other = !is_nfc(password.expose_secret());
+                let typed = password.clone();
+                Ok(verify(&composed(password), &stored, memory)?
+                    || is_other && verify(&typed, &stored, memory)?)
+            }
             None => hash(&password, &salt, memory).map(|_| false),
         })
         .await?
@@ -127,6 +134,14 @@ impl Passwords {
         .await
         .map_err(|panicked| Failure::Internal(panicked.to_string()))
     }
+}
+
+/// The password in one form, however the keyboard writes its letters (RFC 8265, NFC).
+fn composed(password: SecretString) -> SecretString {
+    if is_nfc(password.expose_secret()) {
+        return password;
+    }
+    password.expose_secret().nfc().collect::<String>().into()
 }
 
 fn hash(password: &SecretString, salt: &[u8], memory: &mut Vec<Block>) -> Result<String, Failure> {
@@ -202,6 +217,19 @@ mod tests {
         slow.await.unwrap().unwrap().unwrap();
         let stored = passwords.hash("Mkopo-demo-1".into()).await.unwrap();
         assert!(passwords.matches("Mkopo-demo-1".into(), Some(stored)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_password_is_the_same_composed_and_decomposed() {
+        let passwords = Passwords::bounded(1, QUEUE_TIMEOUT, Randomness::seeded(7));
+        let (composed, decomposed) = ("Wanjik\u{169}-pw-1", "Wanjiku\u{303}-pw-1");
+        for (set, typed) in [(composed, decomposed), (decomposed, composed), (decomposed, decomposed)] {
+            let stored = passwords.hash(set.into()).await.unwrap();
+            assert!(passwords.matches(typed.into(), Some(stored)).await.unwrap(), "{set:?} {typed:?}");
+        }
+        // One that was stored before.
+        let stored = hash(&decomposed.into(), &[7; 16], &mut Vec::new()).unwrap();
+        assert!(passwords.matches(decomposed.into(), Some(stored)).await.unwrap());
     }
 
     #[tokio::test]

@@ -39,13 +39,15 @@ struct Account {
     float: Kes,
     default_outcome: String,
     latency_ms: i64,
+    spread_percent: i64,
     seed: i64,
     drawn: i64,
 }
 
 const ACCOUNT: &str = "
     SELECT data_copy.generation, data_copy.timeline, account.float,
-           scenario.default_outcome, scenario.latency_ms, scenario.seed, scenario.drawn
+           scenario.default_outcome, scenario.latency_ms, scenario.spread_percent,
+           scenario.seed, scenario.drawn
     FROM mobile_money_account AS account CROSS JOIN data_copy
     JOIN mobile_money_scenario AS scenario ON scenario.scenario_id = account.account_id
     WHERE account.account_id = 'payouts'";
@@ -56,9 +58,11 @@ const USED: &str = "
     WHERE originator_id IN (SELECT value ->> 'originator_id' FROM json_each($1))";
 
 /// The amounts that phones received on the day that begins at `$2` and ends at `$3`. The clock may have been
-/// ahead, so payments of a later day are excluded.
+/// ahead, so payments of a later day are excluded. Above `$4`, the limit, it does not matter by how much: magic
+/// payments may be of any amount.
 const RECEIVED: &str = "
-    SELECT phone_number, CAST(sum(amount) AS BIGINT) FROM mobile_money_payment
+    SELECT phone_number, CAST(sum(CASE WHEN amount < $4 THEN amount ELSE $4 END) AS BIGINT)
+    FROM mobile_money_payment
     WHERE phone_number IN (SELECT value ->> 'phone_number' FROM json_each($1))
       AND requested_at >= $2 AND requested_at < $3 AND result_code = '0'
     GROUP BY phone_number";
@@ -98,6 +102,7 @@ async fn received_today(
         .bind(Value::from(phones).to_string())
         .bind(today[0])
         .bind(today[1])
+        .bind(DAILY_LIMIT)
         .fetch_all(connection)
         .await?;
     Ok(received.into_iter().collect())
@@ -212,12 +217,12 @@ impl Books {
 
     /// Draws the latency of the next answer.
     fn draw(&mut self) -> Duration {
-        let Account { latency_ms, seed, drawn, .. } = self.account;
+        let Account { latency_ms, spread_percent, seed, drawn, .. } = self.account;
         if latency_ms == 0 {
             return Duration::ZERO;
         }
         self.drawn += 1;
-        latency(latency_ms, seed, drawn + self.drawn)
+        latency(latency_ms, spread_percent, seed, drawn + self.drawn)
     }
 
     fn add(

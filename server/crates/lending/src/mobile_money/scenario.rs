@@ -18,8 +18,10 @@ use web::extract::LARGEST_INTEGER;
 pub struct Scenario {
     /// The outcome of a payment when `next` is empty.
     pub default: Outcome,
-    /// The median latency of an answer, in ms. Latencies are log-normally distributed.
+    /// The latency of an answer, in ms.
     pub latency_ms: i64,
+    /// How far latencies vary around it, in percent: with 0 not at all, with 45 one in twenty is twice as long.
+    pub spread_percent: i64,
     /// The balance of the account that payouts are paid from, in KES.
     pub float: Kes,
     /// The seed of the latencies.
@@ -35,6 +37,7 @@ pub struct Scenario {
 pub struct ScenarioChange {
     pub default: Option<Outcome>,
     pub latency_ms: Option<u32>,
+    pub spread_percent: Option<u8>,
     pub float: Option<Kes>,
     pub seed: Option<u32>,
     pub next: Option<Vec<Outcome>>,
@@ -46,6 +49,7 @@ impl ScenarioChange {
         Self {
             default: Some(Outcome::Success),
             latency_ms: Some(0),
+            spread_percent: Some(0),
             float: Some(Kes(50_000_000)),
             seed: Some(1),
             next: Some(Vec::new()),
@@ -53,8 +57,11 @@ impl ScenarioChange {
     }
 }
 
+/// The largest spread: one latency in twenty is over five times the median.
+const MAX_SPREAD_PERCENT: u8 = 100;
+
 const SCENARIO: &str = "
-    SELECT default_outcome, latency_ms, seed,
+    SELECT default_outcome, latency_ms, spread_percent, seed,
            (SELECT float FROM mobile_money_account WHERE account_id = 'payouts')
     FROM mobile_money_scenario WHERE scenario_id = 'payouts'";
 
@@ -63,7 +70,8 @@ const NEXT: &str = "SELECT outcome FROM mobile_money_next_outcome ORDER BY posit
 const SET: &str = "
     UPDATE mobile_money_scenario SET default_outcome = COALESCE($1, default_outcome),
         latency_ms = COALESCE($2, latency_ms), seed = COALESCE($3, seed),
-        drawn = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN drawn ELSE 0 END
+        drawn = CASE WHEN CAST($3 AS BIGINT) IS NULL THEN drawn ELSE 0 END,
+        spread_percent = COALESCE($4, spread_percent)
     WHERE scenario_id = 'payouts'";
 
 const CLEAR_NEXT: &str = "DELETE FROM mobile_money_next_outcome";
@@ -81,11 +89,15 @@ impl MobileMoney {
     /// Changes the scenario from the next payment on.
     ///
     /// # Errors
-    /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON.
+    /// [`Failure::BadField`] if the float is below 0 or too large to be exact in JSON, or the spread is above 100 %.
     pub async fn change_scenario(&self, change: ScenarioChange, trail: &Trail) -> Result<Scenario, Failure> {
         if change.float.is_some_and(|float| !(0..=LARGEST_INTEGER).contains(&float.0)) {
             let text = "float must be between 0 and 2^53 - 1".to_owned();
             return Err(Failure::BadField { field: "float", text });
+        }
+        if change.spread_percent.is_some_and(|spread| spread > MAX_SPREAD_PERCENT) {
+            let text = format!("spread_percent must be between 0 and {MAX_SPREAD_PERCENT}");
+            return Err(Failure::BadField { field: "spread_percent", text });
         }
         trail
             .write(self.database.begin().await?, async move |connection: &mut Connection| {
@@ -107,6 +119,7 @@ impl ScenarioChange {
             .bind(self.default.map(Outcome::name))
             .bind(self.latency_ms.map(i64::from))
             .bind(self.seed.map(i64::from))
+            .bind(self.spread_percent.map(i64::from))
             .execute(&mut *connection)
             .await?;
         let Some(next) = self.next else { return Ok(()) };
@@ -119,26 +132,29 @@ impl ScenarioChange {
 }
 
 async fn read(connection: &mut Connection) -> Result<Scenario, Failure> {
-    let (default, latency_ms, seed, float): (String, i64, i64, Kes) =
+    let (default, latency_ms, spread_percent, seed, float): (String, i64, i64, i64, Kes) =
         query_as(SCENARIO).fetch_one(&mut *connection).await?;
     let next: Vec<String> = query_scalar(NEXT).fetch_all(connection).await?;
     let next = next.iter().map(|name| stored(name)).collect::<Result<_, _>>()?;
-    Ok(Scenario { default: stored(&default)?, latency_ms, float, seed, next })
+    Ok(Scenario { default: stored(&default)?, latency_ms, spread_percent, float, seed, next })
 }
 
 pub(super) fn stored(name: &str) -> Result<Outcome, Failure> {
     Outcome::from_name(name).ok_or_else(|| Failure::Internal(format!("unknown stored outcome {name}")))
 }
 
-/// The latency of the `drawn`th answer, log-normally distributed as latencies of real services
-/// are: half of them are below the median, one in twenty is over twice the median.
-pub(super) fn latency(median_ms: i64, seed: i64, drawn: i64) -> Duration {
-    const SPREAD: f64 = 0.45;
+/// The latency of the `drawn`th answer. With a spread, latencies are log-normally distributed, as those of real
+/// services are: half of them are below `median_ms`.
+pub(super) fn latency(median_ms: i64, spread_percent: i64, seed: i64, drawn: i64) -> Duration {
+    let median = Duration::from_millis(median_ms.unsigned_abs());
+    if spread_percent == 0 {
+        return median;
+    }
     let mut rng = ChaCha12Rng::seed_from_u64(seed.unsigned_abs());
     rng.set_stream(drawn.unsigned_abs());
     let normal: f64 = rng.sample(StandardNormal);
-    let median = Duration::from_millis(median_ms.unsigned_abs());
-    median.mul_f64((SPREAD * normal).exp())
+    let spread = Duration::from_millis(spread_percent.unsigned_abs() * 10).as_secs_f64();
+    median.mul_f64((spread * normal).exp())
 }
 
 #[cfg(test)]
@@ -147,17 +163,22 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_latencies() {
-        let draw = |seed| (1..5).map(|n| latency(800, seed, n)).collect::<Vec<_>>();
+        let draw = |seed| (1..5).map(|n| latency(800, 45, seed, n)).collect::<Vec<_>>();
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
     }
 
     #[test]
     fn latencies_spread_around_the_median() {
-        let mut times: Vec<_> = (0..1000).map(|n| latency(800, 1, n).as_millis()).collect();
+        let mut times: Vec<_> = (0..1000).map(|n| latency(800, 45, 1, n).as_millis()).collect();
         times.sort_unstable();
         assert!((750..850).contains(&times[500]), "median {}", times[500]);
         assert!((1500..2000).contains(&times[950]), "one in twenty {}", times[950]);
-        assert_eq!(latency(0, 1, 1), Duration::ZERO);
+    }
+
+    #[test]
+    fn without_a_spread_the_latency_is_the_one_that_was_set() {
+        assert!((0..1000).all(|n| latency(2500, 0, 1, n) == Duration::from_millis(2500)));
+        assert_eq!(latency(0, 45, 1, 1), Duration::ZERO);
     }
 }

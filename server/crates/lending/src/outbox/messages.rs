@@ -5,7 +5,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::events::Trail;
-use base::{clock::UnixMillis, error::Failure, phone::Msisdn};
+use base::{
+    clock::UnixMillis,
+    email::{self, Email},
+    error::Failure,
+    phone::Msisdn,
+};
 use store::{Connection, Database, query, query_as};
 
 /// Poll interval for messages of other servers.
@@ -53,10 +58,11 @@ pub struct Filter {
     pub after: Option<String>,
 }
 
-/// A recipient as it is stored: phone numbers in one format, e-mail addresses in lower case.
-pub fn recipient(text: &str) -> String {
-    let text = text.trim();
-    Msisdn::parse(text).map_or_else(|| text.to_lowercase(), |phone| phone.as_str().to_owned())
+/// A recipient as it is stored, from a query: a phone number or an e-mail address. A blank in an address was a `+`
+/// that the query did not escape.
+pub fn recipient(text: &str) -> Option<String> {
+    let phone = Msisdn::parse(text).map(|phone| phone.as_str().to_owned());
+    phone.or_else(|| Some(Email::parse(&email::of_query(text.to_owned()))?.as_str().to_owned()))
 }
 
 const MESSAGES: &str = "
