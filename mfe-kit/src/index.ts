@@ -3,8 +3,10 @@
 /** What the shell offers slices, apart from UI parts (`mfe-kit/ui…`). */
 export { ApiError, type ApiErrorKind } from './failures/api-error';
 export { api, dataOf, listOf } from './api/client';
+export { numberFrom, textFrom } from './api/wire';
 export { type Schema } from './api/schema';
 export { now } from './clock/clock';
+export { useToday } from './clock/useToday';
 export { connection } from './connection/connection';
 export { useIsOnline } from './connection/useIsOnline';
 export { type FailureTexts, failureText } from './failures/failures';
@@ -16,8 +18,10 @@ export { signOut } from './account/sign-out';
 export { useSession } from './session/useSession';
 export { formatDate, formatDateTime, formatLongDate, formatMonthAndYear, formatYear } from './format/dates';
 export { startOfDate, startOfDay } from './format/days';
+export { isolated } from './format/isolated';
 export { formatMoney } from './format/money';
-export { groupDigits, localPhone } from './format/phone';
+export { bareNumber, groupDigits, localPhone, sentPhone } from './format/phone';
+export { searched } from './format/searched';
 export { relativeTime } from './format/relative-time';
 export { catalogue, type Language, language, LANGUAGES, plural } from './language/language';
 export { notify, dismissNotification, type ShowNotification } from './notify/notify';

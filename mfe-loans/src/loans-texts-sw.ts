@@ -7,6 +7,8 @@ const swahili: LoansTexts = {
   approvedDate: 'Siku ya idhini',
   approvedBy: 'Aliyeidhinisha',
   missing: 'Hakuna',
+  unreadable: 'Safu hii haikuweza kusomwa',
+  payoutInProgress: 'Inaendelea',
   supervisor: 'Msimamizi',
   agent: 'Wakala',
   months: (count) => `${plural(count, { one: 'mwezi', other: 'miezi' })} ${count}`,

@@ -7,6 +7,8 @@ const english = {
   approvedDate: 'Approved Date',
   approvedBy: 'Approved By',
   missing: 'N/A',
+  unreadable: 'This row could not be read',
+  payoutInProgress: 'In progress',
   supervisor: 'Supervisor',
   agent: 'Agent',
   months: (count: number) => `${count} ${plural(count, { one: 'month', other: 'months' })}`,

@@ -26,6 +26,7 @@ const swahili: TransactionsTexts = {
   reference: 'Kumbukumbu',
   copyReference: (reference) => `Nakili kumbukumbu ${reference}`,
   missing: 'Hakuna',
+  unreadable: 'Safu hii haikuweza kusomwa',
   approvedBy: 'Aliyeidhinisha',
   disbursedBy: 'Aliyetoa',
   supervisor: 'Msimamizi',

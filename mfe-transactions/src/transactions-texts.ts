@@ -24,6 +24,7 @@ const english = {
   reference: 'Reference',
   copyReference: (reference: string) => `Copy reference ${reference}`,
   missing: 'N/A',
+  unreadable: 'This row could not be read',
   approvedBy: 'Approved By',
   // The product misspells this label, and it is kept (REQ-285).
   disbursedBy: 'Dibursed By',

@@ -106,11 +106,12 @@ test('the same phone number in another form, or put back, asks for no password a
   const received = answer('put', PROFILE, 200, profile());
   await user.type(field('Current Password'), 'Mkopo-demo-1');
   await user.clear(field('Phone Number'));
-  await user.type(field('Phone Number'), '0722-000 003');
+  await user.type(field('Phone Number'), '\u202a0722-000 003\u202c');
   expect(screen.queryByLabelText('Current Password')).toBeNull();
   await user.click(button('Save Changes'));
   await waitFor(() => expect(button('Edit Profile')).toHaveFocus());
   expect(received[0]?.body).not.toHaveProperty('current_password');
+  expect(received[0]?.body).toHaveProperty('phone_number', '0722-000 003');
 });
 
 test('a wrong current password is said at its field, and everything typed stays', async () => {

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, dataOf, failureText, notify, queryClient, type Schema, session } from 'mfe-kit';
+import { api, dataOf, failureText, notify, queryClient, type Schema, sentPhone, session } from 'mfe-kit';
 import { Button, Field, Input, type InputRef, Note } from 'mfe-kit/ui';
 import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { errorAt } from '../fields/field-error';
@@ -38,7 +38,11 @@ export function PersonalForm({ profile, isEditing, onDone }: PersonalFormProps) 
   const save = useMutation({
     mutationFn: () => {
       const proof = needsPassword ? { current_password: password } : {};
-      return dataOf(api.PUT('/api/v1/profile', { body: { ...typed, ...proof } }));
+      return dataOf(
+        api.PUT('/api/v1/profile', {
+          body: { ...typed, phone_number: sentPhone(typed.phone_number), ...proof },
+        }),
+      );
     },
     onSuccess: (kept) => {
       queryClient.setQueryData(profileQuery().queryKey, kept);

@@ -3,9 +3,9 @@ import {
   formatDate,
   formatMonthAndYear,
   isLive,
-  now,
   type SessionUser,
   useSession,
+  useToday,
 } from 'mfe-kit';
 import { Button, Card, Field, Input, type InputRef, PageHeader } from 'mfe-kit/ui';
 import { lazy, type SubmitEvent, useEffect, useRef, useState } from 'react';
@@ -33,6 +33,7 @@ export default function ProfilePage() {
 /** Changes are kept until the page is left (REQ-341). */
 function SpecifiedProfile() {
   const { user } = useSession();
+  const today = useToday();
   const [profile, setProfile] = useState(() => profileOf(user));
   const [draft, setDraft] = useState<Profile | null>(null);
   const name = useRef<InputRef>(null);
@@ -81,7 +82,7 @@ function SpecifiedProfile() {
             <Picture user={user} />
             <strong>{displayName(user)}</strong>
             <p>{user?.email}</p>
-            <p>{`Account active since ${formatMonthAndYear(now())}`}</p>
+            <p>{`Account active since ${formatMonthAndYear(today)}`}</p>
           </div>
         </Card>
         <div className={classes.column}>
@@ -119,7 +120,7 @@ function SpecifiedProfile() {
             <ul className={classes.rows} role="list">
               <SecurityRow
                 title="Password"
-                text={`Last changed ${formatDate(now())}`}
+                text={`Last changed ${formatDate(today)}`}
                 action="Change Password"
               />
               <SecurityRow

@@ -1,5 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, ApiError, dataOf, failureText, type FailureTexts, orNull, queryKeys } from 'mfe-kit';
+import {
+  api,
+  ApiError,
+  dataOf,
+  failureText,
+  type FailureTexts,
+  localPhone,
+  orNull,
+  queryKeys,
+} from 'mfe-kit';
 import type { FieldError } from '../fields/field-error';
 import type { ProfileTexts } from './profile-texts';
 
@@ -29,10 +38,9 @@ export function failureOf(sentence: string, { wrongPassword }: ProfileTexts): Fa
   };
 }
 
-/** Whether two texts are the same phone number to the server: `+254722…`, `254722…`, `0722…` and `722…`. */
+/** Whether two texts are the same phone number: `+254722…`, `254722…`, `0722…` and `722…`. */
 export function isSamePhone(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((text) => text.replaceAll(/[ -]/g, '').replace(/^(\+?254|0)/, ''));
-  return first === second;
+  return localPhone(one) === localPhone(other);
 }
 
 /** Whether the provider refused the password that was typed. */

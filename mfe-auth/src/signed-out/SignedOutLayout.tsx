@@ -1,4 +1,4 @@
-import { formatYear, now, portalSettings } from 'mfe-kit';
+import { formatYear, portalSettings, useToday } from 'mfe-kit';
 import { Brand, ThemeToggle } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
 import { OutboxLink } from './OutboxLink';
@@ -32,7 +32,7 @@ export function SignedOutLayout({ title, windowTitle = title, subtitle, children
           <OutboxLink />
         </div>
       </main>
-      <footer>{`© ${formatYear(now())} ${portalSettings().brand}`}</footer>
+      <footer>{`© ${formatYear(useToday())} ${portalSettings().brand}`}</footer>
     </div>
   );
 }

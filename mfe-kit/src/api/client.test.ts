@@ -1,7 +1,7 @@
 import { api, dataOf, listOf, now, session } from 'mfe-kit';
 import { garbled, provider } from 'mfe-kit/testing';
 import { http, HttpResponse } from 'msw';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 const requestCode = () =>
   api.POST('/api/v1/auth/request-signin-otp', { body: { email: 'agent@mkopo.test' } });
@@ -65,6 +65,13 @@ describe('a list', () => {
     await expect(pending()).resolves.toEqual([]);
     await expect(pending()).resolves.toEqual([]);
     expect(asked).toEqual([null, '"1"', '"1"', '"2"'].map((etag) => ({ etag, cache: 'no-store' })));
+  });
+
+  test('has an empty row for each that is none, and reports how many', async () => {
+    const reported = vi.spyOn(console, 'error').mockReturnValue();
+    garbled('get', '/api/v1/disbursements/pending', '[null, {"loan_id": 1}, "LN-2", 3]');
+    await expect(pending()).resolves.toEqual([{}, { loan_id: 1 }, {}, {}]);
+    expect(reported).toHaveBeenCalledWith('3 of 4 rows of a list could not be read');
   });
 
   test('is forgotten at sign-out, also when it arrives later', async () => {

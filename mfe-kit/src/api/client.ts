@@ -53,11 +53,21 @@ export async function dataOf<T>(call: Promise<Answered<T>>, failure?: string): P
   }
 }
 
-/** The rows of a successful call for a list; a body that is not an array fails it, like one that is not JSON. */
+/**
+ * The rows of a successful call for a list; a body that is not an array fails it, like one that is not JSON. A row
+ * that is no object is an empty one, and reported: it does not cost the others.
+ */
 export async function listOf<T>(call: Promise<Answered<T[]>>): Promise<T[]> {
   const rows: unknown = await dataOf(call);
   if (!Array.isArray(rows)) throw new ApiError({ kind: 'malformed' });
-  return rows as T[];
+  const unreadable = rows.filter((row) => !isObject(row)).length;
+  if (unreadable === 0) return rows as T[];
+  console.error(`${unreadable} of ${rows.length} rows of a list could not be read`);
+  return rows.map((row: unknown) => (isObject(row) ? row : {}) as T);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 async function send(request: Request): Promise<Response> {
@@ -109,7 +119,7 @@ function parse(text: string): unknown {
 }
 
 function failureIn(body: unknown) {
-  if (typeof body !== 'object' || body === null) return {};
+  if (!isObject(body)) return {};
   const { error, message, code, field } = body as Record<string, unknown>;
   return {
     error: textOrNone(error),

@@ -2,8 +2,9 @@ import { setPortalSettings } from 'mfe-kit';
 import { afterEach, expect, test } from 'vitest';
 import { formatDate, formatLongDate, formatMonthAndYear } from './dates';
 import { startOfDay } from './days';
+import { isolated } from './isolated';
 import { formatMoney } from './money';
-import { groupDigits, localPhone } from './phone';
+import { groupDigits, localPhone, sentPhone } from './phone';
 import { relativeTime } from './relative-time';
 
 afterEach(() => setPortalSettings({}));
@@ -61,6 +62,31 @@ test('REQ-003 a leading +254 becomes 0 and the last nine digits; other numbers s
   expect(localPhone('+254712345678')).toBe('0712345678');
   expect(localPhone('0712345678')).toBe('0712345678');
   expect(localPhone('+15551234567')).toBe('+15551234567');
+});
+
+test.for([
+  '+254 712 345 678',
+  '+254-712-345-678',
+  '+254\u00a0712\u202f345\u00a0678',
+  '\u202a+254712345678\u202c',
+  '+254 (0) 712 345 678',
+  '254712345678',
+  '0712 345 678',
+  '712345678',
+])('REQ-003 the phone %s has the one look of all its forms', (phone) => {
+  expect(localPhone(phone)).toBe('0712345678');
+});
+
+test('a phone number is sent as it is, without characters that nobody sees', () => {
+  expect(sentPhone('\u202a+254 712\u00a0345\u00a0678\u202c\u200e')).toBe('+254 712345678');
+  expect(sentPhone('0712-345-678')).toBe('0712-345-678');
+});
+
+test('a name that is written from right to left, or sets a direction, keeps it to itself', () => {
+  expect(isolated('Wanjikũ Ng’ang’a')).toBe('Wanjikũ Ng’ang’a');
+  expect(isolated('فاطمة')).toBe('\u2068فاطمة\u2069');
+  expect(isolated('\u202eWanjiku')).toBe('\u2068\u202eWanjiku\u2069');
+  expect(isolated('\u2067Wan\u2069jiku')).toBe('\u2068Wanjiku\u2069');
 });
 
 test('REQ-004 digits are grouped 4-4-rest', () => {

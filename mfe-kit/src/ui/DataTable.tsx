@@ -14,6 +14,7 @@ interface DataTableProps<Row> {
   label: string;
   columns: Column<Row>[];
   rows: readonly Row[];
+  /** What a row is known by; one with '' is known by its place. */
   rowKey: (row: Row) => string;
   sort?: Sort;
   /** Called with the column's key; the screen decides on the direction. */

@@ -44,8 +44,8 @@ export function TableRows<Row>(props: TableRowsProps<Row>) {
   if (!isDrawnInBlocks(rows)) {
     return (
       <tbody role="rowgroup">
-        {rows.map((row) => (
-          <TableRow key={rowKey(row)} columns={columns} row={row} />
+        {rows.map((row, index) => (
+          <TableRow key={rowKey(row) || index} columns={columns} row={row} />
         ))}
       </tbody>
     );
@@ -108,7 +108,7 @@ function BlockRows<Row>({ columns, rows, rowKey, start }: TableRowsProps<Row> & 
   return rows
     .slice(start, start + BLOCK)
     .map((row, index) => (
-      <TableRow key={rowKey(row)} columns={columns} row={row} position={start + index + 2} />
+      <TableRow key={rowKey(row) || index} columns={columns} row={row} position={start + index + 2} />
     ));
 }
 

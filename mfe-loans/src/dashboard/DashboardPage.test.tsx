@@ -5,11 +5,13 @@ import {
   failure,
   garbled,
   pendingLoan,
+  provider,
   renderSlice,
   screen,
   unreachable,
   within,
 } from 'mfe-kit/testing';
+import { act } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import slice from '../slice';
 
@@ -48,6 +50,29 @@ test('REQ-171 the title and today’s date in long format', async () => {
   await open();
   expect(screen.getByRole('heading', { level: 1, name: 'Dashboard' })).toBeVisible();
   expect(screen.getByText('Saturday, 14 November 2026')).toBeVisible();
+});
+
+test('at midnight in the deployment’s time zone, the date and the figures are those of the new day, without a call', async () => {
+  vi.setSystemTime('2026-11-14T20:59:59.000Z');
+  await open(LOANS, [disbursementRecord({ amount: 500, created_at: '2026-11-14T08:00:00.000Z' })]);
+  expect(figure('Disbursed Today')).toBe('KES 500');
+  provider.resetHandlers();
+  await act(() => vi.advanceTimersByTimeAsync(1000));
+  expect(screen.getByText('Sunday, 15 November 2026')).toBeVisible();
+  expect(figure('Disbursed Today')).toBe('KES 0');
+});
+
+test('a tab that is shown again is of its day, although its timers stood still', async () => {
+  await open();
+  vi.setSystemTime('2026-11-16T09:00:00.000Z');
+  act(() => void document.dispatchEvent(new Event('visibilitychange')));
+  expect(screen.getByText('Monday, 16 November 2026')).toBeVisible();
+});
+
+test('a loan whose payout hangs is shown like any other, and says so', async () => {
+  await open([pendingLoan({ disbursement_status: 'PENDING' })]);
+  expect(screen.getByText('In progress')).toBeVisible();
+  expect(screen.getByRole('link', { name: 'View' })).toBeVisible();
 });
 
 test('REQ-172..176 four figures, from the two lists', async () => {

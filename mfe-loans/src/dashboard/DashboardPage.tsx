@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatDate, formatLongDate, formatMoney, localPhone, now } from 'mfe-kit';
+import { formatDate, formatLongDate, formatMoney, localPhone, useToday } from 'mfe-kit';
 import { Card, EmptyState, PageHeader, QueryStates } from 'mfe-kit/ui';
 import { type Column, DataTable, Figure, Figures, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
 import { Amount } from '../loan/Amount';
-import type { Loan } from '../loan/loan';
+import { InProgressTag } from '../loan/InProgressTag';
+import { customerName, type Loan } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
+import type { Payout } from '../payout/payout';
 import classes from './DashboardPage.module.css';
 import { dashboardQuery } from './queries';
 import { RecentActivity } from './RecentActivity';
-import type { DashboardStats } from './stats';
+import { statsOf } from './stats';
 
 const SHOWN_LOANS = 5;
 
@@ -20,7 +22,13 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     key: 'customer',
     title: texts.customer,
     narrow: 'who',
-    cell: ({ customer }) => <Person name={customer.name} details={[localPhone(customer.phoneNumber)]} />,
+    cell: (loan) => (
+      <Person
+        name={customerName(loan)}
+        details={[localPhone(loan.customer.phoneNumber)]}
+        tag={<InProgressTag loan={loan} />}
+      />
+    ),
   },
   {
     key: 'amount',
@@ -40,28 +48,37 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     key: 'action',
     title: texts.action,
     narrow: 'act',
-    cell: (loan) => (
-      <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
-        {texts.view}
-      </Link>
-    ),
+    cell: (loan) =>
+      loan.id ? (
+        <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
+          {texts.view}
+        </Link>
+      ) : null,
   },
 ];
 
 /** The figures, the first pending loans and the recent activity. */
 export default function DashboardPage() {
   const query = useQuery(dashboardQuery());
+  const today = useToday();
   return (
     <>
-      <PageHeader title={loansTexts().dashboard} subtitle={formatLongDate(now())} />
+      <PageHeader title={loansTexts().dashboard} subtitle={formatLongDate(today)} />
       <QueryStates query={query} failure={failures().dashboard}>
-        {(stats) => <Stats stats={stats} />}
+        {({ loans, payouts }) => <Stats loans={loans} payouts={payouts} today={today} />}
       </QueryStates>
     </>
   );
 }
 
-function Stats({ stats }: { stats: DashboardStats }) {
+interface StatsProps {
+  loans: Loan[];
+  payouts: readonly Payout[];
+  today: Date;
+}
+
+function Stats({ loans, payouts, today }: StatsProps) {
+  const stats = useMemo(() => statsOf(loans, payouts, today), [loans, payouts, today]);
   const texts = loansTexts();
   const columns = useMemo(() => columnsOf(texts), [texts]);
   return (

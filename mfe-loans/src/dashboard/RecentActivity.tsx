@@ -1,4 +1,4 @@
-import { formatMoney } from 'mfe-kit';
+import { formatMoney, isolated } from 'mfe-kit';
 import { EmptyState, Icon, type IconName, TimeAgo } from 'mfe-kit/ui';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './RecentActivity.module.css';
@@ -25,7 +25,7 @@ export function RecentActivity({ activities }: { activities: readonly Activity[]
             </span>
             <div>
               <strong>{texts[label]}</strong>
-              <p>{`${customerName} · ${formatMoney(amount)}`}</p>
+              <p>{`${isolated(customerName)} · ${formatMoney(amount)}`}</p>
               {errorMessage ? <p className={classes.error}>{errorMessage}</p> : null}
               <p>
                 <TimeAgo moment={date} />

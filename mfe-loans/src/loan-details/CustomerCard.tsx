@@ -1,19 +1,21 @@
 import { groupDigits, localPhone } from 'mfe-kit';
 import { Avatar, Card, CopyButton } from 'mfe-kit/ui';
-import type { Loan } from '../loan/loan';
+import { customerName, type Loan } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
 import { Fact } from './Fact';
 import classes from './LoanDetailsPage.module.css';
 
 /** Who borrowed, and the phone that the money goes to. */
-export function CustomerCard({ loan: { customer, customerId } }: { loan: Loan }) {
+export function CustomerCard({ loan }: { loan: Loan }) {
+  const { customer, customerId } = loan;
+  const name = customerName(loan);
   const texts = loansTexts();
   return (
     <Card title={texts.customer}>
       <div className={classes.person}>
-        <Avatar name={customer.name} large />
+        <Avatar name={name} large />
         <div>
-          <strong>{customer.name}</strong>
+          <strong>{name}</strong>
           {customer.gender ? <small>{customer.gender}</small> : null}
         </div>
       </div>

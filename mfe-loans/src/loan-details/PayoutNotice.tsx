@@ -1,6 +1,6 @@
 import { Note } from 'mfe-kit/ui';
 import type { ReactNode } from 'react';
-import type { Loan } from '../loan/loan';
+import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts } from '../loans-texts';
 import type { Disbursing } from '../payout/useDisburse';
 import classes from './LoanDetailsPage.module.css';
@@ -14,7 +14,7 @@ export function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Dis
       return (
         <Notice>
           <Note tone="wait" title={texts.inProgress}>
-            <p>{texts.notConfirmedTo(loan.customer.name)}</p>
+            <p>{texts.notConfirmedTo(namedCustomer(loan))}</p>
             <p>{texts.resultShowsHere}</p>
           </Note>
         </Notice>
@@ -31,7 +31,7 @@ export function PayoutNotice({ loan, disbursing }: { loan: Loan; disbursing: Dis
       return (
         <Notice>
           <Note tone="good" title={texts.successful}>
-            <p>{texts.disbursedTo(loan.customer.name)}</p>
+            <p>{texts.disbursedTo(namedCustomer(loan))}</p>
             <p>{texts.smsSent}</p>
           </Note>
         </Notice>

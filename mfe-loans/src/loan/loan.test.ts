@@ -117,6 +117,35 @@ test('payout fields in the list are kept', () => {
   });
 });
 
+test('fields of any other type become what screens expect', () => {
+  const odd = {
+    loan_id: 917,
+    customer_id: 481,
+    customer_first_name: null,
+    customer_last_name: { first: 'Kamau' },
+    customer_phone_number: 254712345678,
+    customer_id_number: 28461937,
+    total_loan_amount: null,
+    interest_rate: {},
+    loan_status: 300,
+    disbursement_status: true,
+    approved_at: 1762935330000,
+    term: '6',
+    purpose: ['Stock'],
+  } as unknown as WireLoan;
+  expect(loanFrom(odd)).toMatchObject({
+    id: '917',
+    customerId: '481',
+    customer: { name: '', phoneNumber: '254712345678', nationalId: '28461937' },
+    amount: 0,
+    interestRate: 0,
+    status: '300',
+    disbursementStatus: '',
+    term: 6,
+    purpose: null,
+  });
+});
+
 test('a row with missing or extra fields is still a loan', () => {
   expect(loanFrom({})).toMatchObject({
     id: '',

@@ -1,9 +1,10 @@
-import type { Schema } from 'mfe-kit';
+import { isolated, numberFrom, type Schema, textFrom } from 'mfe-kit';
 import { loansTexts } from '../loans-texts';
-import { fullName, numberFrom } from './wire';
+import { fullName } from './wire';
 
 /** An approved loan as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Loan {
+  /** Empty if the row could not be read; such a loan can't be opened. */
   id: string;
   customerId: string;
   customer: {
@@ -49,54 +50,69 @@ export interface Loan {
   updatedAt: string;
 }
 
-/** A row of the pending list; any field may be missing, and some providers add the payout's fields. */
+/** A row of the pending list; any field may be missing or of another type, and some providers add the payout's fields. */
 export type WireLoan = Partial<Schema<'PendingLoan'>> &
   Partial<Pick<Schema<'Disbursement'>, 'disbursed_at' | 'disbursed_by' | 'mpesa_ref'>>;
 
 /** A row of the pending list as a loan (REQ-346 to REQ-353). */
 export function loanFrom(wire: WireLoan): Loan {
   return {
-    id: wire.loan_id ?? '',
-    customerId: wire.customer_id ?? '',
+    id: textFrom(wire.loan_id),
+    customerId: textFrom(wire.customer_id),
     customer: {
-      id: wire.customer_id ?? '',
+      id: textFrom(wire.customer_id),
       name: fullName(wire.customer_first_name, wire.customer_last_name),
-      firstName: wire.customer_first_name ?? '',
-      lastName: wire.customer_last_name ?? '',
-      phoneNumber: wire.customer_phone_number ?? '',
-      nationalId: wire.customer_id_number ?? '',
-      nickname: wire.customer_nickname ?? null,
-      gender: wire.customer_gender ?? null,
-      status: wire.customer_status ?? '',
+      firstName: textFrom(wire.customer_first_name),
+      lastName: textFrom(wire.customer_last_name),
+      phoneNumber: textFrom(wire.customer_phone_number),
+      nationalId: textFrom(wire.customer_id_number),
+      nickname: textFrom(wire.customer_nickname) || null,
+      gender: textFrom(wire.customer_gender) || null,
+      status: textFrom(wire.customer_status),
     },
     customerAccount: {
-      id: wire.customer_account_id ?? '',
-      accountNumber: wire.account_number ?? '',
-      status: wire.account_status ?? '',
-      creditScore: wire.credit_score ?? null,
-      riskLevel: wire.risk_level ?? null,
+      id: textFrom(wire.customer_account_id),
+      accountNumber: textFrom(wire.account_number),
+      status: textFrom(wire.account_status),
+      creditScore: numberFrom(wire.credit_score) || null,
+      riskLevel: textFrom(wire.risk_level) || null,
     },
     amount: numberFrom(wire.total_loan_amount),
-    term: wire.term ?? null,
+    term: numberFrom(wire.term) || null,
     interestRate: numberFrom(wire.interest_rate),
-    purpose: wire.purpose ?? null,
-    status: (wire.loan_status ?? '').toLowerCase(),
-    disbursementStatus: wire.disbursement_status ?? '',
-    approvedDate: wire.approved_at ?? '',
-    approvedBy: wire.approver_name ?? null,
-    approverName: wire.approver_name ?? null,
-    approverEmail: wire.approver_email ?? null,
+    purpose: textFrom(wire.purpose) || null,
+    status: textFrom(wire.loan_status).toLowerCase(),
+    disbursementStatus: textFrom(wire.disbursement_status),
+    approvedDate: textFrom(wire.approved_at),
+    approvedBy: textFrom(wire.approver_name) || null,
+    approverName: textFrom(wire.approver_name) || null,
+    approverEmail: textFrom(wire.approver_email) || null,
     remainingBalance: numberFrom(wire.remaining_balance),
-    notes: wire.notes ?? null,
-    disbursementDate: wire.disbursed_at ?? null,
-    mpesaReference: wire.mpesa_ref ?? null,
-    disbursedBy: wire.disbursed_by ?? null,
-    createdAt: wire.loan_created_at ?? '',
-    updatedAt: wire.loan_updated_at ?? '',
+    notes: textFrom(wire.notes) || null,
+    disbursementDate: textFrom(wire.disbursed_at) || null,
+    mpesaReference: textFrom(wire.mpesa_ref) || null,
+    disbursedBy: textFrom(wire.disbursed_by) || null,
+    createdAt: textFrom(wire.loan_created_at),
+    updatedAt: textFrom(wire.loan_updated_at),
   };
 }
 
 /** The loan's term in months; 1 month if the provider sent none (REQ-235). */
 export function termOf(loan: Loan): string {
   return loansTexts().months(loan.term !== null && loan.term > 0 ? loan.term : 1);
+}
+
+/** The customer's name as lists show it, or that there is none. */
+export function customerName({ id, customer }: Loan): string {
+  return customer.name || (id ? loansTexts().missing : loansTexts().unreadable);
+}
+
+/** The customer's name for a sentence. */
+export function namedCustomer(loan: Loan): string {
+  return isolated(customerName(loan));
+}
+
+/** Whether a payout of the loan was requested and has not settled. */
+export function isInProgress({ disbursementStatus }: Loan): boolean {
+  return disbursementStatus.toUpperCase() === 'PENDING';
 }

@@ -1,10 +1,6 @@
-/** First and last name as one. */
-export function fullName(first: string | null | undefined, last: string | null | undefined): string {
-  return `${first ?? ''} ${last ?? ''}`.trim();
-}
+import { textFrom } from 'mfe-kit';
 
-/** An amount that may be missing, or a decimal in a string, as some providers send it. */
-export function numberFrom(value: number | string | null | undefined): number {
-  const number = Number(value ?? 0);
-  return Number.isNaN(number) ? 0 : number;
+/** First and last name as one. */
+export function fullName(first: unknown, last: unknown): string {
+  return `${textFrom(first)} ${textFrom(last)}`.trim();
 }

@@ -81,6 +81,27 @@ function backdrop() {
   return wrap;
 }
 
+test('a name that sets a direction does not turn the sentence round, and its phone is sent without marks', async () => {
+  const sent = answer('post', DISBURSE, 200, disbursement({ loan_id: 'LN-1' }));
+  const { user } = await openDialog(
+    loanFrom(
+      pendingLoan({
+        loan_id: 'LN-1',
+        customer_first_name: '\u202eFatuma',
+        customer_phone_number: '\u202a+254712345678\u202c',
+      }),
+    ),
+  );
+  const named = '\u2068\u202eFatuma Kamau\u2069';
+  expect(screen.getByRole('dialog')).toHaveTextContent(`KES 25,000 to ${named} via`);
+  expect(screen.getByRole('dialog')).toHaveTextContent('0712 3456 78');
+  await user.click(screen.getByRole('button', { name: 'Confirm Disbursement' }));
+  expect(await dialog('Disbursement Successful')).toHaveTextContent(`to ${named}.`);
+  expect(sent[0]?.body).toMatchObject({ phone_number: '+254712345678' });
+  await pass(2500);
+  expect(await screen.findByText(`The loan has been successfully disbursed to ${named}.`)).toBeVisible();
+});
+
 test('REQ-249..253 it asks for confirmation: amount, phone and type, with focus on Cancel', async () => {
   const { user } = await openDialog();
   const asked = screen.getByRole('dialog');

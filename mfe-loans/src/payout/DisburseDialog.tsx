@@ -3,7 +3,7 @@ import { Button, Note, Spinner } from 'mfe-kit/ui';
 import { Modal } from 'mfe-kit/ui-data';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { failures } from '../failures';
-import type { Loan } from '../loan/loan';
+import { type Loan, namedCustomer } from '../loan/loan';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import classes from './DisburseDialog.module.css';
 import type { Disbursing } from './useDisburse';
@@ -54,7 +54,7 @@ export function DisburseDialog({
   }, [status, isOpen]);
 
   const texts = loansTexts();
-  const { title, text } = wordsFor(status, texts, amount, loan.customer.name);
+  const { title, text } = wordsFor(status, texts, amount, namedCustomer(loan));
   return (
     <Modal
       open={isOpen}

@@ -1,4 +1,4 @@
-import { api, ApiError, dataOf, isLive, preferencesQuery, queryClient, session } from 'mfe-kit';
+import { api, ApiError, dataOf, isLive, preferencesQuery, queryClient, sentPhone, session } from 'mfe-kit';
 import type { Loan } from '../loan/loan';
 import { type Payout, payoutFrom, type WirePayout } from './payout';
 import { findPayout } from './queries';
@@ -65,7 +65,7 @@ async function send({ loan, idempotencyKey }: PayoutRequest): Promise<PayoutResp
   if (!user) throw new Error('Nobody is signed in');
   const call = api.POST('/api/v1/disbursements/{loanId}/disburse', {
     params: { path: { loanId: loan.id }, header: { 'Idempotency-Key': `"${idempotencyKey}"` } },
-    body: { agent_id: user.id, amount: loan.amount, phone_number: loan.customer.phoneNumber },
+    body: { agent_id: user.id, amount: loan.amount, phone_number: sentPhone(loan.customer.phoneNumber) },
   });
   try {
     const body = (await dataOf(call)) as WirePayout | undefined;

@@ -1,4 +1,4 @@
-import type { Loan } from '../loan/loan';
+import { isInProgress, type Loan } from '../loan/loan';
 import type { Payout } from './payout';
 
 /** What the page knows about the payout of its loan. */
@@ -99,7 +99,7 @@ export function openedWith(first: PayoutEvent, loan: Loan, isLive: boolean): Pay
       opened: {
         // Somebody else may pay out the loan while the page is open.
         isWatched: isLive && loan.status === 'approved',
-        wasPending: loan.disbursementStatus.toUpperCase() === 'PENDING',
+        wasPending: isInProgress(loan),
         wasDisbursed: loan.status === 'disbursed',
       },
     },

@@ -1,5 +1,5 @@
-import { payoutStatus, type PayoutStatus, type Schema } from 'mfe-kit';
-import { fullName, numberFrom } from '../loan/wire';
+import { numberFrom, payoutStatus, type PayoutStatus, type Schema, textFrom } from 'mfe-kit';
+import { fullName } from '../loan/wire';
 
 /** One attempt to pay out a loan, from a record or from the response to the attempt. */
 export interface Payout {
@@ -23,26 +23,28 @@ export interface Payout {
   disbursedBy: string | null;
 }
 
-/** A record, or the response to a payout; any field may be missing. */
+/** A record, or the response to a payout; any field may be missing or of another type. */
 export type WirePayout = Partial<Schema<'Disbursement'>>;
 
 /** A payout from a record or a response. `defaultStatus` applies if the body has no status. */
 export function payoutFrom(wire: WirePayout, defaultStatus: PayoutStatus = 'pending'): Payout {
-  const status = wire.status === undefined ? defaultStatus : payoutStatus(wire.status);
-  const isMoneySent = wire.status !== undefined && status === 'success';
+  const isReported = (wire.status ?? null) !== null;
+  const status = isReported ? payoutStatus(wire.status) : defaultStatus;
+  const isMoneySent = isReported && status === 'success';
   return {
-    id: wire.id ?? '',
-    loanId: wire.loan_id ?? '',
+    id: textFrom(wire.id),
+    loanId: textFrom(wire.loan_id),
     customerName: fullName(wire.customer_first_name, wire.customer_last_name),
     amount: numberFrom(wire.amount),
     status,
-    date: wire.created_at ?? '',
-    reference: wire.mpesa_ref || null,
-    errorMessage: wire.error_message || null,
-    loanStatus: wire.loan_status?.toLowerCase() ?? (isMoneySent ? 'disbursed' : null),
-    disbursementStatus: wire.disbursement_status ?? wire.status ?? null,
-    disbursedAt: wire.disbursed_at ?? (isMoneySent ? (wire.processed_at ?? null) : null),
+    date: textFrom(wire.created_at),
+    reference: textFrom(wire.mpesa_ref) || null,
+    errorMessage: textFrom(wire.error_message) || null,
+    loanStatus: textFrom(wire.loan_status).toLowerCase() || (isMoneySent ? 'disbursed' : null),
+    disbursementStatus: textFrom(wire.disbursement_status) || textFrom(wire.status) || null,
+    disbursedAt: textFrom(wire.disbursed_at) || (isMoneySent ? textFrom(wire.processed_at) || null : null),
     disbursedBy:
-      wire.disbursed_by ?? (isMoneySent ? fullName(wire.user_first_name, wire.user_last_name) || null : null),
+      textFrom(wire.disbursed_by) ||
+      (isMoneySent ? fullName(wire.user_first_name, wire.user_last_name) || null : null),
   };
 }

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, listOf, queryClient, queryKeys } from 'mfe-kit';
+import { api, listOf, queryClient, queryKeys, textFrom } from 'mfe-kit';
 import { type Payout, payoutFrom } from './payout';
 
 /** How many records are read first. They are sorted newest first, and the payout is a recent one. */
@@ -56,7 +56,9 @@ function findIn(
   loanId: string,
   payoutId?: string,
 ): Payout | null {
-  const payouts = records.filter((record) => record.loan_id === loanId).map((record) => payoutFrom(record));
+  const payouts = records
+    .filter((record) => textFrom(record.loan_id) === loanId)
+    .map((record) => payoutFrom(record));
   return (
     payouts.find(({ status }) => status !== 'failed') ??
     payouts.find(({ id }) => id !== '' && id === payoutId) ??

@@ -256,6 +256,26 @@ test('a long list renders only the rows near the window, each with its row index
   await waitFor(() => expect(drawn()).toHaveLength(250));
 });
 
+test('a row that can’t be read costs that row, and search and the rest of the list work', async () => {
+  vi.spyOn(console, 'error').mockReturnValue();
+  const odd = { loan_id: 4, customer_phone_number: 254712345678, customer_id_number: 28461937 };
+  garbled('get', PENDING, JSON.stringify([...LOANS, odd, null, 'LN-6']));
+  const { user } = renderSlice(slice, '/pending-loans');
+  await screen.findByText('6 loan(s) pending disbursement');
+  const unreadable = screen.getAllByRole('row', { name: /This row could not be read/ });
+  expect(unreadable).toHaveLength(2);
+  expect(within(unreadable[0]!).queryByRole('link')).not.toBeInTheDocument();
+  await user.type(screen.getByRole('searchbox'), '0712 3456');
+  expect(await screen.findByText('Showing 4 of 6 results')).toBeVisible();
+  await user.click(within(screen.getByRole('row', { name: /^N\/A/ })).getByRole('link'));
+  expect(await screen.findByText('0712 3456 78')).toBeVisible();
+});
+
+test('a loan whose payout is in progress is listed, and says so', async () => {
+  await open('/pending-loans', [pendingLoan({ disbursement_status: 'PENDING' }), ...LOANS]);
+  expect(screen.getAllByText('In progress')).toHaveLength(1);
+});
+
 describe('in a portal whose screens are live', () => {
   beforeEach(() => {
     setPortalSettings({ screens: 'live' });

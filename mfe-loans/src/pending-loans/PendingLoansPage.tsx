@@ -6,7 +6,8 @@ import { useMemo } from 'react';
 import { Link } from 'react-router';
 import { failures } from '../failures';
 import { Amount } from '../loan/Amount';
-import { type Loan, termOf } from '../loan/loan';
+import { InProgressTag } from '../loan/InProgressTag';
+import { customerName, type Loan, termOf } from '../loan/loan';
 import { pendingLoansQuery } from '../loan/queries';
 import { loansTexts, type LoansTexts } from '../loans-texts';
 import { bandOptions, factsOf, selectLoans } from './select-loans';
@@ -19,10 +20,14 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     title: texts.customer,
     isSortable: true,
     narrow: 'who',
-    cell: ({ customer }) => (
+    cell: (loan) => (
       <Person
-        name={customer.name}
-        details={[localPhone(customer.phoneNumber), texts.idNumber(customer.nationalId || texts.missing)]}
+        name={customerName(loan)}
+        details={[
+          localPhone(loan.customer.phoneNumber),
+          texts.idNumber(loan.customer.nationalId || texts.missing),
+        ]}
+        tag={<InProgressTag loan={loan} />}
       />
     ),
   },
@@ -47,11 +52,12 @@ const columnsOf = (texts: LoansTexts): Column<Loan>[] => [
     title: texts.actions,
     align: 'right',
     narrow: 'act',
-    cell: (loan) => (
-      <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
-        {texts.viewDetails}
-      </Link>
-    ),
+    cell: (loan) =>
+      loan.id ? (
+        <Link to={`/loans/${encodeURIComponent(loan.id)}`} state={{ loan }}>
+          {texts.viewDetails}
+        </Link>
+      ) : null,
   },
 ];
 

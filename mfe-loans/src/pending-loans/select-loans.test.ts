@@ -49,6 +49,21 @@ test.for([
   expect(select(LOANS, { search })).toEqual(ids);
 });
 
+const TYPED = [loan('LN-1', "Ng'ang\u02bca", 1), loan('LN-2', 'Wanjikũ', 2), loan('LN-3', 'Amélie\u00a0', 3)];
+
+test.for([
+  ['Ng’ang‘a', ['LN-1']],
+  ['wanjiku\u0303 kamau', ['LN-2']],
+  ['wanjiku', ['LN-2']],
+  ['amelie  kamau', ['LN-3']],
+  ['0712 0000 03', ['LN-3']],
+  ['+254 712-000 002', ['LN-2']],
+  ['254712000001', ['LN-1']],
+  ['2846 1931', ['LN-1']],
+] as const)('search finds what people type: %s', ([search, ids]) => {
+  expect(select(TYPED, { search })).toEqual(ids);
+});
+
 const MIXED = [
   loan('LN-1', 'wanjiku', 9, '2026-11-12T08:00:00+03:00'),
   loan('LN-2', 'Álvaro', 100, '2026-11-12T06:00:00Z'),

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { formatMoney, type Schema } from 'mfe-kit';
+import { formatMoney, isolated, type Schema } from 'mfe-kit';
 import { Button, Icon, type IconName, Spinner, TimeAgo } from 'mfe-kit/ui';
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { Link } from 'react-router';
@@ -139,7 +139,8 @@ function Line({ notification, isUnread, onOpen }: LineProps) {
 
 function sentence(texts: BellTexts, { kind, amount, customer_name, error_message }: Notification): string {
   const money = formatMoney(amount);
-  if (kind === 'payout_completed') return texts.paid(money, customer_name);
-  if (kind === 'loan_approved') return texts.ready(money, customer_name);
-  return [texts.notPaid(money, customer_name), error_message].filter(Boolean).join(' ');
+  const customer = isolated(customer_name);
+  if (kind === 'payout_completed') return texts.paid(money, customer);
+  if (kind === 'loan_approved') return texts.ready(money, customer);
+  return [texts.notPaid(money, customer), error_message].filter(Boolean).join(' ');
 }

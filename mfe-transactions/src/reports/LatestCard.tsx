@@ -3,7 +3,7 @@ import { Card, EmptyState, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import { type Transaction, transactionFrom } from '../transaction/transaction';
+import { customerName, type Transaction, transactionFrom } from '../transaction/transaction';
 import { transactionsTexts } from '../transactions-texts';
 import type { Report } from './report';
 import { reportsTexts } from './reports-texts';
@@ -41,9 +41,7 @@ function columns(): Column<Transaction>[] {
       key: 'transaction',
       title: texts.columns.transaction,
       narrow: 'who',
-      cell: ({ customer }) => (
-        <Person name={`${customer.firstName} ${customer.lastName}`.trim()} details={[texts.disbursement]} />
-      ),
+      cell: (payout) => <Person name={customerName(payout)} details={[texts.disbursement]} />,
     },
     {
       key: 'amount',

@@ -87,3 +87,27 @@ test('a record with missing fields is still a transaction', () => {
   expect(transaction.reference).toBeNull();
   expect(transaction.errorMessage).toBeNull();
 });
+
+test('fields of any other type become what screens expect', () => {
+  const odd = {
+    id: 1,
+    loan_id: 917,
+    amount: '25000.00',
+    status: 300,
+    mpesa_ref: 0.5,
+    user_first_name: null,
+    user_last_name: {},
+    customer_first_name: ['Wanjiku'],
+    customer_id_number: 28461937,
+    customer_phone_number: 254712345678,
+  } as unknown as Parameters<typeof transactionFrom>[0];
+  expect(transactionFrom(odd)).toMatchObject({
+    id: '1',
+    loanId: '917',
+    amount: 25_000,
+    status: 'pending',
+    reference: '0.5',
+    performedBy: { username: '' },
+    customer: { firstName: '', idNumber: '28461937', phoneNumber: '254712345678' },
+  });
+});

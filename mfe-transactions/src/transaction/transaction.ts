@@ -1,7 +1,9 @@
-import { payoutStatus, type PayoutStatus, type Schema } from 'mfe-kit';
+import { numberFrom, payoutStatus, type PayoutStatus, type Schema, textFrom } from 'mfe-kit';
+import { transactionsTexts } from '../transactions-texts';
 
 /** A disbursement record as the screens use it. Amounts are in KES, times in RFC 3339. */
 export interface Transaction {
+  /** Empty if the row could not be read. */
   id: string;
   loanId: string;
   amount: number;
@@ -26,36 +28,36 @@ export interface Transaction {
   approver_email: string | null;
 }
 
-/** A record; other providers may leave out any field. */
+/** A record; other providers may leave out any field, or send another type. */
 type Wire = { [Field in keyof Schema<'DisbursementRecord'>]?: Schema<'DisbursementRecord'>[Field] | null };
 
 /** A record as a transaction (REQ-354 to REQ-361). */
 export function transactionFrom(wire: Wire): Transaction {
-  const reference = wire.mpesa_ref ?? null;
+  const reference = textFrom(wire.mpesa_ref) || null;
   const customer = {
-    id: wire.customer_id ?? '',
-    firstName: wire.customer_first_name ?? '',
-    lastName: wire.customer_last_name ?? '',
-    idNumber: wire.customer_id_number ?? '',
-    phoneNumber: wire.customer_phone_number ?? '',
+    id: textFrom(wire.customer_id),
+    firstName: textFrom(wire.customer_first_name),
+    lastName: textFrom(wire.customer_last_name),
+    idNumber: textFrom(wire.customer_id_number),
+    phoneNumber: textFrom(wire.customer_phone_number),
   };
   return {
-    id: wire.id ?? '',
-    loanId: wire.loan_id ?? '',
-    amount: wire.amount ?? 0,
+    id: textFrom(wire.id),
+    loanId: textFrom(wire.loan_id),
+    amount: numberFrom(wire.amount),
     type: 'disbursement',
     status: payoutStatus(wire.status),
-    date: wire.created_at ?? '',
+    date: textFrom(wire.created_at),
     reference,
     mpesaRef: reference,
-    transactionId: wire.transaction_id ?? '',
-    phone: wire.phone ?? '',
-    errorMessage: wire.error_message ?? null,
-    processedAt: wire.processed_at ?? null,
+    transactionId: textFrom(wire.transaction_id),
+    phone: textFrom(wire.phone),
+    errorMessage: textFrom(wire.error_message) || null,
+    processedAt: textFrom(wire.processed_at) || null,
     performedBy: {
-      id: wire.user_id ?? '',
-      username: `${wire.user_first_name ?? ''} ${wire.user_last_name ?? ''}`.trim(),
-      email: wire.user_email ?? '',
+      id: textFrom(wire.user_id),
+      username: `${textFrom(wire.user_first_name)} ${textFrom(wire.user_last_name)}`.trim(),
+      email: textFrom(wire.user_email),
       role: 'agent',
     },
     customer,
@@ -63,8 +65,14 @@ export function transactionFrom(wire: Wire): Transaction {
     customer_last_name: customer.lastName,
     customer_phone_number: customer.phoneNumber,
     customer_id_number: customer.idNumber,
-    approver_id: wire.approver_id ?? null,
-    approver_name: wire.approver_name ?? null,
-    approver_email: wire.approver_email ?? null,
+    approver_id: textFrom(wire.approver_id) || null,
+    approver_name: textFrom(wire.approver_name) || null,
+    approver_email: textFrom(wire.approver_email) || null,
   };
+}
+
+/** The customer's name as lists show it, or that there is none. */
+export function customerName({ id, customer }: Transaction): string {
+  const { missing, unreadable } = transactionsTexts();
+  return `${customer.firstName} ${customer.lastName}`.trim() || (id ? missing : unreadable);
 }

@@ -3,7 +3,7 @@ import { CopyButton, StatusTag } from 'mfe-kit/ui';
 import { type Column, DataTable, Person } from 'mfe-kit/ui-data';
 import { useMemo } from 'react';
 import { TONES } from '../transaction/status';
-import type { Transaction } from '../transaction/transaction';
+import { customerName, type Transaction } from '../transaction/transaction';
 import { transactionsTexts, type TransactionsTexts } from '../transactions-texts';
 import classes from './TransactionTable.module.css';
 
@@ -12,13 +12,13 @@ const columnsOf = (texts: TransactionsTexts): Column<Transaction>[] => [
     key: 'customer',
     title: texts.customerName,
     narrow: 'who',
-    cell: ({ customer }) => (
+    cell: (transaction) => (
       <Person
-        name={`${customer.firstName} ${customer.lastName}`.trim()}
+        name={customerName(transaction)}
         details={[
-          localPhone(customer.phoneNumber),
-          customer.idNumber && texts.idNumber(customer.idNumber),
-        ].filter(Boolean)}
+          localPhone(transaction.customer.phoneNumber),
+          transaction.customer.idNumber && texts.idNumber(transaction.customer.idNumber),
+        ]}
       />
     ),
   },

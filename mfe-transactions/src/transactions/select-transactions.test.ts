@@ -61,6 +61,15 @@ test.for([
   expect(found({ search })).toEqual([]);
 });
 
+test.for([
+  ['Ng’ang‘a  Otieno', "Ng'ang\u02bca"],
+  ['wanjiku\u0303', 'Wanjikũ'],
+  ['Amelie', 'Am\u00e9lie'],
+] as const)('a search for %s finds the performer %s', ([search, user_first_name]) => {
+  const paid = [disbursementRecord({ user_first_name, user_last_name: 'Otieno' })].map(transactionFrom);
+  expect(selectTransactions(paid, { ...EVERYTHING, search })).toHaveLength(1);
+});
+
 test('REQ-287 a search of spaces matches everything', () => {
   expect(found({ search: '' })).toEqual(['1', '2', '3']);
   expect(found({ search: ' \t ' })).toEqual(['1', '2', '3']);

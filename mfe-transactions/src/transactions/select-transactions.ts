@@ -1,4 +1,4 @@
-import type { PayoutStatus } from 'mfe-kit';
+import { type PayoutStatus, searched } from 'mfe-kit';
 import { countFilters, type FilteredFacts, type ListFilters, rowFilter } from 'mfe-kit/ui-data';
 import { searchedTexts } from '../transaction/searched-texts';
 import type { Transaction } from '../transaction/transaction';
@@ -30,7 +30,7 @@ export function selectTransactions(
   transactions: readonly Transaction[],
   { search, status, type, filters }: TransactionFilter,
 ): readonly Transaction[] {
-  const text = search.trim().toLowerCase();
+  const text = searched(search);
   const passes = rowFilter(filters);
   if (text === '' && status === 'all' && type === 'all' && passes === null) return transactions;
   const texts = text === '' ? [] : searchedTexts(transactions);
